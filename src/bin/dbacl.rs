@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Learns categories of text and classifies text by them.
+
+fn main() {}

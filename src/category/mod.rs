@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The category file: a learned model at rest.
+
+pub mod layout;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What can go wrong, and what is only worth a warning.
+//!
+//! [`Error`] ends an operation; its variants follow what a caller can do about it. [`Warning`]
+//! values go into a sink that the caller passes down, so that tests read them and programs print
+//! them; the library itself prints nothing.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Result of the library's fallible operations.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an operation could not be done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused to read or write a file.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file concerned.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The file does not begin like a category of this format and version.
+    #[error("not a dbacl {} category file [{}]", crate::category::layout::FORMAT, path.display())]
+    NotACategory {
+        /// The file concerned.
+        path: PathBuf,
+    },
+    /// The file begins as it should and is damaged further on.
+    #[error("{}: damaged: {what}", path.display())]
+    Damaged {
+        /// The file concerned.
+        path: PathBuf,
+        /// Which part does not hold together, and how.
+        what: String,
+    },
+    /// A regular expression that cannot be compiled.
+    #[error("could not compile regular expression '{pattern}'.")]
+    Pattern {
+        /// The expression as given.
+        pattern: String,
+        /// Why, for people.
+        why: String,
+    },
+    /// More regular expressions than a model can number.
+    #[error("too many regular expressions")]
+    TooManyPatterns,
+    /// The target of a save exists and is none of our files.
+    #[error("the file {} is already used for something", path.display())]
+    Occupied {
+        /// The file concerned.
+        path: PathBuf,
+    },
+    /// A number left the range in which the model's formulas hold.
+    #[error("{0}")]
+    Numeric(String),
+}
+
+impl Error {
+    /// Wraps an I/O error with the path that it concerns.
+    pub fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io { path: path.to_path_buf(), source }
+    }
+
+    /// A damage report for `path`.
+    pub fn damaged(path: &Path, what: impl Into<String>) -> Self {
+        Self::Damaged { path: path.to_path_buf(), what: what.into() }
+    }
+}
+
+/// Something a user should know that does not stop the run. Its text is what programs print after
+/// `dbacl:warning: `.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning(pub String);
+
+impl Warning {
+    /// A warning with this text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Receives warnings in the order in which they arise.
+pub type WarningSink<'a> = &'a mut dyn FnMut(Warning);

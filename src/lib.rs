@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A maximum-entropy n-gram text classifier: the library behind the program `dbacl`.
+//!
+//! ```text
+//! bytes → lines → text → tokens → features → counts → fit → category file        (learn)
+//!                                     └→ mapped categories → scores → report     (classify)
+//! ```
+//!
+//! Modules follow this flow; an arrow's left side never imports its right side.
+
+#![warn(missing_docs)]
+
+pub mod category;
+pub mod error;
+pub mod filter;
+pub mod input;
+pub mod learn;
+pub mod mail;
+pub mod model;
+pub mod numeric;
+pub mod report;
+pub mod risk;
+pub mod score;
+pub mod token;
+
+pub use error::{Error, Result, Warning, WarningSink};

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The settings that a model is learned under and that its file stores: option bits and the
+//! tokenizing scheme (spec text 10.2, model 9.1).
+
+/// One option of a model; the value is its bit number in the stored word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs)] // each is one line of the table in spec text 10.2
+pub enum ModelOption {
+    ReferenceOnly = 1,
+    Text = 2,
+    Mail = 3,
+    Xml = 4,
+    Wide = 5,
+    KeepCase = 6,
+    Entropy = 7,
+    Multinomial = 8,
+    MailHeaders = 13,
+    MailPlain = 14,
+    MailNoPlain = 15,
+    HtmlLinks = 16,
+    HtmlAlt = 17,
+    Html = 18,
+    MailXHeaders = 19,
+    HtmlScripts = 21,
+    HtmlComments = 22,
+    StandardTokenizer = 23,
+    MailAttachments = 24,
+    Overflow = 25,
+    HtmlStyles = 26,
+    HtmlForms = 28,
+    MailNoHeaders = 29,
+    Straddle = 30,
+    MailTHeaders = 31,
+}
+
+/// Name and order in which a category file lists its options for people.
+const PRINTED: [(ModelOption, &str); 23] = [
+    (ModelOption::ReferenceOnly, "REFMODEL"),
+    (ModelOption::Text, "TEXT_FORMAT"),
+    (ModelOption::Mail, "MBOX_FORMAT"),
+    (ModelOption::Xml, "XML"),
+    (ModelOption::Wide, "I18N"),
+    (ModelOption::KeepCase, "CASEN"),
+    (ModelOption::Entropy, "CALCENTROPY"),
+    (ModelOption::Multinomial, "MULTINOMIAL"),
+    (ModelOption::MailHeaders, "HEADERS"),
+    (ModelOption::MailPlain, "PLAIN"),
+    (ModelOption::MailNoPlain, "NOPLAIN"),
+    (ModelOption::HtmlLinks, "SHOW_LINKS"),
+    (ModelOption::HtmlAlt, "SHOW_ALT"),
+    (ModelOption::Html, "HTML"),
+    (ModelOption::MailXHeaders, "XHEADERS"),
+    (ModelOption::MailTHeaders, "THEADERS"),
+    (ModelOption::HtmlScripts, "SHOW_SCRIPT"),
+    (ModelOption::HtmlStyles, "SHOW_STYLE"),
+    (ModelOption::HtmlComments, "SHOW_HTML_COMMENTS"),
+    (ModelOption::StandardTokenizer, "USE_STDTOK"),
+    (ModelOption::MailAttachments, "ATTACHMENTS"),
+    (ModelOption::Overflow, "WARNING_BAD"),
+    (ModelOption::Straddle, "NGRAM_STRADDLE_NL"),
+];
+
+/// The option word of a model: a set of [`ModelOption`], stored as a signed 32-bit decimal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ModelOptions(u32);
+
+impl ModelOptions {
+    /// The set with these bits; unknown bits are kept, as files may carry them.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// The stored word.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// Whether `option` is in the set.
+    pub const fn has(self, option: ModelOption) -> bool {
+        self.0 >> option as u8 & 1 == 1
+    }
+
+    /// Whether any of `options` is in the set.
+    pub fn has_any(self, options: &[ModelOption]) -> bool {
+        options.iter().any(|&option| self.has(option))
+    }
+
+    /// Adds `option`.
+    pub const fn insert(&mut self, option: ModelOption) {
+        self.0 |= 1 << option as u8;
+    }
+
+    /// Takes `option` out.
+    pub const fn remove(&mut self, option: ModelOption) {
+        self.0 &= !(1 << option as u8);
+    }
+
+    /// The set with `option` added.
+    #[must_use]
+    pub const fn with(mut self, option: ModelOption) -> Self {
+        self.insert(option);
+        self
+    }
+
+    /// The names as written behind the numbers of a file's option line, for people.
+    pub fn names(self, scheme: Scheme) -> String {
+        let mut text = format!("CP_{}", scheme.name().to_ascii_uppercase());
+        for (option, name) in PRINTED {
+            if self.has(option) {
+                text.push_str("|M_OPTION_");
+                text.push_str(name);
+            }
+        }
+        text
+    }
+}
+
+/// How text is cut into words (`-e`, spec text 4). The value is the number stored in files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Scheme {
+    /// Every visible byte is a word.
+    Char = 1,
+    /// Runs of letters.
+    Alpha = 2,
+    /// Runs of letters and digits.
+    Alnum = 3,
+    /// Runs of visible bytes.
+    Graph = 4,
+    /// Words with inner punctuation, amounts of money, addresses.
+    Cef = 5,
+    /// Letters, digits and punctuation in runs of a kind, repetitions squeezed.
+    Adp = 6,
+    /// Atoms of mail headers and addresses.
+    Cef2 = 7,
+}
+
+impl Scheme {
+    /// All schemes, in the order of their numbers.
+    pub const ALL: [Self; 7] =
+        [Self::Char, Self::Alpha, Self::Alnum, Self::Graph, Self::Cef, Self::Adp, Self::Cef2];
+
+    /// The scheme's name as `-e` takes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Char => "char",
+            Self::Alpha => "alpha",
+            Self::Alnum => "alnum",
+            Self::Graph => "graph",
+            Self::Cef => "cef",
+            Self::Adp => "adp",
+            Self::Cef2 => "cef2",
+        }
+    }
+
+    /// The scheme called `name`, whatever its case.
+    pub fn by_name(name: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|scheme| scheme.name().as_bytes().eq_ignore_ascii_case(name))
+    }
+
+    /// The scheme stored as `number`.
+    pub fn by_number(number: i64) -> Option<Self> {
+        Self::ALL.into_iter().find(|&scheme| i64::from(scheme as u8) == number)
+    }
+}
+
+/// The character set of the run, from the environment (spec text 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Locale {
+    /// Bytes are characters.
+    C,
+    /// Well-formed UTF-8 sequences are characters; stray bytes are not.
+    Utf8,
+}
+
+impl Locale {
+    /// The locale named by the first non-empty of `LC_ALL`, `LC_CTYPE`, `LANG`, looked up by
+    /// `variable`: a codeset part `UTF-8` or `utf8` means UTF-8, all else is C.
+    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let name = ["LC_ALL", "LC_CTYPE", "LANG"]
+            .into_iter()
+            .filter_map(variable)
+            .find(|value| !value.is_empty())
+            .unwrap_or_default();
+        let codeset = name.split_once('.').map_or("", |(_, rest)| rest);
+        let codeset = codeset.split('@').next().unwrap_or_default();
+        if codeset.eq_ignore_ascii_case("utf-8") || codeset.eq_ignore_ascii_case("utf8") {
+            Self::Utf8
+        } else {
+            Self::C
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_text_options_print_as_documented() {
+        let options =
+            ModelOptions::default().with(ModelOption::Text).with(ModelOption::StandardTokenizer);
+        assert_eq!(options.bits(), 8388612);
+        assert_eq!(
+            options.names(Scheme::Alpha),
+            "CP_ALPHA|M_OPTION_TEXT_FORMAT|M_OPTION_USE_STDTOK"
+        );
+    }
+
+    #[test]
+    fn locale_follows_the_first_variable_that_is_set() {
+        for (all, ctype, lang, expected) in [
+            ("", "", "", Locale::C),
+            ("C", "", "en_US.UTF-8", Locale::C),
+            ("", "C.UTF-8", "C", Locale::Utf8),
+            ("", "", "de_DE.utf8@euro", Locale::Utf8),
+            ("", "", "de_DE.ISO-8859-1", Locale::C),
+        ] {
+            let found = Locale::from_environment(|name| {
+                let value = match name {
+                    "LC_ALL" => all,
+                    "LC_CTYPE" => ctype,
+                    _ => lang,
+                };
+                Some(value.to_owned())
+            });
+            assert_eq!(found, expected, "{all} {ctype} {lang}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Feature → 32-bit id: Bob Jenkins' 64-bit hash ("lookup8", January 1997, public domain).
+
+use crate::model::medium::Medium;
+use crate::token::MEDIUM_MARK;
+
+/// The 32-bit id of a feature. Two features with one id are one feature to a model; 0 marks an
+/// empty slot, so a feature that hashes to 0 is never found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct FeatureId(pub u32);
+
+impl FeatureId {
+    /// The id of a feature with this body and medium (spec model 2.1).
+    pub fn of(body: &[u8], medium: Medium) -> Self {
+        Self::from_body_hash(hash(body, 0), medium)
+    }
+
+    /// The id of a feature whose body hashes to `body_hash` at level 0.
+    pub fn from_body_hash(body_hash: u64, medium: Medium) -> Self {
+        let tail = u64::from(MEDIUM_MARK) | (u64::from(medium.number()) + 3) << 8;
+        let (_, _, low) =
+            mix(body_hash.wrapping_add(tail), body_hash, GOLDEN_RATIO.wrapping_add(2));
+        #[allow(clippy::cast_possible_truncation)] // the id is the low half by definition
+        Self(low as u32)
+    }
+}
+
+/// The arbitrary constant that starts the third word of the state.
+pub(crate) const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c13;
+
+/// The 64-bit hash of `key` at `level`, with words assembled little-endian.
+pub fn hash(key: &[u8], level: u64) -> u64 {
+    let (mut a, mut b, mut c) = (level, level, GOLDEN_RATIO);
+    let mut blocks = key.chunks_exact(24);
+    for block in &mut blocks {
+        a = a.wrapping_add(le64(&block[..8]));
+        b = b.wrapping_add(le64(&block[8..16]));
+        c = c.wrapping_add(le64(&block[16..]));
+        (a, b, c) = mix(a, b, c);
+    }
+    let rest = blocks.remainder();
+    c = c.wrapping_add(key.len() as u64);
+    let part = |from: usize, to: usize| le64(&rest[from.min(rest.len())..to.min(rest.len())]);
+    a = a.wrapping_add(part(0, 8));
+    b = b.wrapping_add(part(8, 16));
+    c = c.wrapping_add(part(16, 23) << 8); // the low byte holds the length
+    mix(a, b, c).2
+}
+
+/// Up to eight bytes as a little-endian number; missing bytes are 0.
+fn le64(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
+
+/// One reversible mixing step of the three words.
+pub(crate) fn mix(mut a: u64, mut b: u64, mut c: u64) -> (u64, u64, u64) {
+    macro_rules! step {
+        ($x:ident, $y:ident, $z:ident, $shift:expr) => {
+            $x = $x.wrapping_sub($y).wrapping_sub($z) ^ $shift($z);
+        };
+    }
+    step!(a, b, c, |v: u64| v >> 43);
+    step!(b, c, a, |v: u64| v << 9);
+    step!(c, a, b, |v: u64| v >> 8);
+    step!(a, b, c, |v: u64| v >> 38);
+    step!(b, c, a, |v: u64| v << 23);
+    step!(c, a, b, |v: u64| v >> 5);
+    step!(a, b, c, |v: u64| v >> 35);
+    step!(b, c, a, |v: u64| v << 49);
+    step!(c, a, b, |v: u64| v >> 11);
+    step!(a, b, c, |v: u64| v >> 12);
+    step!(b, c, a, |v: u64| v << 18);
+    step!(c, a, b, |v: u64| v >> 22);
+    (a, b, c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_the_specification() {
+        for (body, medium, full, id) in [
+            (&b"\x03tom\x03"[..], 1, 0x606b9ec06bb74e65, 0x123f0012),
+            (b"\x03no\x03answer\x03", 1, 0x49ecd9d63f500140, 0x474b98ca),
+            (b"\x03the\x03", 3, 0x9e5dbe7d1fbf5b13, 0x22a600c3),
+            (b"\x03abcdefghijklmnopqrstuvwxyz1234\x03", 1, 0x400d84f0da37e3ef, 0x4811e2ea),
+        ] {
+            assert_eq!(hash(body, 0), full);
+            let medium = Medium::new(medium);
+            assert_eq!(FeatureId::of(body, medium), FeatureId(id));
+            let tail = [MEDIUM_MARK, medium.number() + 3];
+            assert_eq!(hash(&tail, full) & 0xffff_ffff, u64::from(id));
+        }
+    }
+}

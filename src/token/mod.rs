@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Text → tokens → features.
+//!
+//! A line that has passed the filters is cut into words by a scheme ([`tokenizer`]); the window of
+//! the last n words ([`ngram`]) gives the features. Regular expressions ([`pattern`]) give features
+//! of their own. A feature is known to models by the 32-bit hash of its bytes ([`id`]).
+
+pub mod class;
+pub mod id;
+pub mod pattern;
+pub mod tokenizer;
+
+use crate::model::medium::Medium;
+
+/// The mark before, between and behind the words of a feature; printed `[]`.
+pub const BOUNDARY: u8 = 0x03;
+/// Introduces the medium byte behind a feature's body.
+pub const MEDIUM_MARK: u8 = 0x02;
+
+/// Number of a regular expression, from 0, in the order in which a run loaded them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PatternId(pub u8);
+
+/// A feature as cut from the text, before any model has seen it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Feature<'a> {
+    /// `03 word1 03 word2 03 … 03`: the words between boundary marks (spec model 2).
+    pub body: &'a [u8],
+    /// Where in the document it came from.
+    pub medium: Medium,
+    /// Number of words, as stored in three bits: eight captured groups give 0.
+    pub order: u8,
+    /// The regular expression that it came from; `None` for the standard tokenizer.
+    pub pattern: Option<PatternId>,
+}
+
+impl Feature<'_> {
+    /// Whether the body holds only boundary marks. Such features are neither learned nor scored.
+    pub fn is_blank(&self) -> bool {
+        self.body.iter().all(|&byte| byte == BOUNDARY)
+    }
+}
