@@ -1,2 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! To come.
+//! Everything that decides a bit of the results.
+
+pub mod parse;

@@ -1,2 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! To come.
+//! Scores → text.
+
+pub mod cformat;
