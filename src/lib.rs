@@ -11,6 +11,8 @@
 #![warn(missing_docs)]
 
 pub mod category;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod error;
 pub mod filter;
 pub mod input;
