@@ -29,6 +29,26 @@ pub enum Error {
         /// The file concerned.
         path: PathBuf,
     },
+    /// A line of the header cannot be read or says something impossible.
+    #[error("bad category file [{line}]")]
+    BadHeader {
+        /// The file concerned.
+        path: PathBuf,
+        /// The reference's number of the line: 2, 3, 8 or 10.
+        line: u8,
+    },
+    /// A category's digram table is cut short.
+    #[error("is this category corrupt: {}?", path.display())]
+    CutInDigrams {
+        /// The file concerned.
+        path: PathBuf,
+    },
+    /// A category's feature table is cut short.
+    #[error("corrupt category? {}", path.display())]
+    CutInTable {
+        /// The file concerned.
+        path: PathBuf,
+    },
     /// The file begins as it should and is damaged further on.
     #[error("{}: damaged: {what}", path.display())]
     Damaged {
@@ -53,6 +73,14 @@ pub enum Error {
     Occupied {
         /// The file concerned.
         path: PathBuf,
+    },
+    /// No temporary file can be created beside the target.
+    #[error("cannot open tempfile for writing {}", path.display())]
+    Temporary {
+        /// The target.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
     },
     /// A number left the range in which the model's formulas hold.
     #[error("{0}")]

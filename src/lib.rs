@@ -22,6 +22,7 @@ pub mod model;
 pub mod numeric;
 pub mod report;
 pub mod risk;
+pub mod save;
 pub mod score;
 pub mod token;
 

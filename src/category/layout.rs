@@ -1,5 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Offsets, widths and fixed texts of the category file (spec model 9); no I/O.
+//! Offsets, widths and fixed texts of the category file (spec model 9, `docs/category-format.md`);
+//! no I/O.
+//!
+//! ```text
+//! text header, lines ending in '\n', the last one "#\n"
+//! 65536 x u16 big endian        digram weights, row by row (row = from, column = to)
+//! 2^bits x (u32, u16) big endian   slots: feature id, weight
+//! ```
 
 /// Version and build name of the format, as in every file's first line.
 pub const FORMAT: &str = "1.14.1 dlw portable";
+
+/// How the first line of a category file begins.
+pub const MAGIC: &[u8] = b"# dbacl 1.14.1 dlw portable category";
+
+/// How every file of the programs begins; a target that begins otherwise is not overwritten.
+pub const ANY_MAGIC: &[u8] = b"# dbacl 1.";
+
+/// The last line of the header.
+pub const HEADER_END: &[u8] = b"#\n";
+
+/// Longest piece of a header line that is read at once, bytes.
+pub const LINE_LIMIT: usize = 511;
+
+/// Bytes of a stored weight.
+pub const WEIGHT_BYTES: usize = 2;
+
+/// Bytes of the digram table: 256 x 256 weights.
+pub const DIGRAM_BYTES: usize = 256 * 256 * WEIGHT_BYTES;
+
+/// Bytes of a slot: a feature id of four, a weight of two.
+pub const SLOT_BYTES: usize = 6;

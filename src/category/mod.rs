@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The category file: a learned model at rest.
 
+pub mod header;
 pub mod layout;
+pub mod mapped;
+pub mod reader;
+pub mod writer;

@@ -1,2 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! To come.
+//! Bytes → lines: standard input, files and folders, cut into lines by the reference's rules.
+
+pub mod lines;
+pub mod source;

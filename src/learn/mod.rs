@@ -1,2 +1,151 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! To come.
+//! Features → counts → weights.
+//!
+//! ```text
+//! features ─→ count (table, digrams, token list, documents) ─→ state ─→ reference ─→ fit ─→ moments ─→ model
+//!                                                        ⇅
+//!                                                online dump
+//! ```
+
+pub mod count;
+pub mod fit;
+pub mod moments;
+pub mod online;
+pub mod reference;
+pub mod state;
+pub mod table;
+
+use crate::category::header::Header;
+use crate::error::{Result, Warning, WarningSink};
+use crate::model::digram::DigramTable;
+use crate::model::medium::MEDIA;
+use crate::model::settings::{ModelOption, ModelOptions, Scheme};
+use fit::Fitted;
+use reference::Reference;
+use state::LearningState;
+
+/// Receives lines of progress text; silent unless a sink is set.
+pub struct Progress<'a>(Option<&'a mut dyn FnMut(&str)>);
+
+impl<'a> Progress<'a> {
+    /// Progress that goes to `sink`, one line a call, without line end.
+    pub fn to(sink: &'a mut dyn FnMut(&str)) -> Self {
+        Self(Some(sink))
+    }
+
+    /// Progress that nobody reads.
+    pub fn silent() -> Self {
+        Self(None)
+    }
+
+    /// Says one line; the text is made only when somebody reads it.
+    pub fn say(&mut self, text: impl FnOnce() -> String) {
+        if let Some(sink) = &mut self.0 {
+            sink(&text());
+        }
+    }
+
+    /// Whether somebody reads.
+    pub fn is_heard(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+/// How a category is learned: the options of a run, with the letters that set them.
+#[derive(Debug, Clone)]
+pub struct LearnSettings {
+    /// Bits of the table's size at the start (`-h`), 0..=30.
+    pub bits: u8,
+    /// Bits up to which the table may grow (`-H`).
+    pub max_bits: Option<u8>,
+    /// Features and messages are kept with probability 2^-n (`-x`).
+    pub decimation: Option<u32>,
+    /// The reference measure (`-L`).
+    pub reference: Reference,
+    /// Quality 1..=4 of the fit (`-q`), if given.
+    pub quality: Option<u8>,
+    /// Cut-off as given (`-z`): features seen that often or less carry no weight.
+    pub min_count: i32,
+    /// Keep a reservoir of documents for confidences (`-X`).
+    pub confidence: bool,
+    /// The model's option word.
+    pub options: ModelOptions,
+    /// The tokenizing scheme.
+    pub scheme: Scheme,
+}
+
+/// A category as learned, ready to be written.
+pub struct LearnedModel {
+    /// The header's numbers.
+    pub header: Header,
+    /// The digitised reference measure.
+    pub digrams: DigramTable,
+}
+
+/// A weight file's entries to start the fit from (`-1`), in slot order, empty ones left out.
+pub struct Preload {
+    /// Ids and stored weights.
+    pub weights: Vec<(crate::token::id::FeatureId, crate::numeric::quantize::QuantWeight)>,
+}
+
+/// Turns counts into a model: reference measure, fit, class masses, document statistics
+/// (spec model 5, steps 5 to 8). The weights stay in the table of `state`.
+///
+/// # Errors
+/// A number that leaves the range of the formulas.
+pub fn finish(
+    state: &mut LearningState,
+    settings: &LearnSettings,
+    preload: Option<&Preload>,
+    progress: &mut Progress<'_>,
+    warnings: WarningSink<'_>,
+) -> Result<LearnedModel> {
+    progress.say(|| "calculating reference word weights".into());
+    let digrams = settings.reference.measure(&state.characters, progress, warnings)?;
+    finish_with(state, settings, digrams, preload, progress, warnings)
+}
+
+/// As [`finish`], with the reference measure made already.
+///
+/// # Errors
+/// As [`finish`].
+pub fn finish_with(
+    state: &mut LearningState,
+    settings: &LearnSettings,
+    digrams: DigramTable,
+    preload: Option<&Preload>,
+    progress: &mut Progress<'_>,
+    warnings: WarningSink<'_>,
+) -> Result<LearnedModel> {
+    if state.total_of[1] == 0 {
+        warnings(Warning::new(NO_UNIGRAMS));
+        state.make_multinomial();
+    }
+    if let Some(preload) = preload {
+        state.preload(preload, progress);
+    }
+    let fitted: Fitted = fit::fit(state, settings, &digrams, preload.is_some(), progress)?;
+    let masses: [f64; MEDIA] = fit::class_masses(state, fitted.log_partition);
+    let moments = moments::measure(state, settings, &fitted, progress);
+    let header = Header {
+        reference_only: state.options.has(ModelOption::ReferenceOnly),
+        divergence: fitted.divergence,
+        log_partition: fitted.log_partition,
+        max_order: state.max_order,
+        multinomial: state.options.has(ModelOption::Multinomial),
+        bits: state.table.bits(),
+        features: state.total,
+        unique_features: state.used,
+        documents: state.documents,
+        moments,
+        log_masses: masses.map(|mass| -crate::numeric::elementary::log(mass)),
+        options: state.options,
+        scheme: Some(state.scheme),
+    };
+    Ok(LearnedModel { header, digrams })
+}
+
+const NO_UNIGRAMS: &str = "\n         You have not defined any unigrams, so in this model
+         features will be treated independently, which is quite
+         likely incorrect. I hope you know what you're doing,
+         because I don't!\n";

@@ -1,2 +1,193 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Features from regular expressions: to come.
+//! The digram table: what one character after another costs, and the weight of a token under it.
+//!
+//! While learning the cells hold f32 counts ([`CharacterCounts`]); a reference measure turns them
+//! into digitised log-probabilities ([`DigramTable`]), which a category file stores.
+
+use crate::numeric::quantize::QuantWeight;
+use crate::token::BOUNDARY;
+
+/// Number of byte values, and so of rows and of columns.
+pub const SYMBOLS: usize = 256;
+/// First usable symbol: 0, 1 and 2 are reserved, 3 is the boundary mark.
+pub const FIRST: usize = BOUNDARY as usize;
+/// Row of the token lengths.
+pub const LENGTH_ROW: usize = 1;
+/// Row of the marginal counts of destination symbols.
+pub const MARGINAL_ROW: usize = 2;
+
+/// A byte as a symbol: reserved bytes count as the boundary mark.
+pub const fn clip(byte: u8) -> usize {
+    if byte < BOUNDARY { FIRST } else { byte as usize }
+}
+
+/// Counts of adjacent characters within tokens, of their lengths and of their characters
+/// (spec model 4.1). Counts are f32 and stop by themselves at 2^24.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CharacterCounts {
+    /// Row by row: `cells[from * 256 + to]`.
+    cells: Vec<f32>,
+}
+
+impl Default for CharacterCounts {
+    fn default() -> Self {
+        Self { cells: vec![0.0; SYMBOLS * SYMBOLS] }
+    }
+}
+
+impl CharacterCounts {
+    /// Counts the characters of a token's body, boundary marks included.
+    pub fn count(&mut self, body: &[u8]) {
+        let Some((&first, rest)) = body.split_first() else { return };
+        let mut from = clip(first);
+        let mut length = 1;
+        for &byte in rest {
+            let to = clip(byte);
+            self.cells[from * SYMBOLS + to] += 1.0;
+            self.cells[MARGINAL_ROW * SYMBOLS + to] += 1.0;
+            from = to;
+            length += usize::from(to != FIRST);
+        }
+        // Captured groups make tokens of at most 8 * 30 symbols.
+        self.cells[LENGTH_ROW * SYMBOLS + length.min(SYMBOLS - 1)] += 1.0;
+    }
+
+    /// Row `from`: 256 counts.
+    pub fn row(&self, from: usize) -> &[f32] {
+        &self.cells[from * SYMBOLS..(from + 1) * SYMBOLS]
+    }
+
+    /// All cells, row by row.
+    pub fn cells(&self) -> &[f32] {
+        &self.cells
+    }
+
+    /// All cells, row by row, to fill in.
+    pub fn cells_mut(&mut self) -> &mut [f32] {
+        &mut self.cells
+    }
+
+    /// Adds `other` cell by cell, in f32.
+    pub fn add(&mut self, other: &Self) {
+        for (cell, more) in self.cells.iter_mut().zip(&other.cells) {
+            *cell += more;
+        }
+    }
+}
+
+/// Digitised log-probabilities of adjacent characters: the reference measure at work.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DigramTable {
+    /// Log-probabilities in nats, `-QuantWeight`; `cells[from * 256 + to]`.
+    cells: Vec<f32>,
+}
+
+impl DigramTable {
+    /// A table of zeros (`0.0`, as in the rows that no measure fills).
+    pub fn zero() -> Self {
+        Self { cells: vec![0.0; SYMBOLS * SYMBOLS] }
+    }
+
+    /// The table stored as 65536 weights in row order.
+    pub fn from_stored(stored: impl Iterator<Item = QuantWeight>) -> Self {
+        let cells: Vec<f32> = stored.map(QuantWeight::log_probability).collect();
+        debug_assert_eq!(cells.len(), SYMBOLS * SYMBOLS);
+        Self { cells }
+    }
+
+    /// The weights as a file stores them, in row order.
+    pub fn stored(&self) -> impl Iterator<Item = QuantWeight> + '_ {
+        self.cells.iter().map(|&x| QuantWeight::from_log_probability(x))
+    }
+
+    /// The log-probability of `to` after `from`.
+    pub fn get(&self, from: usize, to: usize) -> f32 {
+        self.cells[from * SYMBOLS + to]
+    }
+
+    /// Stores the log-probability `x` of `to` after `from`, digitised.
+    pub fn set(&mut self, from: usize, to: usize, x: f32) {
+        self.cells[from * SYMBOLS + to] = QuantWeight::from_log_probability(x).log_probability();
+    }
+
+    /// Adds the cost of every step between `body`'s characters: f32 sums from left to right.
+    /// Also returns the number of symbols plus one.
+    fn walk(&self, body: &[u8]) -> (f32, usize) {
+        let Some((&first, rest)) = body.split_first() else { return (0.0, 1) };
+        let mut from = clip(first);
+        let mut sum = 0.0f32;
+        let mut length = 1;
+        for &byte in rest {
+            let to = clip(byte);
+            sum += self.cells[from * SYMBOLS + to];
+            from = to;
+            length += usize::from(to != FIRST);
+        }
+        (sum, length)
+    }
+
+    /// The length term of a token of `length` symbols plus one: 0 but for the token-length measure.
+    fn length_term(&self, length: usize) -> f32 {
+        let row = LENGTH_ROW * SYMBOLS;
+        self.cells[row + length.min(SYMBOLS - 1)] - self.cells[row]
+    }
+
+    /// The reference log-probability of a token while learning (spec model 6.1), in nats.
+    pub fn log_reference(&self, body: &[u8]) -> f32 {
+        let (sum, length) = self.walk(body);
+        sum + self.length_term(length)
+    }
+
+    /// The reference log-probability of a token while scoring (spec model 12): as
+    /// [`Self::log_reference`], but carriage returns are passed over, a symbol counts for the
+    /// length when the *next* byte is no boundary mark, and the sum is digitised once more.
+    pub fn log_reference_when_scoring(&self, body: &[u8]) -> f32 {
+        let Some((&first, rest)) = body.split_first() else { return 0.0 };
+        let mut from = clip(first);
+        let mut sum = 0.0f32;
+        let mut length = 1;
+        for (at, &byte) in rest.iter().enumerate() {
+            if byte == b'\r' {
+                continue;
+            }
+            let to = clip(byte);
+            sum += self.cells[from * SYMBOLS + to];
+            from = to;
+            // Behind the body stands the medium mark, which is no boundary.
+            length += usize::from(rest.get(at + 1) != Some(&BOUNDARY));
+        }
+        sum += self.length_term(length);
+        QuantWeight::from_log_probability(sum).log_probability()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_marginals_and_length_are_counted() {
+        let mut counts = CharacterCounts::default();
+        counts.count(b"\x03ab\x03");
+        let cell = |from: usize, to: usize| counts.row(from)[to];
+        assert_eq!(cell(3, 97), 1.0);
+        assert_eq!(cell(97, 98), 1.0);
+        assert_eq!(cell(98, 3), 1.0);
+        assert_eq!(cell(MARGINAL_ROW, 3), 1.0);
+        assert_eq!(cell(LENGTH_ROW, 3), 1.0);
+    }
+
+    #[test]
+    fn learning_and_scoring_agree_on_ordinary_tokens() {
+        let mut table = DigramTable::zero();
+        for from in FIRST..SYMBOLS {
+            for to in FIRST..SYMBOLS {
+                table.set(from, to, -5.53125);
+            }
+        }
+        let body = b"\x03abc\x03";
+        assert_eq!(table.log_reference(body), -4.0 * 5.53125);
+        assert_eq!(table.log_reference_when_scoring(body), -4.0 * 5.53125);
+        assert_eq!(table.log_reference_when_scoring(b"\x03a\rbc\x03"), -4.0 * 5.53125);
+    }
+}

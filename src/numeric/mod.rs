@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Everything that decides a bit of the results.
+//! Everything that decides a bit: one home per formula, explicit widths, sums in stated order.
 
+pub mod elementary;
 pub mod parse;
+pub mod quantize;
+pub mod random;
+pub mod special;

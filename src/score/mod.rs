@@ -1,2 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! To come.
+//! Features × categories → scores.
+//!
+//! ```text
+//! features ─→ scorer (sums per category, in token order) ─→ document (entropy, variance, priors)
+//!                                                             ├→ posterior, best category
+//!                                                             └→ confidence, uncertainty
+//! ```
+
+pub mod confidence;
+pub mod document;
+pub mod empirical;
+pub mod model;
+pub mod scorer;

@@ -7,7 +7,9 @@
 
 pub mod class;
 pub mod id;
+pub mod ngram;
 pub mod pattern;
+pub mod scheme;
 pub mod tokenizer;
 
 use crate::model::medium::Medium;

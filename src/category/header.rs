@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The text header of a category file: print and parse.
+
+use super::layout::{HEADER_END, LINE_LIMIT, MAGIC};
+use crate::model::medium::MEDIA;
+use crate::model::moments::Moments;
+use crate::model::settings::{ModelOptions, Scheme};
+use crate::numeric::parse;
+use crate::report::cformat;
+
+/// The numbers of a category file's header.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Header {
+    /// Whether only the reference measure was learned (`-r`).
+    pub reference_only: bool,
+    /// Divergence from the reference measure, nats.
+    pub divergence: f64,
+    /// log Z of the highest order, nats.
+    pub log_partition: f64,
+    /// Highest order of the features, at least 1.
+    pub max_order: u8,
+    /// Whether features count independently of their order.
+    pub multinomial: bool,
+    /// Bits of the table's size.
+    pub bits: u8,
+    /// Occurrences learned, those that found no room included.
+    pub features: u32,
+    /// Features in the table.
+    pub unique_features: u32,
+    /// Documents learned.
+    pub documents: u32,
+    /// Document statistics.
+    pub moments: Moments,
+    /// Negative log mass by medium, nats. Not read back.
+    pub log_masses: [f64; MEDIA],
+    /// The option word.
+    pub options: ModelOptions,
+    /// The tokenizing scheme; `None` where a file says 0.
+    pub scheme: Option<Scheme>,
+}
+
+/// Why a header cannot be read: the reference's number of the offending line, if it is one of those.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeaderFault {
+    /// The first line is not that of a category file of this version.
+    Foreign,
+    /// The line that the reference numbers so cannot be read, or says something impossible.
+    Line(u8),
+}
+
+/// A parsed header: the numbers, the stored expressions, and where the binary part begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParsedHeader {
+    /// The numbers.
+    pub header: Header,
+    /// Texts of the `# regex` lines, `EXPRESSION||DIGITS`.
+    pub patterns: Vec<Vec<u8>>,
+    /// Texts of the `# refit` lines and other lines that this version does not interpret.
+    pub other_lines: Vec<Vec<u8>>,
+    /// Offset of the digram table, bytes.
+    pub length: usize,
+}
+
+impl Header {
+    /// Writes the header lines 1 to 6: everything before the expressions (spec model 9.1).
+    pub fn write_numbers(&self, out: &mut Vec<u8>, name: &[u8]) {
+        let float = |out: &mut Vec<u8>, label: &str, value: f64| {
+            out.extend_from_slice(label.as_bytes());
+            cformat::fixed(out, value, 0, 6);
+        };
+        let integer = |out: &mut Vec<u8>, label: &str, value: u32| {
+            out.extend_from_slice(label.as_bytes());
+            cformat::decimal(out, i64::from(value.cast_signed()), 0);
+        };
+        out.extend_from_slice(MAGIC);
+        out.push(b' ');
+        out.extend_from_slice(name);
+        out.extend_from_slice(if self.reference_only { b" (ref)\n" } else { b" \n" });
+        float(out, "# entropy ", self.divergence);
+        float(out, " logZ ", self.log_partition);
+        integer(out, " max_order ", u32::from(self.max_order));
+        let kind: &[u8] = if self.multinomial { b"multinomial" } else { b"hierarchical" };
+        out.extend_from_slice(b" type ");
+        out.extend_from_slice(kind);
+        integer(out, "\n# hash_size ", u32::from(self.bits));
+        integer(out, " features ", self.features);
+        integer(out, " unique_features ", self.unique_features);
+        integer(out, " documents ", self.documents);
+        float(out, "\n# shannon ", self.moments.shannon);
+        float(out, " shannon_s2 ", self.moments.shannon_variance);
+        float(out, "\n# alpha ", self.moments.alpha);
+        float(out, " beta ", self.moments.beta);
+        float(out, " mu ", self.moments.mu);
+        float(out, " s2 ", self.moments.variance);
+        out.extend_from_slice(b"\n# medialp ");
+        for mass in self.log_masses {
+            cformat::fixed(out, mass, 0, 6);
+            out.push(b' ');
+        }
+        out.push(b'\n');
+    }
+
+    /// Writes the lines behind the numbers: expressions, options and the end mark.
+    pub fn write_settings(&self, out: &mut Vec<u8>, patterns: &[Vec<u8>]) {
+        for pattern in patterns {
+            out.extend_from_slice(b"# regex ");
+            out.extend_from_slice(pattern);
+            out.push(b'\n');
+        }
+        let scheme = self.scheme.unwrap_or(Scheme::Alpha);
+        let line = format!(
+            "# options {} {} 0 ({})\n",
+            self.options.bits().cast_signed(),
+            scheme as u8,
+            self.options.names(scheme)
+        );
+        out.extend_from_slice(line.as_bytes());
+        out.extend_from_slice(HEADER_END);
+    }
+
+    /// Reads a header from the beginning of `bytes`.
+    ///
+    /// # Errors
+    /// The line that cannot be read. Sizes are checked for plausibility, not against the file.
+    pub fn parse(bytes: &[u8]) -> Result<ParsedHeader, HeaderFault> {
+        let mut lines = Lines { bytes, at: 0 };
+        let first = lines.next().unwrap_or_default();
+        if !first.starts_with(MAGIC) {
+            return Err(HeaderFault::Foreign);
+        }
+        let mut scan = Scan(lines.next().unwrap_or_default());
+        let second = (|| {
+            let divergence = scan.text("# entropy").float()?;
+            let log_partition = scan.text(" logZ").float()?;
+            let max_order = scan.text(" max_order").integer()?;
+            let kind = scan.text(" type").word()?;
+            let max_order = u8::try_from(max_order).ok().filter(|order| (1..8).contains(order))?;
+            Some((divergence, log_partition, max_order, kind.first() == Some(&b'm')))
+        })();
+        let (divergence, log_partition, max_order, multinomial) =
+            second.ok_or(HeaderFault::Line(2))?;
+        let mut scan = Scan(lines.next().unwrap_or_default());
+        let third = (|| {
+            let bits = scan.text("# hash_size").integer()?;
+            let features = scan.text(" features").integer()?;
+            let unique = scan.text(" unique_features").integer()?;
+            let documents = scan.text(" documents").integer()?;
+            let bits = u8::try_from(bits).ok().filter(|&bits| bits <= 30)?;
+            Some((bits, features, unique, documents))
+        })();
+        let (bits, features, unique_features, documents) = third.ok_or(HeaderFault::Line(3))?;
+        let mut scan = Scan(lines.next().unwrap_or_default());
+        let fourth = (|| {
+            let shannon = scan.text("# shannon").float()?;
+            Some((shannon, scan.text(" shannon_s2").float()?))
+        })();
+        let (shannon, shannon_variance) = fourth.ok_or(HeaderFault::Line(8))?;
+        let mut scan = Scan(lines.next().unwrap_or_default());
+        let fifth = (|| {
+            let alpha = scan.text("# alpha").float()?;
+            let beta = scan.text(" beta").float()?;
+            let mu = scan.text(" mu").float()?;
+            let variance = scan.text(" s2").float()?;
+            Some(Moments { shannon, shannon_variance, alpha, beta, mu, variance })
+        })();
+        let moments = fifth.ok_or(HeaderFault::Line(10))?;
+        let mut header = Self {
+            reference_only: first.strip_suffix(b"\n").unwrap_or(first).ends_with(b" (ref)"),
+            divergence,
+            log_partition,
+            max_order,
+            multinomial,
+            bits,
+            features: wrap(features),
+            unique_features: wrap(unique_features),
+            documents: wrap(documents),
+            moments,
+            log_masses: [0.0; MEDIA],
+            options: ModelOptions::default(),
+            scheme: None,
+        };
+        let mut patterns = Vec::new();
+        let mut other_lines = Vec::new();
+        for line in &mut lines {
+            if line.starts_with(HEADER_END) {
+                break;
+            }
+            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            if let Some(pattern) = text.strip_prefix(b"# regex ") {
+                patterns.push(pattern.to_vec());
+            } else if let Some(options) = text.strip_prefix(b"# options ") {
+                let mut scan = Scan(options);
+                if let (Some(bits), Some(scheme), Some(_), Some(_)) =
+                    (scan.integer(), scan.integer(), scan.integer(), scan.text(" (").word())
+                {
+                    header.options = ModelOptions::from_bits(wrap(bits));
+                    header.scheme = Scheme::by_number(scheme);
+                }
+            } else {
+                other_lines.push(text.to_vec());
+            }
+        }
+        Ok(ParsedHeader { header, patterns, other_lines, length: lines.at })
+    }
+}
+
+/// The low 32 bits: numbers are printed signed and counted unsigned.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // wrapping is the format
+const fn wrap(number: i64) -> u32 {
+    number as u32
+}
+
+/// Lines with their ends, in pieces of at most [`LINE_LIMIT`] bytes.
+struct Lines<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let rest = &self.bytes[self.at..];
+        let window = &rest[..rest.len().min(LINE_LIMIT)];
+        let end = window.iter().position(|&byte| byte == b'\n').map_or(window.len(), |at| at + 1);
+        self.at += end;
+        (end > 0).then_some(&window[..end])
+    }
+}
+
+/// Reads a line as C's `scanf` does: blanks match any white space, other text itself.
+struct Scan<'a>(&'a [u8]);
+
+impl<'a> Scan<'a> {
+    fn skip_blanks(&mut self) {
+        let blanks = self.0.iter().take_while(|&&byte| crate::token::class::is_space(byte));
+        self.0 = &self.0[blanks.count()..];
+    }
+
+    /// Passes over `text`; what follows a mismatch reads as nothing.
+    fn text(&mut self, text: &str) -> &mut Self {
+        for &expected in text.as_bytes() {
+            if expected == b' ' {
+                self.skip_blanks();
+            } else if self.0.first() == Some(&expected) {
+                self.0 = &self.0[1..];
+            } else {
+                self.0 = &[];
+            }
+        }
+        self
+    }
+
+    fn float(&mut self) -> Option<f64> {
+        self.skip_blanks();
+        let (value, length) = parse::strtod(self.0);
+        self.0 = &self.0[length..];
+        (length > 0).then_some(value)
+    }
+
+    fn integer(&mut self) -> Option<i64> {
+        self.skip_blanks();
+        let (value, length) = parse::strtol(self.0, parse::Base::Ten);
+        self.0 = &self.0[length..];
+        (length > 0).then_some(value)
+    }
+
+    fn word(&mut self) -> Option<&'a [u8]> {
+        self.skip_blanks();
+        let length =
+            self.0.iter().take_while(|&&byte| !crate::token::class::is_space(byte)).count();
+        let (word, rest) = self.0.split_at(length);
+        self.0 = rest;
+        (length > 0).then_some(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::settings::ModelOption;
+
+    fn example() -> Header {
+        Header {
+            reference_only: false,
+            divergence: 20.449,
+            log_partition: -1.5,
+            max_order: 3,
+            multinomial: false,
+            bits: 15,
+            features: 678,
+            unique_features: 282,
+            documents: 0,
+            moments: Moments { alpha: f64::INFINITY, ..Moments::default() },
+            log_masses: [2.772589; MEDIA],
+            options: ModelOptions::default()
+                .with(ModelOption::Text)
+                .with(ModelOption::MailTHeaders),
+            scheme: Some(Scheme::Cef),
+        }
+    }
+
+    #[test]
+    fn what_is_printed_is_read_back() {
+        let mut text = Vec::new();
+        let header = example();
+        header.write_numbers(&mut text, b"dir/name");
+        let patterns = vec![b"([a-z]+)||123456789".to_vec()];
+        header.write_settings(&mut text, &patterns);
+        let length = text.len();
+        text.extend_from_slice(b"\x00\x01binary");
+        let parsed = Header::parse(&text).unwrap();
+        assert_eq!(parsed.length, length);
+        assert_eq!(parsed.patterns, patterns);
+        assert_eq!(parsed.header, Header { log_masses: [0.0; MEDIA], ..header });
+    }
+
+    #[test]
+    fn faults_carry_the_number_of_their_line() {
+        let mut text = Vec::new();
+        example().write_numbers(&mut text, b"x");
+        example().write_settings(&mut text, &[]);
+        let text = String::from_utf8(text).unwrap();
+        for (from, to, fault) in [
+            ("1.14.1", "1.14", HeaderFault::Foreign),
+            ("max_order 3", "max_order x", HeaderFault::Line(2)),
+            ("max_order 3", "max_order 8", HeaderFault::Line(2)),
+            ("hash_size 15", "hash_size 40", HeaderFault::Line(3)),
+            ("# shannon", "# shannan", HeaderFault::Line(8)),
+            ("beta", "bete", HeaderFault::Line(10)),
+        ] {
+            let damaged = text.replacen(from, to, 1);
+            assert_eq!(Header::parse(damaged.as_bytes()), Err(fault), "{from} -> {to}");
+        }
+    }
+}

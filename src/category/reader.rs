@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Reads a category in place: checked once when opened, then every look-up is in bounds.
+
+use super::header::{Header, HeaderFault, ParsedHeader};
+use super::layout::{DIGRAM_BYTES, SLOT_BYTES, WEIGHT_BYTES};
+use crate::model::digram::{LENGTH_ROW, SYMBOLS, clip};
+use crate::numeric::quantize::QuantWeight;
+use crate::token::BOUNDARY;
+use crate::token::id::FeatureId;
+use byteorder::{BigEndian, ByteOrder};
+
+/// Why bytes are not a category.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// The header cannot be read.
+    Header(HeaderFault),
+    /// The digram table is cut short.
+    Digrams,
+    /// The slots are cut short.
+    Slots,
+}
+
+/// A learned category over any bytes: a vector, a slice or a memory map.
+#[derive(Debug)]
+pub struct Category<D> {
+    bytes: D,
+    header: Header,
+    patterns: Vec<Vec<u8>>,
+    other_lines: Vec<Vec<u8>>,
+    digrams: usize,
+    slots: usize,
+    mask: usize,
+}
+
+/// A slot as found in a category.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StoredSlot {
+    /// The feature's id, 0 in an empty slot.
+    pub id: FeatureId,
+    /// Its weight.
+    pub weight: QuantWeight,
+}
+
+impl<D: AsRef<[u8]>> Category<D> {
+    /// Checks the header and the file's length against it.
+    ///
+    /// # Errors
+    /// [`Fault`] says which part does not hold.
+    pub fn new(bytes: D) -> Result<Self, Fault> {
+        let all = bytes.as_ref();
+        let ParsedHeader { header, patterns, other_lines, length } =
+            Header::parse(all).map_err(Fault::Header)?;
+        let digrams = length;
+        let slots = digrams + DIGRAM_BYTES;
+        if all.len() < slots {
+            return Err(Fault::Digrams);
+        }
+        let size = 1usize << header.bits;
+        if (all.len() - slots) / SLOT_BYTES < size {
+            return Err(Fault::Slots);
+        }
+        Ok(Self { bytes, header, patterns, other_lines, digrams, slots, mask: size - 1 })
+    }
+
+    /// The header's numbers.
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Texts of the stored expressions, `EXPRESSION||DIGITS`.
+    pub fn patterns(&self) -> &[Vec<u8>] {
+        &self.patterns
+    }
+
+    /// Header lines that this version does not interpret.
+    pub fn other_lines(&self) -> &[Vec<u8>] {
+        &self.other_lines
+    }
+
+    /// Number of slots.
+    pub const fn size(&self) -> usize {
+        self.mask + 1
+    }
+
+    /// The slot at index `at`, below [`Self::size`].
+    pub fn slot(&self, at: usize) -> StoredSlot {
+        let from = self.slots + at * SLOT_BYTES;
+        let slot = &self.bytes.as_ref()[from..from + SLOT_BYTES];
+        StoredSlot {
+            id: FeatureId(BigEndian::read_u32(slot)),
+            weight: QuantWeight(BigEndian::read_u16(&slot[4..])),
+        }
+    }
+
+    /// The slot where the search for `id` ends, whether it holds `id` or is empty; `None` in a full
+    /// table without it.
+    pub fn find(&self, id: FeatureId) -> Option<StoredSlot> {
+        let home = id.0 as usize & self.mask;
+        let mut at = home;
+        loop {
+            let slot = self.slot(at);
+            if slot.id == id || slot.id.0 == 0 {
+                return Some(slot);
+            }
+            at = (at + 1) & self.mask;
+            if at == home {
+                return None;
+            }
+        }
+    }
+
+    /// The stored digram weights, in row order.
+    pub fn digrams(&self) -> impl Iterator<Item = QuantWeight> + '_ {
+        let bytes = &self.bytes.as_ref()[self.digrams..self.digrams + DIGRAM_BYTES];
+        bytes.chunks_exact(WEIGHT_BYTES).map(|weight| QuantWeight(BigEndian::read_u16(weight)))
+    }
+
+    /// Steps of 1/32 nat that `to` after `from` costs.
+    fn cost(&self, from: usize, to: usize) -> u32 {
+        let at = self.digrams + (from * SYMBOLS + to) * WEIGHT_BYTES;
+        u32::from(BigEndian::read_u16(&self.bytes.as_ref()[at..at + WEIGHT_BYTES]))
+    }
+
+    /// The reference log-probability of a token when scoring, digitised, nats (spec model 12).
+    ///
+    /// All addends are multiples of 1/32 and their f32 sums stay below 2^24 steps, so whole steps
+    /// give the same bits. Carriage returns are passed over; a symbol counts for the length when the
+    /// next byte is no boundary mark.
+    pub fn log_reference(&self, body: &[u8]) -> f32 {
+        let Some((&first, rest)) = body.split_first() else { return 0.0 };
+        let mut from = clip(first);
+        let mut steps = 0u32;
+        let mut length = 1;
+        for (at, &byte) in rest.iter().enumerate() {
+            if byte == b'\r' {
+                continue;
+            }
+            let to = clip(byte);
+            steps += self.cost(from, to);
+            from = to;
+            length += usize::from(rest.get(at + 1) != Some(&BOUNDARY));
+        }
+        let length = self.cost(LENGTH_ROW, length.min(SYMBOLS - 1));
+        let steps = (steps + length).saturating_sub(self.cost(LENGTH_ROW, 0));
+        #[allow(clippy::cast_precision_loss)] // below 2^24, exact
+        let weight = steps as f32 / crate::numeric::quantize::STEPS_PER_NAT;
+        QuantWeight::from_weight(weight).log_probability()
+    }
+}

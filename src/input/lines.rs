@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Line cutting (spec text 1.3): room limits, zero bytes, missing final newlines.
+
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Room for a line at the start of a run, bytes.
+const FIRST_ROOM: usize = 4096;
+
+/// Bytes read at a time.
+const BLOCK: usize = 1 << 16;
+
+/// A byte stream in blocks.
+pub struct Stream<'a> {
+    source: Box<dyn Read + 'a>,
+    block: Vec<u8>,
+    from: usize,
+    to: usize,
+    ended: bool,
+    /// Set when reading should end early, as if the input ended.
+    stop: Option<&'a AtomicBool>,
+    error: Option<io::Error>,
+}
+
+impl<'a> Stream<'a> {
+    /// The stream of `source`. Once `stop` is set, also while a read waits and a signal ends it, the
+    /// input counts as ended.
+    pub fn new(source: Box<dyn Read + 'a>, stop: Option<&'a AtomicBool>) -> Self {
+        Self { source, block: vec![0; BLOCK], from: 0, to: 0, ended: false, stop, error: None }
+    }
+
+    /// Why reading ended, if it was an error.
+    pub fn error(&mut self) -> Option<io::Error> {
+        self.error.take()
+    }
+
+    /// The bytes at hand; reads more when there are none. Empty at the end.
+    fn available(&mut self) -> &[u8] {
+        while self.from == self.to && !self.ended {
+            if self.is_stopped() {
+                self.ended = true;
+                break;
+            }
+            match self.source.read(&mut self.block) {
+                Ok(0) => self.ended = true,
+                Ok(length) => (self.from, self.to) = (0, length),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.error = Some(error);
+                    self.ended = true;
+                }
+            }
+        }
+        &self.block[self.from..self.to]
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// Appends one chunk to `line`: bytes up to and including a newline, at most `limit`, as far as
+    /// they stand before the chunk's first zero byte. Returns how many bytes were read, how many of
+    /// them appended, and whether more bytes were wanted and there were none.
+    fn chunk(&mut self, limit: usize, line: &mut Vec<u8>) -> Chunk {
+        let mut chunk = Chunk::default();
+        let mut hidden = false;
+        while chunk.read < limit {
+            let available = self.available();
+            if available.is_empty() {
+                chunk.wanted_more = true;
+                break;
+            }
+            let window = &available[..available.len().min(limit - chunk.read)];
+            let newline = memchr::memchr(b'\n', window);
+            let piece = &window[..newline.map_or(window.len(), |at| at + 1)];
+            if !hidden {
+                let visible = memchr::memchr(0, piece);
+                hidden = visible.is_some();
+                let visible = &piece[..visible.unwrap_or(piece.len())];
+                line.extend_from_slice(visible);
+                chunk.visible += visible.len();
+            }
+            chunk.read += piece.len();
+            self.from += piece.len();
+            if newline.is_some() {
+                break;
+            }
+        }
+        chunk
+    }
+}
+
+#[derive(Default)]
+struct Chunk {
+    read: usize,
+    visible: usize,
+    wanted_more: bool,
+}
+
+/// Cuts lines; lives for the whole run, because the room for a line never shrinks.
+#[derive(Debug, Clone)]
+pub struct LineReader {
+    room: usize,
+}
+
+impl Default for LineReader {
+    fn default() -> Self {
+        Self { room: FIRST_ROOM }
+    }
+}
+
+impl LineReader {
+    /// Reads the next line, with its end, into `line`; returns whether it was the input's last,
+    /// which may be empty.
+    ///
+    /// A chunk that fills the room is continued by the next, in doubled room; as in the reference a
+    /// line of exactly the room's length, newline included, is joined with the line behind it
+    /// (case text/read-joined-lines).
+    pub fn next_line(&mut self, stream: &mut Stream<'_>, line: &mut Vec<u8>) -> bool {
+        line.clear();
+        let mut limit = self.room;
+        let mut ended = false;
+        loop {
+            let chunk = stream.chunk(limit - 1, line);
+            ended |= chunk.wanted_more;
+            if chunk.visible < limit - 1 || chunk.read == 0 {
+                return ended;
+            }
+            limit = self.room;
+            self.room *= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(input: &[u8]) -> Vec<Vec<u8>> {
+        let mut stream = Stream::new(Box::new(input), None);
+        let mut reader = LineReader::default();
+        let mut lines = Vec::new();
+        let mut line = Vec::new();
+        loop {
+            let last = reader.next_line(&mut stream, &mut line);
+            lines.push(line.clone());
+            if last {
+                return lines;
+            }
+        }
+    }
+
+    #[test]
+    fn ends_of_input() {
+        for (input, expected) in [
+            (&b"a\n"[..], vec![&b"a\n"[..], b""]),
+            (b"a", vec![b"a"]),
+            (b"", vec![b""]),
+            (b"a\r\n\nb", vec![b"a\r\n", b"\n", b"b"]),
+            (b"a\0b\nc\n", vec![b"a", b"c\n", b""]),
+        ] {
+            assert_eq!(lines(input), expected, "{input:?}");
+        }
+    }
+
+    #[test]
+    fn lines_that_fill_the_room_are_joined_with_the_next() {
+        let line = |length: usize| [vec![b'x'; length - 1], vec![b'\n']].concat();
+        for (length, joined) in [(4094, false), (4095, true), (4096, false), (8190, true)] {
+            let input = [line(length), b"next\n".to_vec()].concat();
+            assert_eq!(lines(&input)[0].len() > length, joined, "{length}");
+        }
+        // The room stays: 4095 is no limit any more once a longer line was read.
+        let input = [line(5000), line(4095), b"next\n".to_vec()].concat();
+        assert_eq!(lines(&input).len(), 4);
+    }
+
+    #[test]
+    fn a_zero_byte_hides_the_rest_of_its_chunk_only() {
+        let mut input = vec![b'x'; 5000];
+        input[10] = 0;
+        input.push(b'\n');
+        let found = lines(&input);
+        assert_eq!(found[0].len(), 10);
+        assert_eq!(found[1].len(), 5001 - 4095);
+    }
+}

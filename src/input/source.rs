@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What the operands of a command line stand for: files in the documented order.
+
+use crate::error::{Error, Result, Warning, WarningSink};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// One thing to read.
+pub struct Source {
+    /// Its name as reports show it: the operand, or `FOLDER/ENTRY`; `stdin` for standard input.
+    pub name: Vec<u8>,
+    /// Its bytes.
+    pub reader: Box<dyn Read>,
+}
+
+/// What an operand turned out to be.
+pub enum Operand {
+    /// A file, opened.
+    File(Source),
+    /// A folder; its regular files, sorted by name.
+    Folder(Vec<PathBuf>),
+}
+
+/// Opens an operand (spec text 1.1).
+///
+/// # Errors
+/// [`Error::Io`] when it cannot be opened; a folder that cannot be listed is only a warning.
+pub fn open(operand: &OsStr, warnings: WarningSink<'_>) -> Result<Operand> {
+    let path = Path::new(operand);
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    let metadata = file.metadata().map_err(|error| Error::io(path, error))?;
+    if metadata.is_dir() {
+        let entries = entries(path).unwrap_or_else(|_| {
+            let name = String::from_utf8_lossy(operand.as_bytes());
+            warnings(Warning::new(format!("could not open {name}, skipping")));
+            Vec::new()
+        });
+        return Ok(Operand::Folder(entries));
+    }
+    let name = operand.as_bytes().to_vec();
+    Ok(Operand::File(Source { name, reader: Box::new(file) }))
+}
+
+/// Opens an entry of a folder; `None` if that cannot be done, which is passed over in silence.
+pub fn open_entry(path: &Path) -> Option<Source> {
+    let reader = File::open(path).ok()?;
+    Some(Source { name: path.as_os_str().as_bytes().to_vec(), reader: Box::new(reader) })
+}
+
+/// Standard input.
+pub fn standard_input() -> Source {
+    Source { name: b"stdin".to_vec(), reader: Box::new(io::stdin().lock()) }
+}
+
+/// The regular files directly inside `folder`, following links, sorted bytewise by name.
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        names.push(entry?.file_name().into_vec());
+    }
+    names.sort_unstable();
+    let base = folder.as_os_str().as_bytes();
+    let slash: &[u8] = if base.ends_with(b"/") { b"" } else { b"/" };
+    let paths = names.into_iter().map(|name| {
+        PathBuf::from(std::ffi::OsString::from_vec([base, slash, name.as_slice()].concat()))
+    });
+    Ok(paths.filter(|path| fs::metadata(path).is_ok_and(|metadata| metadata.is_file())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_give_their_regular_files_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b", "a", ".c", "B"] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        std::os::unix::fs::symlink("a", folder.path().join("link")).unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.path().join("dangling")).unwrap();
+        let Operand::Folder(paths) = open(folder.path().as_os_str(), &mut |_| {}).unwrap() else {
+            panic!("a folder")
+        };
+        let names: Vec<&OsStr> = paths.iter().filter_map(|path| path.file_name()).collect();
+        assert_eq!(names, [".c", "B", "a", "b", "link"]);
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Entropies of documents, and the gamma distribution of their divergences (spec model 8.2).
+
+use super::fit::Fitted;
+use super::state::LearningState;
+use super::table::Slot;
+use super::{LearnSettings, Progress};
+use crate::model::moments::Moments;
+use crate::numeric::elementary::{bits, count_f32, log};
+use crate::numeric::quantize::QuantWeight;
+use crate::report::cformat;
+
+/// The statistics of the documents in `state`. Sums run in hash order, then in the order of the
+/// reservoir's places and of their tokens.
+pub fn measure(
+    state: &LearningState,
+    settings: &LearnSettings,
+    fitted: &Fitted,
+    progress: &mut Progress<'_>,
+) -> Moments {
+    let mut moments = Moments::default();
+    let n = f64::from(state.documents);
+    if state.measures_entropy() && state.documents > 1 {
+        let sum = state.negative_entropy_sum;
+        moments.shannon = 0.0 + -(sum / n);
+        moments.shannon_variance = (n * state.squared_entropy_sum - sum * sum) / (n * (n - 1.0));
+    } else {
+        let mut e = 0.0f64;
+        for slot in state.table.used().filter(|slot| slot.order == state.max_order) {
+            let count = f64::from(count_f32(slot.count));
+            e += log(count) * count;
+        }
+        let total = state.total;
+        moments.shannon = -(e / f64::from(total) - log(f64::from(count_f32(total))));
+    }
+    if settings.confidence && state.documents > 0 {
+        measure_divergence(&mut moments, state, fitted, n, progress);
+    }
+    progress.say(|| {
+        let mut text = format!("documents {}", state.documents).into_bytes();
+        for (name, value) in [
+            (" shannon ", moments.shannon),
+            (" mu ", moments.mu),
+            (" s2 ", moments.variance),
+            (" alpha ", moments.alpha),
+            (" beta ", moments.beta),
+        ] {
+            text.extend_from_slice(name.as_bytes());
+            cformat::fixed(&mut text, bits(value), 0, 6);
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    });
+    moments
+}
+
+fn measure_divergence(
+    moments: &mut Moments,
+    state: &LearningState,
+    fitted: &Fitted,
+    n: f64,
+    progress: &mut Progress<'_>,
+) {
+    let weight = |slot: &Slot| -> f64 {
+        let mut weight = f64::from(QuantWeight(slot.lambda).weight());
+        if slot.order == 1 {
+            let reference = f64::from(QuantWeight(slot.reference()).log_probability());
+            weight += reference - fitted.log_partition;
+        }
+        weight
+    };
+    let mut mu = 0.0f64;
+    for slot in state.table.used().filter(|slot| slot.lambda > 0) {
+        mu += weight(slot) * f64::from(slot.share);
+    }
+    mu /= n;
+    mu = -(moments.shannon + mu);
+    moments.mu = mu;
+    let mut sum_of_squares = 0.0f64;
+    let mut places = 0.0f64;
+    for document in state.reservoir.iter().filter(|document| !document.ids.is_empty()) {
+        let mut score = 0.0f64;
+        for &id in &document.ids {
+            let Some(at) = state.table.find(id) else { continue };
+            let slot = &state.table.slots()[at];
+            if slot.lambda > 0 {
+                score += weight(slot);
+            }
+        }
+        #[allow(clippy::cast_precision_loss)] // tokens of one document
+        let length = document.ids.len() as f64;
+        score /= length;
+        score += document.entropy;
+        progress.say(|| {
+            let mut text = b"reservoir ( ".to_vec();
+            cformat::fixed(&mut text, bits(-score), 5, 2);
+            text.extend_from_slice(b" + ");
+            cformat::fixed_left(&mut text, bits(document.entropy), 5, 2);
+            text.extend_from_slice(format!(" )* {} ", document.ids.len()).as_bytes());
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        let deviation = -score - mu;
+        sum_of_squares += deviation * deviation;
+        places += 1.0;
+    }
+    if places > 1.0 {
+        moments.variance = sum_of_squares / (places - 1.0);
+        moments.alpha = mu * mu / moments.variance;
+        moments.beta = moments.variance / mu;
+    }
+}

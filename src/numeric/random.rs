@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The generator behind decimation and the reservoir: the C library's additive-feedback `rand()`
+//! with seed 1 (spec model 4.2).
+
+/// Largest value of [`Random::draw`].
+pub const RAND_MAX: i32 = i32::MAX;
+
+const LAG: usize = 31;
+
+/// The sequence 1804289383, 846930886, 1681692777, …
+#[derive(Debug, Clone)]
+pub struct Random {
+    state: [u32; LAG],
+    /// Index of the oldest value of `state`.
+    next: usize,
+}
+
+impl Default for Random {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Random {
+    /// The generator at the start of its sequence.
+    pub fn new() -> Self {
+        let mut state = [0; LAG];
+        let mut value = 1u64;
+        for cell in &mut state {
+            *cell = u32::try_from(value).expect("residues modulo 2^31 - 1 fit");
+            value = 16807 * value % 2147483647;
+        }
+        let mut random = Self { state, next: 0 };
+        // r[31..34] repeat r[0..3]; then 310 values are thrown away.
+        random.next = 3;
+        for _ in 34..344 {
+            random.step();
+        }
+        random
+    }
+
+    fn step(&mut self) -> u32 {
+        let value = self.state[self.next].wrapping_add(self.state[(self.next + LAG - 3) % LAG]);
+        self.state[self.next] = value;
+        self.next = (self.next + 1) % LAG;
+        value
+    }
+
+    /// The next number, 0..=[`RAND_MAX`].
+    pub fn draw(&mut self) -> i32 {
+        i32::try_from(self.step() >> 1).expect("31 bits fit")
+    }
+
+    /// The next number as a fraction in 0..1.
+    pub fn fraction(&mut self) -> f64 {
+        f64::from(self.draw()) / 2147483648.0
+    }
+
+    /// Whether something that is kept with probability 2^-`decimation` is kept this time.
+    pub fn keeps(&mut self, decimation: u32) -> bool {
+        self.draw() <= RAND_MAX >> decimation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_numbers_are_the_c_librarys() {
+        let mut random = Random::new();
+        let drawn: Vec<i32> = (0..4).map(|_| random.draw()).collect();
+        assert_eq!(drawn, [1804289383, 846930886, 1681692777, 1714636915]);
+    }
+
+    #[test]
+    fn messages_kept_by_one_half_are_the_documented_ones() {
+        let mut random = Random::new();
+        let kept: Vec<u32> = (1..=40).filter(|_| random.keeps(1)).collect();
+        let documented = [2, 6, 7, 9, 11, 13, 19, 21, 22, 23, 25, 26, 27, 28, 30, 34, 37, 39];
+        assert_eq!(kept, documented);
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The model dump (`-d` when learning, spec model 11).
+
+use super::{cformat, token};
+use crate::category::header::Header;
+use crate::learn::state::LearningState;
+use crate::numeric::quantize::QuantWeight;
+use crate::token::id::FeatureId;
+
+/// Appends the dump's head: header lines, counts, expressions, options, column names.
+pub fn head(
+    out: &mut Vec<u8>,
+    header: &Header,
+    name: &[u8],
+    patterns: &[Vec<u8>],
+    state: &LearningState,
+) {
+    header.write_numbers(out, name);
+    let counts = format!(
+        "# min_feature_count {} max_feature_count {}\n",
+        state.min_count,
+        state.max_count.cast_signed()
+    );
+    out.extend_from_slice(counts.as_bytes());
+    header.write_settings(out, patterns);
+    out.extend_from_slice(b"# lambda | dig_ref | count | id     | token\n");
+}
+
+/// Appends one line per token of the token list, calling `flush` now and then to keep `out` short.
+///
+/// # Errors
+/// Those of `flush`.
+pub fn tokens(
+    out: &mut Vec<u8>,
+    state: &LearningState,
+    mut flush: impl FnMut(&mut Vec<u8>) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    for (body, medium) in state.token_list() {
+        let id = FeatureId::of(body, medium);
+        let Some(at) = state.table.find(id) else { continue };
+        let slot = &state.table.slots()[at];
+        cformat::fixed(out, f64::from(QuantWeight(slot.lambda).weight()), 9, 3);
+        out.push(b' ');
+        cformat::fixed(out, f64::from(QuantWeight(slot.reference()).log_probability()), 9, 3);
+        out.push(b' ');
+        cformat::decimal(out, i64::from(slot.count.cast_signed()), 7);
+        out.push(b' ');
+        cformat::hexadecimal(out, u64::from(slot.id.0), 8);
+        out.push(b' ');
+        token::show(out, body, medium);
+        out.push(b'\n');
+        flush(out)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Replacing a file so that it is whole at every moment: written beside the target, synced, renamed
+//! over it, the folder synced.
+//!
+//! All file operations go through [`Storage`], so that tests can let each of them fail in turn.
+
+use crate::error::{Error, Result};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Temporary names tried: `TARGET.tmp.0` to `TARGET.tmp.99`.
+const TEMPORARIES: u32 = 100;
+
+/// Permissions of new files, less the umask.
+const MODE: u32 = 0o640;
+
+/// An open temporary file.
+pub trait Draft: Write {
+    /// Forces what was written onto the device.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// The file operations of saving.
+pub trait Storage {
+    /// The first bytes of the file at `path`, up to `length`; `None` when there is no file.
+    ///
+    /// # Errors
+    /// Those of the operating system; also when something else than a regular file is there.
+    fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Vec<u8>>>;
+
+    /// Creates the file `path`, which must not exist, or takes over one that a killed learner left:
+    /// a regular file that nobody holds and that is empty or begins with `ours`.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] when the name is taken; others of the operating system.
+    fn create(&self, path: &Path, ours: &[u8]) -> io::Result<Box<dyn Draft>>;
+
+    /// Gives the file `from` the name `to`, replacing what had it.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Forces the folder's entries onto the device.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+}
+
+/// The real thing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Disk;
+
+impl Draft for File {
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_all()
+    }
+}
+
+impl Storage for Disk {
+    fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Vec<u8>>> {
+        let metadata = match fs::symlink_metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if !metadata.is_file() {
+            return Ok(Some(Vec::new()));
+        }
+        let mut bytes = Vec::new();
+        File::open(path)?.take(length as u64).read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
+    }
+
+    fn create(&self, path: &Path, ours: &[u8]) -> io::Result<Box<dyn Draft>> {
+        let created = OpenOptions::new().write(true).create_new(true).mode(MODE).open(path);
+        let file = match created {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                stale(path, ours)?.ok_or(error)?
+            }
+            Err(error) => return Err(error),
+        };
+        // The lock tells other learners that this temporary is in use.
+        match file.try_lock() {
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+            Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::AlreadyExists.into()),
+        }
+        Ok(Box::new(file))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        match File::open(folder)?.sync_all() {
+            // Some file systems cannot sync a folder and say so.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+            done => done,
+        }
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+}
+
+/// The file at `path`, emptied, if it is what a killed learner left.
+fn stale(path: &Path, ours: &[u8]) -> io::Result<Option<File>> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Ok(None);
+    }
+    let Ok(mut file) = OpenOptions::new().read(true).write(true).open(path) else {
+        return Ok(None);
+    };
+    if file.try_lock().is_err() {
+        return Ok(None);
+    }
+    let mut beginning = Vec::new();
+    (&mut file).take(ours.len() as u64).read_to_end(&mut beginning)?;
+    let (held, named) = (file.metadata()?, fs::symlink_metadata(path)?);
+    let same = held.ino() == named.ino() && held.dev() == named.dev();
+    if !same || !ours.starts_with(&beginning) {
+        return Ok(None);
+    }
+    file.set_len(0)?;
+    io::Seek::rewind(&mut file)?;
+    Ok(Some(file))
+}
+
+/// Whether `target` may be replaced: it does not exist, or begins with `ours`.
+///
+/// # Errors
+/// [`Error::Occupied`] when it may not, [`Error::Io`] when it cannot be told.
+pub fn check_target(storage: &dyn Storage, target: &Path, ours: &[u8]) -> Result<()> {
+    let beginning =
+        storage.beginning(target, ours.len()).map_err(|error| Error::io(target, error))?;
+    match beginning {
+        Some(beginning) if beginning != ours => Err(Error::Occupied { path: target.to_path_buf() }),
+        _ => Ok(()),
+    }
+}
+
+/// Replaces `target` by what `write` writes. Until the very end the old file stays as it is; when
+/// anything fails the temporary is removed.
+///
+/// # Errors
+/// [`Error::Occupied`] when `target` exists and does not begin with `ours`;
+/// [`Error::Temporary`] when no temporary can be created beside it; [`Error::Io`] else.
+pub fn replace(
+    storage: &dyn Storage,
+    target: &Path,
+    ours: &[u8],
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    check_target(storage, target, ours)?;
+    let (temporary, mut draft) = temporary(storage, target, ours)?;
+    let written = write(&mut AsWrite(&mut *draft)).and_then(|()| draft.sync());
+    let done = written.and_then(|()| storage.rename(&temporary, target));
+    if let Err(error) = done {
+        // What stays behind is harmless: the next learner takes it over.
+        let _ = storage.remove(&temporary);
+        return Err(Error::io(target, error));
+    }
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    storage.sync_folder(folder).map_err(|error| Error::io(folder, error))
+}
+
+/// A draft as a plain writer.
+struct AsWrite<'a>(&'a mut dyn Draft);
+
+impl Write for AsWrite<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+fn temporary(
+    storage: &dyn Storage,
+    target: &Path,
+    ours: &[u8],
+) -> Result<(PathBuf, Box<dyn Draft>)> {
+    let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
+    for number in 0..TEMPORARIES {
+        let mut name = target.as_os_str().to_owned();
+        name.push(format!(".tmp.{number}"));
+        let path = PathBuf::from(name);
+        match storage.create(&path, ours) {
+            Ok(draft) => return Ok((path, draft)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
+            Err(error) => {
+                last = error;
+                break;
+            }
+        }
+    }
+    Err(Error::Temporary { path: target.to_path_buf(), source: last })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// A disk on which the n-th operation fails.
+    struct Failing {
+        left: Cell<u32>,
+    }
+
+    impl Failing {
+        fn step(&self) -> io::Result<()> {
+            let left = self.left.get();
+            self.left.set(left.saturating_sub(1));
+            if left == 1 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+    }
+
+    struct FailingDraft<'a>(Box<dyn Draft>, &'a Failing);
+
+    impl Write for FailingDraft<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.1.step()?;
+            self.0.write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            self.0.flush()
+        }
+    }
+
+    impl Draft for FailingDraft<'_> {
+        fn sync(&mut self) -> io::Result<()> {
+            self.1.step()?;
+            self.0.sync()
+        }
+    }
+
+    impl Storage for &'static Failing {
+        fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Vec<u8>>> {
+            self.step()?;
+            Disk.beginning(path, length)
+        }
+        fn create(&self, path: &Path, ours: &[u8]) -> io::Result<Box<dyn Draft>> {
+            self.step()?;
+            Ok(Box::new(FailingDraft(Disk.create(path, ours)?, self)))
+        }
+        fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+            self.step()?;
+            Disk.rename(from, to)
+        }
+        fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+            self.step()?;
+            Disk.sync_folder(folder)
+        }
+        fn remove(&self, path: &Path) -> io::Result<()> {
+            Disk.remove(path)
+        }
+    }
+
+    const OURS: &[u8] = b"# dbacl 1.";
+
+    fn save(storage: &dyn Storage, target: &Path, text: &[u8]) -> Result<()> {
+        replace(storage, target, OURS, &mut |out| {
+            text.chunks(4).try_for_each(|piece| out.write_all(piece))
+        })
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn whichever_operation_fails_the_file_is_old_or_new_and_nothing_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("cat");
+        let (old, new) = (b"# dbacl 1.old".as_slice(), b"# dbacl 1.new and longer".as_slice());
+        let mut failures = 0;
+        for n in 1..100 {
+            fs::write(&target, old).unwrap();
+            let storage: &'static Failing = Box::leak(Box::new(Failing { left: Cell::new(n) }));
+            let result = save(&storage, &target, new);
+            let found = fs::read(&target).unwrap();
+            assert_eq!(names(folder.path()), ["cat"], "operation {n}");
+            if result.is_ok() {
+                assert_eq!(found, new);
+                assert_eq!(failures, n - 1, "each operation before failed the save");
+                assert!(n > 8);
+                return;
+            }
+            failures += 1;
+            // Only the sync of the folder comes after the rename.
+            assert!(found == old || found == new, "operation {n}");
+        }
+        panic!("never succeeded");
+    }
+
+    #[test]
+    fn a_foreign_file_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        for content in ["precious", "", "# dbacl 2.0"] {
+            let target = folder.path().join("data");
+            fs::write(&target, content).unwrap();
+            assert!(matches!(save(&Disk, &target, OURS), Err(Error::Occupied { .. })));
+            assert_eq!(fs::read_to_string(&target).unwrap(), content);
+        }
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("nowhere", &link).unwrap();
+        assert!(matches!(save(&Disk, &link, OURS), Err(Error::Occupied { .. })));
+        assert!(matches!(save(&Disk, folder.path(), OURS), Err(Error::Occupied { .. })));
+    }
+
+    #[test]
+    fn taken_temporary_names_are_passed_over_and_stale_ones_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("cat.tmp.0"), "somebody's notes").unwrap();
+        std::os::unix::fs::symlink("nowhere", at("cat.tmp.1")).unwrap();
+        fs::write(at("cat.tmp.2"), "# dbacl 1.14.1 half a file").unwrap();
+        save(&Disk, &at("cat"), b"# dbacl 1.x").unwrap();
+        assert_eq!(names(folder.path()), ["cat", "cat.tmp.0", "cat.tmp.1"]);
+        assert_eq!(fs::read(at("cat")).unwrap(), b"# dbacl 1.x");
+    }
+
+    #[test]
+    fn a_temporary_that_is_being_written_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("cat");
+        let mut first = Disk.create(&folder.path().join("cat.tmp.0"), OURS).unwrap();
+        first.write_all(b"# dbacl 1.first").unwrap();
+        save(&Disk, &target, b"# dbacl 1.second").unwrap();
+        assert_eq!(names(folder.path()), ["cat", "cat.tmp.0"]);
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! How sure a verdict is: p-values of divergences (`-X`) and the normal approximation of scores
+//! (`-U`), spec model 13.
+
+use super::document::{Standing, best};
+use crate::model::moments::Moments;
+use crate::numeric::elementary::exp;
+use crate::numeric::special::{Underflow, igamc, ndtr};
+
+/// Confidence in per-thousand units of a two-sided p-value, 0..=2000, that a document of this
+/// divergence belongs to a category with these moments; and the note of an underflow, which the
+/// reference prints among its results.
+pub fn confidence(divergence: f64, moments: &Moments) -> (i32, Option<Underflow>) {
+    let Moments { alpha, beta, .. } = *moments;
+    if divergence <= 0.0 || alpha <= 0.0 || beta <= 0.0 || divergence > 120.0 {
+        return (0, None);
+    }
+    let integral = igamc(alpha, divergence / beta);
+    let m = integral.value;
+    #[allow(clippy::cast_possible_truncation)] // 0..=1000; NaN becomes 0
+    let permille = (2000.0 * if m > 0.5 { 1.0 - m } else { m }) as i32;
+    (permille, integral.underflow)
+}
+
+/// Nodes and weights of the quadrature, from the most negative node up.
+const NODES: [(f64, f64); 10] = [
+    (-3.4361591188, 1.0254516913),
+    (-2.5327316742, 0.8206661264),
+    (-1.7566836492, 0.7414419319),
+    (-1.0366108297, 0.7032963231),
+    (-0.3429013272, 0.6870818539),
+    (0.3429013272, 0.6870818539),
+    (1.0366108297, 0.7032963231),
+    (1.7566836492, 0.7414419319),
+    (2.5327316742, 0.8206661264),
+    (3.4361591188, 1.0254516913),
+];
+
+/// Certainty of the verdict in percent: how far the best category's score is below all others,
+/// measured by their deviations. `None` where that is not a number.
+pub fn certainty(standings: &[Standing]) -> Option<i32> {
+    let mu: Vec<f64> = standings.iter().map(|standing| -standing.mean()).collect();
+    let sigma: Vec<f64> = standings.iter().map(Standing::deviation).collect();
+    // Probability that category k has the smallest score.
+    let smallest = |k: usize| {
+        let root = sigma[k] * core::f64::consts::SQRT_2;
+        let mut p = 0.0;
+        for (x, w) in NODES {
+            let mut g = exp(-x * x);
+            for j in 0..mu.len() {
+                if !(g > 0.01) {
+                    break;
+                }
+                if j != k {
+                    g *= 1.0 - ndtr(((mu[k] + x * root) - mu[j]) / sigma[j]);
+                }
+            }
+            p += w * g;
+        }
+        p * 1.12837916709551257390 / 2.0
+    };
+    let mut total = 0.0;
+    for k in 0..mu.len() {
+        total += smallest(k);
+    }
+    let u = 2.0 * smallest(best(standings)) / total - 1.0;
+    #[allow(clippy::cast_possible_truncation)] // a percentage
+    u.is_finite().then(|| (u * 100.0).ceil() as i32)
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Token counts of the document being scored, for its empirical entropy (spec model 12).
+
+use crate::token::id::FeatureId;
+
+/// What the document's table says of a token that has just been met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occurrence {
+    /// It has now been seen this often.
+    Seen(u32),
+    /// It is new, and the table is full: the token is to be ignored.
+    NoRoom,
+    /// It is new, and every slot is taken (tables of up to 16 slots): the token is scored.
+    NoSlot,
+}
+
+/// Counts by feature id; 2^bits slots, never growing.
+#[derive(Debug, Clone)]
+pub struct EmpiricalTable {
+    slots: Vec<(FeatureId, u32)>,
+    used: u32,
+    bits: u8,
+}
+
+impl EmpiricalTable {
+    /// An empty table of 2^`bits` slots.
+    pub fn new(bits: u8) -> Self {
+        Self { slots: vec![(FeatureId(0), 0); 1 << bits], used: 0, bits }
+    }
+
+    /// Bits of the table's size.
+    pub const fn bits(&self) -> u8 {
+        self.bits
+    }
+
+    /// Counts a token.
+    pub fn count(&mut self, id: FeatureId) -> Occurrence {
+        let mask = self.slots.len() - 1;
+        let home = id.0 as usize & mask;
+        let mut at = home;
+        loop {
+            let slot = &mut self.slots[at];
+            if slot.0.0 == 0 {
+                if 100u32.wrapping_mul(self.used) >= 95u32.wrapping_mul(1 << self.bits) {
+                    return Occurrence::NoRoom;
+                }
+                *slot = (id, 1);
+                self.used += 1;
+                return Occurrence::Seen(1);
+            }
+            if slot.0 == id {
+                slot.1 = slot.1.saturating_add(1);
+                return Occurrence::Seen(slot.1);
+            }
+            at = (at + 1) & mask;
+            if at == home {
+                return Occurrence::NoSlot;
+            }
+        }
+    }
+
+    /// Forgets the document.
+    pub fn clear(&mut self) {
+        if self.used > 0 {
+            self.slots.fill((FeatureId(0), 0));
+            self.used = 0;
+        }
+    }
+}

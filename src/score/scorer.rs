@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Per-category sums over the tokens of a document, in token order (spec model 12).
+
+use super::empirical::{EmpiricalTable, Occurrence};
+use super::model::{MediaCounts, Model};
+use crate::error::{Warning, WarningSink};
+use crate::numeric::elementary::{count_f32, log, narrow};
+use crate::token::Feature;
+use crate::token::id::FeatureId;
+
+/// Sums of one category over a document.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Tally {
+    /// Log-probability of the document, nats; at most about 0, higher is better.
+    pub score: f64,
+    /// Sum of squared token scores.
+    pub squares: f64,
+    /// Entropy increments of the tokens of the highest order.
+    pub shannon: f64,
+    /// Complexity: effective number of tokens.
+    pub complexity: f64,
+    /// Features scored, since the run began.
+    pub features: u32,
+    /// Features that the category does not know, since the run began.
+    pub misses: u32,
+    /// Order-1 tokens by medium, since the run began.
+    pub media: MediaCounts,
+}
+
+/// What one category made of one token, for the trace.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Cell {
+    /// Whether the token concerns the category; all else is 0 otherwise.
+    pub applies: bool,
+    /// The weight, nats.
+    pub lambda: f32,
+    /// The reference log-probability, nats.
+    pub reference: f32,
+    /// Minus the log-partition per token, nats.
+    pub renorm: f64,
+    /// The multinomial term, nats.
+    pub multinomial: f32,
+    /// The id found, 0 if none was.
+    pub id: u32,
+    /// What the token changed the score by, nats, measured from the score rounded to f32.
+    pub change: f64,
+}
+
+/// Scores documents under several categories.
+pub struct Scorer {
+    models: Vec<Model>,
+    tallies: Vec<Tally>,
+    empirical: Option<EmpiricalTable>,
+    warned: bool,
+}
+
+impl Scorer {
+    /// A scorer for `models`, in the order of the command line. With `entropy_bits` the empirical
+    /// entropy of documents is measured in a table of that size.
+    pub fn new(models: Vec<Model>, entropy_bits: Option<u8>) -> Self {
+        let tallies = vec![Tally::default(); models.len()];
+        let empirical = entropy_bits.map(EmpiricalTable::new);
+        Self { models, tallies, empirical, warned: false }
+    }
+
+    /// The categories.
+    pub fn models(&self) -> &[Model] {
+        &self.models
+    }
+
+    /// Replaces the categories by newer versions of them, for the documents to come.
+    pub fn set_models(&mut self, models: Vec<Model>) {
+        if models.len() == self.models.len() {
+            self.models = models;
+        }
+    }
+
+    /// The sums so far, one per category.
+    pub fn tallies(&self) -> &[Tally] {
+        &self.tallies
+    }
+
+    /// Whether the empirical entropy is measured.
+    pub const fn measures_entropy(&self) -> bool {
+        self.empirical.is_some()
+    }
+
+    /// Starts a new document. Features, misses and media go on counting, as in the reference.
+    pub fn start_document(&mut self) {
+        for tally in &mut self.tallies {
+            *tally = Tally {
+                features: tally.features,
+                misses: tally.misses,
+                media: tally.media,
+                ..Tally::default()
+            };
+        }
+        if let Some(table) = &mut self.empirical {
+            table.clear();
+        }
+    }
+
+    /// Scores one feature under every category that it concerns.
+    pub fn score(&mut self, feature: &Feature<'_>, warnings: WarningSink<'_>) {
+        self.score_each(feature, warnings, |_, _| {});
+    }
+
+    /// As [`Self::score`]; tells `trace` what each category made of the feature, in order.
+    /// Returns whether the feature was scored at all.
+    pub fn score_each(
+        &mut self,
+        feature: &Feature<'_>,
+        warnings: WarningSink<'_>,
+        mut trace: impl FnMut(Cell, &Tally),
+    ) -> bool {
+        let id = FeatureId::of(feature.body, feature.medium);
+        let mut occurrences = 0u32;
+        let mut entropy_step = 0.0f32;
+        if let Some(table) = &mut self.empirical {
+            match table.count(id) {
+                Occurrence::Seen(1) => occurrences = 1,
+                Occurrence::Seen(seen) => {
+                    occurrences = seen;
+                    let (now, before) = (count_f32(seen), count_f32(seen - 1));
+                    entropy_step = narrow(
+                        log(f64::from(now)) * f64::from(now)
+                            - log(f64::from(before)) * f64::from(before),
+                    );
+                }
+                Occurrence::NoSlot => {}
+                Occurrence::NoRoom => {
+                    if !self.warned {
+                        self.warned = true;
+                        let bits = table.bits() + 1;
+                        warnings(Warning::new(format!(
+                            "empirical hash full, calculation may be skewed. Try option -h {bits}"
+                        )));
+                    }
+                    return false;
+                }
+            }
+        }
+        let mut multinomial = 0.0f32;
+        for (model, tally) in self.models.iter().zip(&mut self.tallies) {
+            if !model.applies(feature) {
+                trace(Cell::default(), tally);
+                continue;
+            }
+            let old = narrow(tally.score);
+            let slot = model.find(id);
+            let lambda = slot.map_or(0.0, |slot| slot.weight.weight());
+            let reference =
+                if feature.order == 1 { model.log_reference(feature.body) } else { 0.0 };
+            tally.features = tally.features.wrapping_add(1);
+            tally.complexity += model.delta();
+            if model.is_multinomial() {
+                multinomial = if occurrences > 0 {
+                    let complexity = f64::from(narrow(tally.complexity));
+                    narrow(log(complexity) - log(f64::from(count_f32(occurrences))))
+                } else {
+                    0.0
+                };
+                tally.score += f64::from((lambda + multinomial) + reference) - model.renorm();
+            } else {
+                tally.score += f64::from(lambda + reference) - model.renorm();
+                if feature.order == model.max_order() {
+                    tally.shannon += f64::from(entropy_step);
+                }
+            }
+            if slot.is_none_or(|slot| slot.id.0 == 0) {
+                tally.misses = tally.misses.wrapping_add(1);
+            }
+            if feature.order == 1 {
+                let step = tally.score - f64::from(old);
+                tally.squares += step * step;
+                let medium = &mut tally.media[feature.medium.index()];
+                *medium = medium.wrapping_add(1);
+            }
+            let cell = Cell {
+                applies: true,
+                lambda,
+                reference,
+                renorm: -model.renorm(),
+                multinomial,
+                id: slot.map_or(0, |slot| slot.id.0),
+                change: f64::from(old) - tally.score,
+            };
+            trace(cell, tally);
+        }
+        true
+    }
+}

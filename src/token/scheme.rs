@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What becomes of each byte of a line under the tokenizing schemes (spec text 4).
+
+use super::class::{is_alnum, is_alpha, is_digit, is_graph, is_punct};
+use crate::model::settings::Scheme;
+
+/// What a scheme says of a byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Append it to the word.
+    Take,
+    /// Append it, then end the word.
+    TakeEnd,
+    /// End the word; the byte is lost.
+    Cut,
+    /// As if the byte were not there.
+    Skip,
+}
+
+use Verdict::{Cut, Skip, Take, TakeEnd};
+
+/// State of `cef`, `adp` and `cef2`: one for the whole run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum State {
+    /// Between words, or within a run that needs no memory.
+    #[default]
+    Start,
+    /// So many bytes of a multi-byte letter follow.
+    MultiByte(u8),
+    /// `cef`: a letter, then digits.
+    LetterDigits,
+    /// `cef`: a digit, then letters.
+    DigitLetters,
+    /// `cef`: letters with inner punctuation.
+    Compound,
+    /// `cef`: an amount of money.
+    Money,
+    /// `cef`: between angle brackets.
+    Address,
+    /// `cef`: a run of one punctuation byte, of which so many are still kept (3 to 1).
+    Repeat(u8),
+    /// `adp`: a run that began before punctuation.
+    Punctuation,
+    /// `adp`: a run of digits.
+    Digits,
+    /// `adp`: a run of letters.
+    Letters,
+    /// `adp`: a run of punctuation.
+    Symbols,
+    /// `cef2`: an atom.
+    Plain,
+    /// `cef2`: atoms joined by dots.
+    Dotted,
+    /// `cef2`: atoms joined by colons.
+    Colon,
+}
+
+/// A line with zeros behind its end, as the schemes look ahead.
+#[derive(Clone, Copy)]
+pub struct Ahead<'a> {
+    line: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Ahead<'a> {
+    /// Looks from position `at` of `line`; `at` may be its length.
+    pub fn new(line: &'a [u8], at: usize) -> Self {
+        Self { line, at }
+    }
+
+    /// The byte `k` places on; 0 behind the end.
+    fn byte(self, k: usize) -> u8 {
+        self.line.get(self.at + k).copied().unwrap_or(0)
+    }
+}
+
+/// The verdict of `scheme` on `c`, the byte looked at in its folded case; `ahead` shows it and what
+/// follows as they stand. The end of a line is `c` = 0: always a cut that leaves the state alone.
+pub fn verdict(scheme: Scheme, state: &mut State, c: u8, ahead: Ahead<'_>) -> Verdict {
+    if c == 0 {
+        return Cut;
+    }
+    let take_if = |take: bool| if take { Take } else { Cut };
+    match scheme {
+        Scheme::Alpha => take_if(is_alpha(c)),
+        Scheme::Alnum => take_if(is_alnum(c)),
+        Scheme::Graph => take_if(is_graph(c)),
+        Scheme::Char => {
+            if is_graph(c) {
+                TakeEnd
+            } else {
+                Cut
+            }
+        }
+        Scheme::Cef | Scheme::Adp | Scheme::Cef2 => {
+            if let State::MultiByte(left) = *state {
+                *state = if left > 1 { State::MultiByte(left - 1) } else { State::Start };
+                return if left > 1 { Take } else { TakeEnd };
+            }
+            let (verdict, next) = match (scheme, *state) {
+                (_, State::Start) if c >= 0x80 => multi_byte(c, ahead),
+                (Scheme::Cef, state) => cef(state, c, ahead),
+                (Scheme::Adp, state) => adp(state, c, ahead),
+                (_, state) => cef2(state, c, ahead),
+            };
+            *state = next;
+            verdict
+        }
+    }
+}
+
+/// A byte from 80 up in the start state: UTF-8 by shape, then the double-byte Asian sets.
+fn multi_byte(c: u8, ahead: Ahead<'_>) -> (Verdict, State) {
+    let (n, m) = (ahead.byte(1), ahead.byte(2));
+    let following = match c {
+        0xc0..=0xdf => 1,
+        0xe0..=0xef => 2,
+        0xf0..=0xf7 => 3,
+        0xf8..=0xfb => 4,
+        0xfc..=0xfd => 5,
+        _ => 0,
+    };
+    let continues = |k: u8| matches!(ahead.byte(usize::from(k)), 0x80..=0xbf);
+    if following > 0 && (1..=following).all(continues) {
+        (Take, State::MultiByte(following))
+    } else if c == 0x8f && matches!(n, 0xfd | 0xfe) && matches!(m, 0xa1..=0xfe) {
+        (Take, State::MultiByte(2))
+    } else if (matches!(c, 0x81..=0xfe) && matches!(n, 0x40..=0x7e | 0x80..=0xfe))
+        || (matches!(c, 0xd8..=0xde | 0xe0..=0xf9) && matches!(n, 0x31..=0x3f))
+    {
+        (Take, State::MultiByte(1))
+    } else {
+        (Cut, State::Start)
+    }
+}
+
+fn cef(state: State, c: u8, ahead: Ahead<'_>) -> (Verdict, State) {
+    let (n, m) = (ahead.byte(1), ahead.byte(2));
+    let joins = |n: u8, m: u8| matches!(n, b'\'' | b'-' | b'.') && is_alpha(m);
+    match state {
+        State::LetterDigits => match (is_digit(c), is_digit(n)) {
+            (true, true) => (Take, state),
+            (true, false) => (TakeEnd, State::Start),
+            (false, _) => (Cut, State::Start),
+        },
+        State::DigitLetters => match (is_alpha(c), is_alpha(n)) {
+            (true, true) => (Take, state),
+            (true, false) => (TakeEnd, State::Start),
+            (false, _) => (Cut, State::Start),
+        },
+        State::Compound if is_alpha(n) || joins(n, m) => (Take, state),
+        State::Money if is_digit(n) || (matches!(n, b',' | b'.') && is_digit(m)) => (Take, state),
+        State::Compound | State::Money => (TakeEnd, State::Start),
+        State::Address => match c {
+            b'@' => (Cut, state),
+            b'>' => (Cut, State::Start),
+            _ => (Take, state),
+        },
+        State::Repeat(1) => {
+            let next = if n == c { state } else { State::Start };
+            (Cut, next)
+        }
+        State::Repeat(left) => (Take, State::Repeat(left - 1)),
+        _ if is_alpha(c) => match () {
+            () if is_digit(n) => (Take, State::LetterDigits),
+            () if joins(n, m) => (Take, State::Compound),
+            () => (Take, State::Start),
+        },
+        _ if is_punct(c) => match () {
+            () if n == c && m == c => (Take, State::Repeat(3)),
+            () if n == c => (Take, State::Repeat(2)),
+            () if c == b'$' && is_digit(n) && !(2..5).all(|k| is_digit(ahead.byte(k))) => {
+                (Take, State::Money)
+            }
+            () if c == b'<' && closes(ahead) => (Cut, State::Address),
+            () => (Cut, State::Start),
+        },
+        _ if is_digit(c) && is_alpha(n) => (Take, State::DigitLetters),
+        _ => (Cut, State::Start),
+    }
+}
+
+/// Whether the visible bytes after `<`, as far as they are not `>`, are followed by `>`.
+fn closes(ahead: Ahead<'_>) -> bool {
+    let rest = ahead.line.get(ahead.at + 1..).unwrap_or_default();
+    rest.iter().find(|&&byte| byte == b'>' || !is_graph(byte)) == Some(&b'>')
+}
+
+/// Bytes A1 to FE.
+const fn is_high(byte: u8) -> bool {
+    matches!(byte, 0xa1..=0xfe)
+}
+
+fn adp(state: State, c: u8, ahead: Ahead<'_>) -> (Verdict, State) {
+    let (n, m) = (ahead.byte(1), ahead.byte(2));
+    let repeated = n == c && m == c;
+    match state {
+        State::Punctuation => match () {
+            () if !is_punct(n) => (TakeEnd, State::Start),
+            () if repeated => (Skip, state),
+            () => (Take, state),
+        },
+        State::Digits => match () {
+            () if is_punct(n) => (Take, State::Punctuation),
+            () if is_alpha(n) || is_high(n) => (Take, State::Letters),
+            () if !is_digit(n) => (TakeEnd, State::Start),
+            () => (Take, state),
+        },
+        State::Letters => match () {
+            () if is_digit(n) => (Take, State::Digits),
+            () if is_punct(n) => (Take, State::Punctuation),
+            () if !is_alpha(n) && !is_high(n) => (TakeEnd, State::Start),
+            () if repeated => (Skip, state),
+            () => (Take, state),
+        },
+        State::Symbols => match () {
+            () if !is_punct(c) => (Cut, State::Start),
+            () if is_punct(n) || n == 0 => (if repeated { Skip } else { Take }, state),
+            () => (TakeEnd, State::Start),
+        },
+        _ if is_alpha(c) => match () {
+            () if is_digit(n) => (Take, State::Digits),
+            () if is_punct(n) => (Take, State::Punctuation),
+            () if is_alpha(n) => (Take, State::Letters),
+            () => (TakeEnd, State::Start),
+        },
+        _ if is_digit(c) => match () {
+            () if is_punct(n) => (Take, State::Punctuation),
+            () if is_digit(n) => (Take, State::Digits),
+            () => (TakeEnd, State::Start),
+        },
+        _ if is_punct(c) => {
+            if is_punct(n) || n == 0 {
+                (Take, State::Symbols)
+            } else {
+                (TakeEnd, State::Start)
+            }
+        }
+        _ => (Cut, State::Start),
+    }
+}
+
+/// Bytes of a mail atom, without the apostrophe and the slash.
+const fn is_atom(byte: u8) -> bool {
+    is_alnum(byte)
+        || matches!(
+            byte,
+            b'!' | b'#'
+                | b'$'
+                | b'%'
+                | b'&'
+                | b'*'
+                | b'+'
+                | b'-'
+                | b'='
+                | b'?'
+                | b'^'
+                | b'_'
+                | b'`'
+                | b'{'
+                | b'|'
+                | b'}'
+                | b'~'
+        )
+}
+
+fn cef2(state: State, c: u8, ahead: Ahead<'_>) -> (Verdict, State) {
+    let n = ahead.byte(1);
+    match state {
+        State::Start if is_atom(c) => (Take, State::Plain),
+        State::Plain | State::Dotted | State::Colon if is_atom(c) => (Take, state),
+        State::Plain | State::Dotted if c == b'.' && is_atom(n) => (Take, State::Dotted),
+        State::Plain | State::Colon if c == b':' && is_atom(n) => (Take, State::Colon),
+        _ => (Cut, State::Start),
+    }
+}
+
+/// Whether the scheme never looks past the byte: words are runs of bytes of a class.
+pub const fn is_plain_run(scheme: Scheme) -> bool {
+    matches!(scheme, Scheme::Alpha | Scheme::Alnum | Scheme::Graph)
+}
