@@ -1,2 +1,81 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! To come.
+//! Filters: from a raw line to the text that is cut into tokens.
+//!
+//! ```text
+//! line → mail (headers, parts, decoders, plain text) → markup → text     with -T email
+//! line ─────────────────────────────────────────────→ markup → text     with -T html, -T xml
+//! line ──────────────────────────────────────────────────────→ text     otherwise
+//! ```
+//!
+//! Every filter works on the line in place. But for what waits in the decoders of mail, a line
+//! never grows. All take time linear in what they read, and memory that does not depend on it.
+
+mod bytes;
+pub mod decode;
+mod entity;
+pub mod markup;
+mod rewrite;
+
+use crate::filter::markup::Markup;
+use crate::model::medium::Medium;
+use crate::model::settings::{Locale, ModelOption, ModelOptions};
+
+/// What becomes of a line that was filtered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Its text goes to the tokenizer; it may be empty.
+    Keep,
+    /// It is not tokenised. The line is as the filter left it.
+    Drop,
+}
+
+/// The chain of filters of a run.
+#[derive(Debug)]
+pub struct Filter {
+    chain: Chain,
+}
+
+#[derive(Debug)]
+enum Chain {
+    Text,
+    Markup(Markup),
+}
+
+impl Filter {
+    /// The chain for the input type and the kinds in `options`.
+    pub fn new(options: ModelOptions, locale: Locale) -> Self {
+        let chain = if options.has_any(&[ModelOption::Xml, ModelOption::Html]) {
+            Chain::Markup(Markup::new(options, locale))
+        } else {
+            Chain::Text
+        };
+        Self { chain }
+    }
+
+    /// Starts a new file: forgets what does not outlive one.
+    pub fn start_file(&mut self) {
+        match &mut self.chain {
+            Chain::Text => {}
+            Chain::Markup(markup) => markup.start_file(),
+        }
+    }
+
+    /// Filters one line, which is not empty and holds no NUL, in place.
+    pub fn line(&mut self, line: &mut Vec<u8>) -> Verdict {
+        match &mut self.chain {
+            Chain::Text => {}
+            Chain::Markup(markup) => markup.line(line),
+        }
+        Verdict::Keep
+    }
+
+    /// The medium of the tokens of the line just filtered.
+    pub fn medium(&self) -> Medium {
+        Medium::TEXT
+    }
+
+    /// Whether the line just filtered belongs to a header block of a mail.
+    pub fn in_header(&self) -> bool {
+        false
+    }
+}
