@@ -13,14 +13,20 @@
 mod bytes;
 pub mod decode;
 mod entity;
+mod header;
+mod mail;
 pub mod markup;
+pub mod mime;
+mod pending;
+mod plain;
 mod rewrite;
 
+use crate::filter::mail::Mail;
 use crate::filter::markup::Markup;
 use crate::model::medium::Medium;
 use crate::model::settings::{Locale, ModelOption, ModelOptions};
 
-/// What becomes of a line that was filtered.
+/// What becomes of a filtered line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Its text goes to the tokenizer; it may be empty.
@@ -33,23 +39,28 @@ pub enum Verdict {
 #[derive(Debug)]
 pub struct Filter {
     chain: Chain,
+    /// The medium does not follow the parts of mail: n-grams run on over lines.
+    has_one_medium: bool,
 }
 
 #[derive(Debug)]
 enum Chain {
     Text,
     Markup(Markup),
+    Mail(Box<Mail>, Markup),
 }
 
 impl Filter {
     /// The chain for the input type and the kinds in `options`.
     pub fn new(options: ModelOptions, locale: Locale) -> Self {
-        let chain = if options.has_any(&[ModelOption::Xml, ModelOption::Html]) {
+        let chain = if options.has(ModelOption::Mail) {
+            Chain::Mail(Box::new(Mail::new(options, locale)), Markup::new(options, locale))
+        } else if options.has_any(&[ModelOption::Xml, ModelOption::Html]) {
             Chain::Markup(Markup::new(options, locale))
         } else {
             Chain::Text
         };
-        Self { chain }
+        Self { chain, has_one_medium: options.has(ModelOption::Straddle) }
     }
 
     /// Starts a new file: forgets what does not outlive one.
@@ -57,6 +68,10 @@ impl Filter {
         match &mut self.chain {
             Chain::Text => {}
             Chain::Markup(markup) => markup.start_file(),
+            Chain::Mail(mail, markup) => {
+                mail.start_file();
+                markup.start_file();
+            }
         }
     }
 
@@ -65,17 +80,28 @@ impl Filter {
         match &mut self.chain {
             Chain::Text => {}
             Chain::Markup(markup) => markup.line(line),
+            Chain::Mail(mail, markup) => {
+                let outcome = mail.line(line);
+                markup.choose(outcome.markup);
+                if !outcome.is_kept {
+                    return Verdict::Drop;
+                }
+                markup.line(line);
+            }
         }
         Verdict::Keep
     }
 
     /// The medium of the tokens of the line just filtered.
     pub fn medium(&self) -> Medium {
-        Medium::TEXT
+        match &self.chain {
+            Chain::Mail(mail, _) if !self.has_one_medium => mail.medium(),
+            _ => Medium::TEXT,
+        }
     }
 
     /// Whether the line just filtered belongs to a header block of a mail.
     pub fn in_header(&self) -> bool {
-        false
+        matches!(&self.chain, Chain::Mail(mail, _) if mail.in_header())
     }
 }

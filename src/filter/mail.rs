@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The mail filter: finds messages, headers and parts, and decodes what is text (spec email 3-7).
+//!
+//! A state machine over lines. It is no MIME parser: it never recurses, and it goes by the looks of
+//! lines where that serves broken mail. Which of its oddities are kept, and how a line is rewritten
+//! even if it is dropped, decides the tokens; section numbers refer to the specification.
+
+use crate::filter::bytes::starts_with_ci;
+use crate::filter::decode::encoded_words;
+use crate::filter::header::{HeaderId, HeaderKind, HeaderScan, is_excluded, keep_label};
+use crate::filter::markup::MarkupChoice;
+use crate::filter::mime::{Boundaries, Content, ContentType, Encoding};
+use crate::filter::pending::Pending;
+use crate::filter::plain::{armour_keeps, plain_text, strings};
+use crate::model::medium::Medium;
+use crate::model::settings::{Locale, ModelOption, ModelOptions};
+use crate::token::class::is_space;
+
+/// Where in a mail the last line was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Before the first message.
+    Start,
+    /// In a message's header block.
+    Header,
+    /// In the content of a message or part.
+    Body,
+    /// In a part's header block.
+    Part,
+}
+
+/// What is done with lines in the present state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// This line is the first in its state.
+    Fresh,
+    Keep,
+    Mime,
+    Armour,
+    Skip,
+}
+
+/// Lines at a body's start in which MIME headers are looked for.
+const WATCHED: u32 = 5;
+
+/// What became of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outcome {
+    /// Whether it is tokenised.
+    pub is_kept: bool,
+    /// How the markup filter is to be set for it, and for those after it.
+    pub markup: MarkupChoice,
+}
+
+/// What is done with a line of a body (6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BodyAction {
+    Drop,
+    Keep,
+    Plain,
+    Base64,
+    QuotedPrintable,
+    /// Drop, but for the strings in it.
+    StringsOnly,
+}
+
+/// The mail filter.
+#[derive(Debug)]
+pub struct Mail {
+    options: ModelOptions,
+    locale: Locale,
+    state: State,
+    mode: Mode,
+    scan: HeaderScan,
+    /// What the message's header says; parts start with it.
+    head: Content,
+    part: Content,
+    is_after_empty: bool,
+    /// Lines left in which MIME headers are looked for.
+    watch: u32,
+    /// The last header that only `email:xheaders` could keep was excluded.
+    skips_other: bool,
+    in_uuencode: bool,
+    boundaries: Boundaries,
+    base64: Pending,
+    quoted_printable: Pending,
+}
+
+impl Mail {
+    /// The filter for the kinds in `options`.
+    pub fn new(options: ModelOptions, locale: Locale) -> Self {
+        Self {
+            options,
+            locale,
+            state: State::Start,
+            mode: Mode::Fresh,
+            scan: HeaderScan::START,
+            head: Content::UNKNOWN,
+            part: Content::UNKNOWN,
+            is_after_empty: true,
+            watch: 0,
+            skips_other: false,
+            in_uuencode: false,
+            boundaries: Boundaries::EMPTY,
+            base64: Pending::new(),
+            quoted_printable: Pending::new(),
+        }
+    }
+
+    /// Resets all but what waits in the decoders (3).
+    pub fn start_file(&mut self) {
+        self.state = State::Start;
+        self.mode = Mode::Fresh;
+        self.scan = HeaderScan::START;
+        self.head = Content::UNKNOWN;
+        self.part = Content::UNKNOWN;
+        self.is_after_empty = true;
+        self.watch = 0;
+        self.skips_other = false;
+        self.in_uuencode = false;
+        self.boundaries = Boundaries::EMPTY;
+    }
+
+    /// Whether the last line belongs to a header block of a message.
+    pub fn in_header(&self) -> bool {
+        self.state == State::Header
+    }
+
+    /// The medium of the last line's tokens (13).
+    pub fn medium(&self) -> Medium {
+        Medium::new(if self.state == State::Header {
+            header_medium(self.scan.id)
+        } else {
+            part_medium(self.part.kind)
+        })
+    }
+
+    /// Filters one line in place.
+    pub fn line(&mut self, line: &mut Vec<u8>) -> Outcome {
+        let is_empty = is_empty(line);
+        self.advance(line, is_empty);
+        self.is_after_empty = is_empty;
+        self.rewrite(line, is_empty)
+    }
+
+    /// Changes the state before a line is dealt with (5). The first row that applies counts.
+    fn advance(&mut self, line: &mut Vec<u8>, is_empty: bool) {
+        match self.state {
+            State::Start if !is_empty => self.enter(State::Header),
+            State::Header if is_empty => {
+                self.enter(State::Body);
+                self.watch = WATCHED;
+            }
+            State::Part if is_empty => self.end_part_header(),
+            State::Body => self.advance_body(line),
+            State::Start | State::Header | State::Part => {}
+        }
+    }
+
+    /// A fresh start in `state`.
+    fn enter(&mut self, state: State) {
+        self.state = state;
+        self.mode = Mode::Fresh;
+        self.scan.id = HeaderId::Unknown;
+    }
+
+    /// The empty line behind a part's header.
+    fn end_part_header(&mut self) {
+        match self.part.kind {
+            ContentType::Message => self.enter(State::Header),
+            kind => {
+                if kind == ContentType::Word && self.part.encoding == Encoding::Unknown {
+                    self.part.encoding = Encoding::Base64;
+                }
+                self.enter(State::Body);
+            }
+        }
+        self.watch = 0;
+    }
+
+    fn advance_body(&mut self, line: &mut Vec<u8>) {
+        if line.first() == Some(&b'-') && self.advance_at_dashes(line) {
+            return;
+        }
+        if self.is_after_empty {
+            if starts_with_ci(line, b"Content-") {
+                self.look_for_stray_header(line);
+            } else if line.starts_with(b"From ") {
+                self.enter(State::Header);
+                self.watch = 0;
+            }
+        } else if self.watch > 0 {
+            self.watch -= 1;
+            self.look_for_stray_header(line);
+        }
+    }
+
+    /// The rows for lines that begin with dashes; returns whether one applied.
+    fn advance_at_dashes(&mut self, line: &[u8]) -> bool {
+        let is_dashed = line.starts_with(b"--") && !line.get(2).is_some_and(|&byte| is_space(byte));
+        if !is_dashed {
+            return false;
+        }
+        if self.boundaries.match_line(line) {
+            self.enter(State::Part);
+            self.watch = 0;
+        } else if separates_digest(line) {
+            self.state = State::Part;
+            self.mode = Mode::Keep;
+            self.scan.id = HeaderId::Unknown;
+            self.watch = 0;
+            self.part.kind = ContentType::Message;
+        } else if self.mode == Mode::Armour && is_armour(line, b"-----END PGP ") {
+            self.mode = Mode::Keep;
+            self.scan.id = HeaderId::Unknown;
+            self.watch = 0;
+        } else if self.mode != Mode::Armour && is_armour(line, b"-----BEGIN PGP ") {
+            self.mode = Mode::Armour;
+        } else if self.is_after_empty && !self.options.has(ModelOption::MailPlain) {
+            self.watch = WATCHED;
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Takes a body line for a part's header if it is a MIME header. It is decoded and cut as
+    /// header lines are even if it is none.
+    fn look_for_stray_header(&mut self, line: &mut Vec<u8>) {
+        encoded_words(line);
+        if self.scan.scan(line) == HeaderKind::Mime {
+            self.state = State::Part;
+            self.mode = Mode::Mime;
+            self.watch = 0;
+        }
+    }
+
+    /// Deals with a line in its state (6), and finishes it (7).
+    fn rewrite(&mut self, line: &mut Vec<u8>, is_empty: bool) -> Outcome {
+        let mut is_kept = false;
+        let mut has_strings = false;
+        let mut flushed_markup = None;
+        if self.mode == Mode::Fresh && self.state != State::Start && self.flush(line) {
+            is_kept = true;
+            has_strings = matches!(self.part.kind, ContentType::Octets | ContentType::Word);
+            flushed_markup = Some(default_markup(self.part.kind, self.options));
+        }
+        match self.state {
+            State::Start => {}
+            State::Header => {
+                if self.mode == Mode::Fresh {
+                    self.head = Content::UNKNOWN;
+                    self.part = Content::UNKNOWN;
+                    self.mode = Mode::Skip;
+                    self.watch = 0;
+                    self.skips_other = false;
+                    self.in_uuencode = false;
+                }
+                is_kept = self.header_line(line);
+            }
+            State::Body if self.mode == Mode::Fresh => {
+                if self.part.kind == ContentType::Unknown {
+                    self.part.kind = self.head.kind;
+                }
+                if self.part.encoding == Encoding::Unknown {
+                    self.part.encoding = self.head.encoding;
+                }
+                self.mode = Mode::Keep;
+                self.in_uuencode = false;
+            }
+            State::Body if self.mode == Mode::Armour => is_kept = armour_keeps(line),
+            State::Body => (is_kept, has_strings) = self.body_line(line),
+            State::Part if self.mode == Mode::Fresh => {
+                self.part = self.head;
+                self.mode = Mode::Keep;
+                self.in_uuencode = false;
+            }
+            State::Part => is_kept = self.part_header_line(line),
+        }
+        if has_strings {
+            strings(line);
+            is_kept = true;
+        }
+        if !is_kept && is_empty {
+            is_kept = self.flush(line);
+        }
+        let markup = flushed_markup.unwrap_or_else(|| match self.state {
+            State::Body => default_markup(self.part.kind, self.options),
+            State::Start | State::Header | State::Part => MarkupChoice::Disabled,
+        });
+        Outcome { is_kept: is_kept || is_empty, markup }
+    }
+
+    /// Replaces the line by what waits in the first decoder that is not empty.
+    fn flush(&mut self, line: &mut Vec<u8>) -> bool {
+        self.base64.deliver_all(line) || self.quoted_printable.deliver_all(line)
+    }
+
+    /// A line of a message's header; returns whether it is kept.
+    fn header_line(&mut self, line: &mut Vec<u8>) -> bool {
+        let kind = self.scan.scan(line);
+        self.set_mode(kind);
+        match self.mode {
+            Mode::Keep => {
+                encoded_words(line);
+                true
+            }
+            Mode::Mime => mime_line(line, &mut self.head, &mut self.boundaries, self.options),
+            Mode::Skip | Mode::Armour | Mode::Fresh => self.other_header_line(line),
+        }
+    }
+
+    /// A line of a part's header; returns whether it is kept.
+    fn part_header_line(&mut self, line: &mut Vec<u8>) -> bool {
+        match self.scan.scan(line) {
+            HeaderKind::Standard => self.mode = Mode::Keep,
+            kind => self.set_mode(kind),
+        }
+        match self.mode {
+            Mode::Keep => true,
+            Mode::Mime => mime_line(line, &mut self.part, &mut self.boundaries, self.options),
+            Mode::Skip | Mode::Armour | Mode::Fresh => false,
+        }
+    }
+
+    /// What is done with a header of this kind, and with its continuation lines.
+    fn set_mode(&mut self, kind: HeaderKind) {
+        let is_shown = match kind {
+            HeaderKind::Standard => {
+                !self.options.has(ModelOption::MailNoHeaders) || self.scan.id == HeaderId::Subject
+            }
+            HeaderKind::Extended => self.options.has(ModelOption::MailHeaders),
+            HeaderKind::Trace => self.options.has(ModelOption::MailTHeaders),
+            HeaderKind::Other => false,
+            HeaderKind::Mime => {
+                self.mode = Mode::Mime;
+                return;
+            }
+            HeaderKind::Continuation => return,
+        };
+        self.mode = if is_shown { Mode::Keep } else { Mode::Skip };
+    }
+
+    /// A header that only `email:xheaders` can keep (8.3).
+    fn other_header_line(&mut self, line: &mut Vec<u8>) -> bool {
+        if !self.options.has(ModelOption::MailXHeaders) {
+            return false;
+        }
+        let is_folded = line.first().is_some_and(|&first| is_space(first));
+        self.skips_other = is_excluded(line) || is_folded && self.skips_other;
+        if self.skips_other {
+            return false;
+        }
+        encoded_words(line);
+        true
+    }
+
+    /// A line of a body; returns whether it is kept, and whether only for the strings in it.
+    fn body_line(&mut self, line: &mut Vec<u8>) -> (bool, bool) {
+        let is_kept = match body_action(self.part, self.options) {
+            BodyAction::Drop | BodyAction::StringsOnly => false,
+            BodyAction::Keep => true,
+            BodyAction::Plain => plain_text(line, &mut self.in_uuencode, self.locale),
+            BodyAction::Base64 => self.base64.base64_line(line),
+            BodyAction::QuotedPrintable => self.quoted_printable.quoted_printable_line(line),
+        };
+        let is_binary = matches!(self.part.kind, ContentType::Octets | ContentType::Word);
+        (is_kept, is_binary && self.options.has(ModelOption::MailAttachments))
+    }
+}
+
+/// A MIME header line: takes over what it says; returns whether its label is kept.
+fn mime_line(
+    line: &mut Vec<u8>,
+    content: &mut Content,
+    boundaries: &mut Boundaries,
+    options: ModelOptions,
+) -> bool {
+    encoded_words(line);
+    content.read_header(line);
+    boundaries.read_header(line);
+    options.has(ModelOption::MailHeaders) && keep_label(line)
+}
+
+/// What is done with the lines of a body, by the table of section 6.
+fn body_action(part: Content, options: ModelOptions) -> BodyAction {
+    let is_text_markup = match part.kind {
+        ContentType::Unknown | ContentType::Plain | ContentType::Message => false,
+        ContentType::Octets | ContentType::Word => {
+            if !options.has(ModelOption::MailAttachments) {
+                return BodyAction::Drop;
+            }
+            if part.encoding == Encoding::Binary {
+                return BodyAction::StringsOnly;
+            }
+            false
+        }
+        ContentType::Rich | ContentType::Html | ContentType::Xml | ContentType::Sgml => true,
+        ContentType::Image
+        | ContentType::Audio
+        | ContentType::Video
+        | ContentType::Model
+        | ContentType::Other => return BodyAction::Drop,
+    };
+    match part.encoding {
+        Encoding::QuotedPrintable => BodyAction::QuotedPrintable,
+        Encoding::Base64 => BodyAction::Base64,
+        Encoding::Binary => BodyAction::Keep,
+        Encoding::Unknown | Encoding::Identity | Encoding::SevenBit => {
+            if is_text_markup || options.has(ModelOption::MailPlain) {
+                BodyAction::Keep
+            } else {
+                BodyAction::Plain
+            }
+        }
+    }
+}
+
+/// How the markup filter is set for parts of a type (12).
+fn default_markup(kind: ContentType, options: ModelOptions) -> MarkupChoice {
+    let is_plain = options.has(ModelOption::MailPlain);
+    match kind {
+        ContentType::Html | ContentType::Rich if is_plain => MarkupChoice::Disabled,
+        ContentType::Html => MarkupChoice::Smart,
+        ContentType::Rich => MarkupChoice::Dumb,
+        _ if options.has(ModelOption::MailNoPlain) => MarkupChoice::Dumb,
+        _ => MarkupChoice::Disabled,
+    }
+}
+
+/// The medium of a header's tokens.
+const fn header_medium(id: HeaderId) -> u8 {
+    match id {
+        HeaderId::Received
+        | HeaderId::ReturnPath
+        | HeaderId::ReturnReceiptTo
+        | HeaderId::ReplyTo => 15,
+        HeaderId::MessageId | HeaderId::References | HeaderId::InReplyTo => 14,
+        HeaderId::Resent | HeaderId::Original => 13,
+        HeaderId::From | HeaderId::Cc | HeaderId::Bcc | HeaderId::Sent | HeaderId::Sender => 12,
+        HeaderId::To => 11,
+        HeaderId::Subject => 10,
+        HeaderId::Content | HeaderId::MimeVersion => 9,
+        HeaderId::List => 8,
+        HeaderId::X => 7,
+        HeaderId::XMs
+        | HeaderId::Category
+        | HeaderId::Priority
+        | HeaderId::Importance
+        | HeaderId::Thread => 6,
+        HeaderId::UserAgent | HeaderId::Comments | HeaderId::Keywords | HeaderId::Notes => 5,
+        HeaderId::Unknown => 4,
+    }
+}
+
+/// The medium of the tokens of a part, its header included.
+const fn part_medium(kind: ContentType) -> u8 {
+    match kind {
+        ContentType::Plain | ContentType::Unknown => 3,
+        ContentType::Rich | ContentType::Html | ContentType::Xml | ContentType::Sgml => 2,
+        _ => 1,
+    }
+}
+
+/// Whether a line has nothing before its end.
+fn is_empty(line: &[u8]) -> bool {
+    line.starts_with(b"\n") || line.starts_with(b"\r\n")
+}
+
+/// Whether a line separates the messages of a digest: 30 or 70 dashes.
+fn separates_digest(line: &[u8]) -> bool {
+    let dashes = line.iter().take(71).take_while(|&&byte| byte == b'-').count();
+    matches!(dashes, 30 | 70) && matches!(line.get(dashes), Some(b'\r' | b'\n'))
+}
+
+/// Whether `line` is a mark of armoured data that begins with `prefix`.
+fn is_armour(line: &[u8], prefix: &[u8]) -> bool {
+    const KINDS: [&[u8]; 4] = [b"MESSAGE", b"PUBLIC KEY BLOCK", b"PRIVATE KEY BLOCK", b"SIGNATURE"];
+    line.strip_prefix(prefix).is_some_and(|kind| KINDS.iter().any(|&name| kind.starts_with(name)))
+}
