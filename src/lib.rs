@@ -20,6 +20,7 @@ pub mod learn;
 pub mod mail;
 pub mod model;
 pub mod numeric;
+pub mod pipeline;
 pub mod report;
 pub mod risk;
 pub mod save;

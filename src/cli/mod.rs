@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The programs: from options to a configuration, one library call, and what is printed.
 //!
-//! One file for each program, and what they share.
+//! One file or folder for each program, and what they share.
 
+pub mod dbacl;
 pub mod getopt;
+pub mod output;

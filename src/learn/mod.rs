@@ -88,28 +88,12 @@ pub struct Preload {
     pub weights: Vec<(crate::token::id::FeatureId, crate::numeric::quantize::QuantWeight)>,
 }
 
-/// Turns counts into a model: reference measure, fit, class masses, document statistics
-/// (spec model 5, steps 5 to 8). The weights stay in the table of `state`.
+/// Turns counts and their reference measure into a model: fit, class masses, document statistics
+/// (spec model 5, steps 6 to 8). The weights stay in the table of `state`.
 ///
 /// # Errors
 /// A number that leaves the range of the formulas.
 pub fn finish(
-    state: &mut LearningState,
-    settings: &LearnSettings,
-    preload: Option<&Preload>,
-    progress: &mut Progress<'_>,
-    warnings: WarningSink<'_>,
-) -> Result<LearnedModel> {
-    progress.say(|| "calculating reference word weights".into());
-    let digrams = settings.reference.measure(&state.characters, progress, warnings)?;
-    finish_with(state, settings, digrams, preload, progress, warnings)
-}
-
-/// As [`finish`], with the reference measure made already.
-///
-/// # Errors
-/// As [`finish`].
-pub fn finish_with(
     state: &mut LearningState,
     settings: &LearnSettings,
     digrams: DigramTable,

@@ -223,7 +223,7 @@ fn maximum_entropy_row(
                         + f64::from(z),
                 );
                 if new.is_nan() {
-                    (z, d) = update(&lambda)?;
+                    z = update(&lambda)?.0;
                     continue;
                 }
                 if new > old + 100.0 {

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Classifying texts, and filtering lines (spec model 12 to 14).
+
+use super::MESSAGES;
+use super::config::{Config, load};
+use super::echo::Echo;
+use super::failure::{Failure, output_failure};
+use super::inputs;
+use super::signals::Signals;
+use crate::cli::output::Output;
+use crate::error::Warning;
+use crate::model::settings::ModelOption;
+use crate::pipeline::{Consumer, LineState};
+use crate::report::print::{self, Form};
+use crate::report::trace::{self, CellForm};
+use crate::score::document;
+use crate::score::model::Model;
+use crate::score::scorer::Scorer;
+use crate::token::Feature;
+use crate::token::ngram::Window;
+use crate::token::pattern::PatternList;
+use crate::token::tokenizer::Tokenizer;
+use std::io;
+use std::path::PathBuf;
+
+/// Bits of the table of empirical counts without `-h`.
+const EMPIRICAL_BITS: u8 = 15;
+
+fn warn(warning: Warning) {
+    MESSAGES.warning(&warning.0);
+}
+
+/// Scores the inputs and prints the results; returns the exit status.
+///
+/// # Errors
+/// What stopped it.
+pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let measures_entropy = config.options.has(ModelOption::Entropy);
+    let bits = config.bits.unwrap_or(EMPIRICAL_BITS);
+    let form = config.form;
+    let cells =
+        config.dump.then(|| CellForm::of_cells(form.scores, form.probabilities, form.uncertainty));
+    let scorer = Scorer::new(std::mem::take(&mut config.models), measures_entropy.then_some(bits));
+    if cells.is_some() {
+        let heading = CellForm::of_heading(form.scores, form.probabilities, form.uncertainty);
+        trace::head(output.buffer(), scorer.models(), heading);
+    } else if config.debug && config.prior {
+        trace::priors(output.buffer(), scorer.models());
+    }
+    let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
+    let keep_case = config.options.has(ModelOption::KeepCase);
+    let mut classifier = Classifier {
+        scorer,
+        model_paths: std::mem::take(&mut config.model_paths),
+        patterns,
+        tokenizer: Tokenizer::new(
+            config.scheme,
+            keep_case,
+            config.options.has(ModelOption::Straddle),
+        ),
+        window: Window::new(config.order),
+        standard: config.options.has(ModelOption::StandardTokenizer),
+        keep_case,
+        echo: Echo { append: form.append, indented: config.indented },
+        debug: config.debug,
+        cells,
+        form,
+        prior: config.prior,
+        filters: std::mem::take(&mut config.filters),
+        per_file: config.per_file,
+        status: 0,
+        output,
+        signals,
+    };
+    // The pipeline leaves out the extra lines in filter mode, so it must know of the filters.
+    config.filters.clone_from(&classifier.filters);
+    inputs::read(&config, signals, &mut classifier, |_, _| Ok(()))?;
+    if !classifier.per_file && classifier.filters.is_empty() {
+        classifier.result();
+    }
+    let status = classifier.status;
+    output.flush().map_err(|error| output_failure(&error))?;
+    Ok(if config.strict { 0 } else { status })
+}
+
+/// Takes the lines of the inputs and scores their features.
+struct Classifier<'a> {
+    scorer: Scorer,
+    model_paths: Vec<Option<PathBuf>>,
+    patterns: PatternList,
+    tokenizer: Tokenizer,
+    window: Window,
+    standard: bool,
+    keep_case: bool,
+    echo: Echo,
+    debug: bool,
+    cells: Option<CellForm>,
+    form: Form,
+    prior: bool,
+    filters: Vec<usize>,
+    per_file: bool,
+    status: u8,
+    output: &'a mut Output,
+    signals: &'a Signals,
+}
+
+impl Classifier<'_> {
+    /// Prints the result of the document scored so far and starts a new one.
+    fn result(&mut self) {
+        let standings = document::finish(&self.scorer, self.prior);
+        print::whole(self.output.buffer(), self.form, &self.scorer, &standings);
+        self.status = u8::try_from(document::best(&standings) + 1).unwrap_or(u8::MAX);
+        self.scorer.start_document();
+    }
+
+    /// Loads the categories anew; those that cannot be loaded stay as they are.
+    fn reload(&mut self) {
+        MESSAGES.signal("caught SIGUSR1 request, reloading categories asap");
+        let mut models = Vec::new();
+        for (path, old) in self.model_paths.iter().zip(self.scorer.models()) {
+            let Some(path) = path else {
+                models.push(Model::random());
+                continue;
+            };
+            match load(path) {
+                Ok(category) => {
+                    models.push(Model::learned(old.name.clone(), category, old.patterns));
+                }
+                Err(failure) => {
+                    for line in &failure.lines {
+                        MESSAGES.warning(&format!("{line}; keeping the old one"));
+                    }
+                    return;
+                }
+            }
+        }
+        self.scorer.set_models(models);
+    }
+}
+
+impl Consumer for Classifier<'_> {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        if self.signals.take_reload() {
+            self.reload();
+        }
+        self.echo.raw_line(line, self.output)
+    }
+
+    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
+        if !state.kept {
+            return Ok(());
+        }
+        let Self { scorer, patterns, tokenizer, window, output, cells, .. } = self;
+        if self.debug {
+            output.buffer().extend_from_slice(line);
+        }
+        let cells = *cells;
+        let mut score = |feature: Feature<'_>| {
+            if let Some(form) = cells {
+                let out = output.buffer();
+                scorer.score_each(&feature, &mut warn, |cell, tally| {
+                    trace::cell(out, form, &cell, tally);
+                });
+                trace::token_text(out, &feature);
+            } else {
+                scorer.score(&feature, &mut warn);
+            }
+        };
+        let medium = state.medium;
+        if !patterns.is_empty() {
+            patterns.features(line, self.keep_case, &mut |pattern, order, body| {
+                score(Feature { body, medium, order, pattern: Some(pattern) });
+            });
+        }
+        if self.standard {
+            tokenizer.line(line, &mut window.feeding(medium, &mut score));
+        }
+        output.spill()
+    }
+
+    fn end_of_line(&mut self, line: &[u8]) -> io::Result<()> {
+        if self.filters.is_empty() {
+            return Ok(());
+        }
+        if self.cells.is_none() {
+            let standings = document::finish(&self.scorer, self.prior);
+            let (out, form) = (self.output.buffer(), self.form);
+            print::line(out, form, &self.scorer, &standings, &self.filters, line);
+        }
+        self.scorer.start_document();
+        self.output.flush()
+    }
+
+    fn end_of_source(&mut self, name: &[u8]) -> io::Result<()> {
+        self.window.clear();
+        if self.per_file && self.filters.is_empty() {
+            let out = self.output.buffer();
+            out.extend_from_slice(name);
+            out.push(b' ');
+            self.result();
+            self.output.spill()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,618 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! From what was typed to what it means: options act one after the other, in order of appearance,
+//! then the checks of spec text 10.1.
+
+use super::failure::{Failure, Kind};
+use super::options::Key;
+use crate::category::mapped::{self, MappedCategory};
+use crate::cli::getopt::Event;
+use crate::cli::output::{Messages, raw};
+use crate::error::{Error, Warning};
+use crate::learn::reference::Reference;
+use crate::learn::table::MAX_BITS;
+use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
+use crate::numeric::parse::atoi;
+use crate::report::print::Form;
+use crate::score::model::{Model, PatternSet};
+use crate::token::PatternId;
+use crate::token::pattern::PatternList;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// Categories of a run at most.
+const MAX_CATEGORIES: usize = 255;
+
+/// What a run is to do.
+pub enum Task {
+    /// Learn the category at this path.
+    Learn(PathBuf),
+    /// Compare texts with categories.
+    Classify,
+    /// Print this text and end well.
+    Print(String),
+}
+
+/// A run as its options ask for it.
+#[allow(clippy::struct_excessive_bools)] // each is a letter of the command line
+pub struct Config {
+    /// What to do.
+    pub task: Task,
+    /// Files and folders to read; standard input if there are none.
+    pub operands: Vec<OsString>,
+    /// The option word of the model, or of the categories together.
+    pub options: ModelOptions,
+    /// How text is cut into words.
+    pub scheme: Scheme,
+    /// Longest n-gram.
+    pub order: u8,
+    /// The regular expressions, in load order.
+    pub patterns: PatternList,
+    /// Those given on the command line, without repeats.
+    pub own_patterns: Vec<PatternId>,
+    /// The categories to compare with.
+    pub models: Vec<Model>,
+    /// Where those categories came from, to load them again.
+    pub model_paths: Vec<Option<PathBuf>>,
+    /// Numbers, from 0, of the categories whose lines are printed; empty without `-f`.
+    pub filters: Vec<usize>,
+    /// Forms of the results.
+    pub form: Form,
+    /// Classify each file by itself.
+    pub per_file: bool,
+    /// Read only indented lines.
+    pub indented: bool,
+    /// Print the model, or each token's scores.
+    pub dump: bool,
+    /// Print new tokens, or the text as it is read.
+    pub debug: bool,
+    /// Let the length of a mail count.
+    pub prior: bool,
+    /// `-h`, if given.
+    pub bits: Option<u8>,
+    /// `-H`, if given.
+    pub max_bits: Option<u8>,
+    /// `-z`.
+    pub min_count: i32,
+    /// `-x`.
+    pub decimation: Option<u32>,
+    /// `-L`, or the type's default.
+    pub reference: Reference,
+    /// `-q`, if given.
+    pub quality: Option<u8>,
+    /// `-1`.
+    pub preload: bool,
+    /// `-m`; it shows in progress texts and in online dumps.
+    pub memory_map: bool,
+    /// `-o`.
+    pub online: Option<PathBuf>,
+    /// `-O`, in order.
+    pub merges: Vec<PathBuf>,
+    /// The character set of the run.
+    pub locale: Locale,
+    /// Status 0 for any verdict, `sysexits.h` for errors.
+    pub strict: bool,
+}
+
+/// Options as they act, one by one.
+pub struct Builder<'a> {
+    messages: &'a Messages,
+    variable: &'a dyn Fn(&str) -> Option<OsString>,
+    learn: Option<PathBuf>,
+    classify: bool,
+    scheme: Option<Scheme>,
+    reference: Option<Reference>,
+    wide: bool,
+    quiet: bool,
+    config: Config,
+}
+
+impl<'a> Builder<'a> {
+    /// A run without options. `variable` looks up the environment.
+    pub fn new(messages: &'a Messages, variable: &'a dyn Fn(&str) -> Option<OsString>) -> Self {
+        let locale = Locale::from_environment(|name| variable(name)?.into_string().ok());
+        let strict = variable("DBACL_STRICT").is_some_and(|value| value == "1");
+        let config = Config {
+            task: Task::Classify,
+            operands: Vec::new(),
+            options: ModelOptions::default(),
+            scheme: Scheme::Alpha,
+            order: 1,
+            patterns: PatternList::new(locale),
+            own_patterns: Vec::new(),
+            models: Vec::new(),
+            model_paths: Vec::new(),
+            filters: Vec::new(),
+            form: Form::default(),
+            per_file: false,
+            indented: false,
+            dump: false,
+            debug: false,
+            prior: false,
+            bits: None,
+            max_bits: None,
+            min_count: 0,
+            decimation: None,
+            reference: Reference::Dirichlet,
+            quality: None,
+            preload: false,
+            memory_map: false,
+            online: None,
+            merges: Vec::new(),
+            locale,
+            strict,
+        };
+        Self {
+            messages,
+            variable,
+            learn: None,
+            classify: false,
+            scheme: None,
+            reference: None,
+            wide: false,
+            quiet: false,
+            config,
+        }
+    }
+
+    /// Whether errors have the statuses of strict mode, as far as options have been read.
+    pub const fn is_strict(&self) -> bool {
+        self.config.strict
+    }
+
+    /// Whether warnings are wanted.
+    pub const fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    fn warn(&self, text: &str) {
+        if !self.quiet {
+            self.messages.warning(text);
+        }
+    }
+
+    /// Lets one part of the command line act; `Some` ends the run well.
+    ///
+    /// # Errors
+    /// What stops the run at this option.
+    pub fn act(&mut self, event: Event<Key>) -> Result<Option<Task>, Failure> {
+        match event {
+            Event::Operand(operand) => self.config.operands.push(operand),
+            Event::Complaint(message) => raw(&message),
+            Event::Option { key, value } => return self.option(key, &value.unwrap_or_default()),
+        }
+        Ok(None)
+    }
+
+    fn option(&mut self, key: Key, value: &OsStr) -> Result<Option<Task>, Failure> {
+        let bytes = value.as_bytes();
+        let number = atoi(bytes);
+        let config = &mut self.config;
+        let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
+        match key {
+            Key::Help => return Ok(Some(Task::Print(super::help::text()))),
+            Key::Version => return Ok(Some(Task::Print(super::help::version()))),
+            Key::VersionText => return Ok(Some(Task::Print(super::help::version_text()))),
+            Key::Learn => self.learn(bytes)?,
+            Key::Category => self.category(bytes)?,
+            Key::Random => {
+                if self.learn.is_some() {
+                    return usage("cannot use options -l and -R together");
+                }
+                self.classify = true;
+                if config.models.len() < MAX_CATEGORIES {
+                    config.models.push(Model::random());
+                    config.model_paths.push(None);
+                } else {
+                    self.warn("random text category omitted");
+                }
+            }
+            Key::FilterLines => self.filter(bytes)?,
+            Key::Type => self.text_type(bytes),
+            Key::Verbose => config.form.verbose = true,
+            Key::Scores => config.form.scores = true,
+            Key::Probabilities => config.form.probabilities = true,
+            Key::Uncertainty => {
+                config.form.uncertainty = true;
+                config.options.insert(ModelOption::Entropy);
+            }
+            Key::Confidence => {
+                config.form.confidence = true;
+                config.options.insert(ModelOption::Entropy);
+            }
+            Key::Prior => config.prior = true,
+            Key::PerFile => config.per_file = true,
+            Key::Append => config.form.append = true,
+            Key::AppendIndented => {
+                config.form.append = true;
+                config.indented = true;
+            }
+            Key::ByLine => config.form.by_line = true,
+            Key::Media => config.form.media = true,
+            Key::Dump => config.dump = true,
+            Key::Debug => config.debug = true,
+            Key::Tokenizer => match Scheme::by_name(bytes) {
+                Some(scheme) => self.scheme = Some(scheme),
+                None => self.warn(&format!("unrecognized option \"{}\", ignoring.", lossy(bytes))),
+            },
+            Key::Order => match u8::try_from(number) {
+                Ok(order @ 1..=7) => config.order = order,
+                _ => return usage("the -w switch needs a number between 1 and 7"),
+            },
+            Key::Quality => match u8::try_from(number) {
+                Ok(quality @ 1..=4) => config.quality = Some(quality),
+                _ => {
+                    return usage(
+                        "the -q switch needs a number between 1(fastest) and 4(best quality)",
+                    );
+                }
+            },
+            Key::KeepCase => config.options.insert(ModelOption::KeepCase),
+            Key::Straddle => config.options.insert(ModelOption::Straddle),
+            Key::Regex => {
+                let messages = self.messages;
+                let mut warn = |warning: Warning| messages.warning(&warning.0);
+                let pattern = config.patterns.add(bytes, &mut warn)?;
+                if !config.own_patterns.contains(&pattern) {
+                    config.own_patterns.push(pattern);
+                }
+            }
+            Key::Wide => {
+                self.wide = true;
+                if config.locale == Locale::Utf8 {
+                    self.warn("you have UTF-8, so -i is not needed.");
+                }
+            }
+            Key::TableBits => self.config.bits = Some(self.table_bits(number)),
+            Key::MaxTableBits => self.config.max_bits = Some(self.table_bits(number)),
+            Key::MinCount => config.min_count = number,
+            Key::Decimation => match u32::try_from(number) {
+                Ok(decimation @ 1..=30) => config.decimation = Some(decimation),
+                _ => self.warn("option -x ignored, needs an integer between 1 and 30"),
+            },
+            Key::Reference => match Reference::by_name(bytes) {
+                Some(reference) => self.reference = Some(reference),
+                None => {
+                    return usage(
+                        "-L option needs one of \"uniform\", \"dirichlet\", \"maxent\", \
+                         \"toklen\", \"mle\"",
+                    );
+                }
+            },
+            Key::ReferenceOnly => config.options.insert(ModelOption::ReferenceOnly),
+            Key::Multinomial => config.options.insert(ModelOption::Multinomial),
+            Key::Preload => config.preload = true,
+            Key::NoPreload => config.preload = false,
+            Key::Online | Key::MergeOnline if bytes.is_empty() => {
+                self.messages.error("category name must not be empty in -o switch");
+            }
+            Key::Online => {
+                if config.online.is_some() {
+                    self.warn("multiple -o switches not supported, ignoring all but the first");
+                } else {
+                    self.config.online = Some(self.resolve(bytes));
+                }
+            }
+            Key::MergeOnline => {
+                let path = self.resolve(bytes);
+                self.config.merges.push(path);
+            }
+            Key::MemoryMap => config.memory_map = true,
+            Key::Nothing => {}
+            Key::Strict => config.strict = true,
+            Key::Quiet => self.quiet = true,
+        }
+        Ok(None)
+    }
+
+    /// Bits of a table's size: C's `atoi`, cut to eight bits, at most 30.
+    fn table_bits(&self, number: i32) -> u8 {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // as the reference does
+        let bits = number as u8;
+        if bits > MAX_BITS {
+            self.warn("maximum hash size will be 2^30");
+        }
+        bits.min(MAX_BITS)
+    }
+
+    /// The path of a category or dump: below `DBACL_PATH` unless it begins with `/` or `.`.
+    fn resolve(&self, name: &[u8]) -> PathBuf {
+        let mut path = Vec::new();
+        if let Some(folder) = (self.variable)("DBACL_PATH")
+            && !matches!(name.first(), Some(b'/' | b'.'))
+        {
+            path.extend_from_slice(folder.as_bytes());
+            if !path.ends_with(b"/") {
+                path.push(b'/');
+            }
+        }
+        path.extend_from_slice(name);
+        PathBuf::from(OsString::from_vec(path))
+    }
+
+    fn learn(&mut self, name: &[u8]) -> Result<(), Failure> {
+        let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
+        if self.classify {
+            return usage("cannot use options -l and -c together");
+        }
+        if self.learn.is_some() {
+            return usage("option -l can only occur once");
+        }
+        if name.is_empty() {
+            self.messages.error("category name must not be empty");
+        } else {
+            self.learn = Some(self.resolve(name));
+        }
+        Ok(())
+    }
+
+    fn filter(&mut self, name: &[u8]) -> Result<(), Failure> {
+        let usage = |text: String| Err(Failure::new(Kind::Usage, text));
+        if self.learn.is_some() {
+            return usage("cannot use options -l and -f together".into());
+        }
+        if name.is_empty() {
+            return usage("filter must be category name or number".into());
+        }
+        let named = self.config.models.iter().position(|model| model.name == name);
+        let number = usize::try_from(atoi(name)).ok().filter(|&number| number > 0);
+        match named.or(number.map(|number| number - 1)) {
+            Some(at) => self.config.filters.push(at),
+            None => {
+                let name = lossy(name);
+                return usage(format!("unrecognized category in -f option [{name}]"));
+            }
+        }
+        Ok(())
+    }
+
+    fn text_type(&mut self, name: &[u8]) {
+        let lower = name.to_ascii_lowercase();
+        if lower.starts_with(b"text") {
+            return;
+        }
+        let (family, kind) = match lower.as_slice() {
+            b"email" => (ModelOption::Mail, None),
+            b"email:headers" => (ModelOption::Mail, Some(ModelOption::MailHeaders)),
+            b"email:theaders" => (ModelOption::Mail, Some(ModelOption::MailTHeaders)),
+            b"email:xheaders" => (ModelOption::Mail, Some(ModelOption::MailXHeaders)),
+            b"email:noheaders" => (ModelOption::Mail, Some(ModelOption::MailNoHeaders)),
+            b"email:atts" => (ModelOption::Mail, Some(ModelOption::MailAttachments)),
+            b"email:plain" => (ModelOption::Mail, Some(ModelOption::MailPlain)),
+            b"email:noplain" => (ModelOption::Mail, Some(ModelOption::MailNoPlain)),
+            b"html" => (ModelOption::Html, None),
+            b"html:links" => (ModelOption::Html, Some(ModelOption::HtmlLinks)),
+            b"html:alt" => (ModelOption::Html, Some(ModelOption::HtmlAlt)),
+            b"html:forms" => (ModelOption::Html, Some(ModelOption::HtmlForms)),
+            b"html:scripts" => (ModelOption::Html, Some(ModelOption::HtmlScripts)),
+            b"html:styles" => (ModelOption::Html, Some(ModelOption::HtmlStyles)),
+            b"html:comments" => (ModelOption::Html, Some(ModelOption::HtmlComments)),
+            b"xml" => (ModelOption::Xml, None),
+            _ => {
+                let name = lossy(name);
+                return self.warn(&format!("unrecognized option -T {name}, ignoring."));
+            }
+        };
+        self.config.options.insert(family);
+        if let Some(kind) = kind {
+            self.config.options.insert(kind);
+        }
+    }
+
+    fn category(&mut self, name: &[u8]) -> Result<(), Failure> {
+        if self.learn.is_some() {
+            return Err(Failure::new(Kind::Usage, "cannot use options -l and -c together"));
+        }
+        if name.is_empty() {
+            return Err(Failure::new(Kind::Usage, "category needs a name"));
+        }
+        self.classify = true;
+        if self.config.models.len() >= MAX_CATEGORIES {
+            self.warn("maximum reached, category ignored");
+            return Ok(());
+        }
+        let path = self.resolve(name);
+        let category = load(&path)?;
+        let shown = base_name(&path);
+        let mut patterns = PatternSet::default();
+        for text in category.patterns() {
+            let messages = self.messages;
+            let mut warn = |warning: Warning| messages.warning(&warning.0);
+            patterns.insert(self.config.patterns.add(text, &mut warn)?);
+        }
+        self.restore(&shown, &category)?;
+        self.config.order = self.config.order.max(category.header().max_order);
+        self.config.models.push(Model::learned(shown, category, patterns));
+        self.config.model_paths.push(Some(path));
+        Ok(())
+    }
+
+    /// Takes over a category's options (spec text 10.2).
+    fn restore(&mut self, name: &[u8], category: &MappedCategory) -> Result<(), Failure> {
+        use ModelOption::{Html, Mail, MailNoPlain, MailPlain, Text, Xml};
+        const UNITED: [ModelOption; 18] = [
+            ModelOption::ReferenceOnly,
+            ModelOption::Wide,
+            ModelOption::KeepCase,
+            ModelOption::Entropy,
+            ModelOption::Multinomial,
+            ModelOption::MailHeaders,
+            ModelOption::HtmlLinks,
+            ModelOption::HtmlAlt,
+            ModelOption::MailXHeaders,
+            ModelOption::HtmlScripts,
+            ModelOption::HtmlComments,
+            ModelOption::MailAttachments,
+            ModelOption::Overflow,
+            ModelOption::HtmlStyles,
+            ModelOption::HtmlForms,
+            ModelOption::MailNoHeaders,
+            ModelOption::Straddle,
+            ModelOption::MailTHeaders,
+        ];
+        let name = lossy(name);
+        let theirs = category.header().options;
+        let scheme = category.header().scheme.unwrap_or(if theirs.has(Mail) {
+            Scheme::Adp
+        } else {
+            Scheme::Alpha
+        });
+        if self.scheme.is_some_and(|chosen| chosen != scheme) {
+            let text = format!("category {name} has incompatible token set (check -e switch)");
+            return Err(Failure::new(Kind::Usage, text));
+        }
+        self.scheme = Some(scheme);
+        let ours = &mut self.config.options;
+        for option in UNITED {
+            if theirs.has(option) {
+                ours.insert(option);
+            }
+        }
+        if theirs.has(ModelOption::StandardTokenizer) || category.patterns().is_empty() {
+            ours.insert(ModelOption::StandardTokenizer);
+        }
+        // Of each pair the first that is chosen wins.
+        let pairs = [
+            (Text, "text", Mail, "email"),
+            (Xml, "xml", Html, "html"),
+            (MailPlain, "email:plain", MailNoPlain, "email:noplain"),
+        ];
+        let mut warnings = Vec::new();
+        for (one, one_name, other, other_name) in pairs {
+            let forced = |learned: &str, kept: &str| {
+                format!("category {name} was learned with -T {learned}, forcing -T {kept}")
+            };
+            match (ours.has(one), ours.has(other)) {
+                (true, _) if theirs.has(other) => warnings.push(forced(other_name, one_name)),
+                (false, true) if theirs.has(one) => warnings.push(forced(one_name, other_name)),
+                (false, false) => {
+                    for option in [one, other] {
+                        if theirs.has(option) {
+                            ours.insert(option);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        for warning in warnings {
+            self.warn(&warning);
+        }
+        Ok(())
+    }
+
+    /// The checks after all options, in their order.
+    ///
+    /// # Errors
+    /// What makes the run impossible.
+    pub fn finish(mut self) -> Result<Config, Failure> {
+        use ModelOption::{
+            Entropy, Html, HtmlComments, Mail, Multinomial, StandardTokenizer, Text, Xml,
+        };
+        let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
+        if self.learn.is_some() == self.classify {
+            return usage("please use either -c or -l option.");
+        }
+        let learning = self.learn.is_some();
+        let config = &mut self.config;
+        if config.form.confidence && (config.online.is_some() || !config.merges.is_empty()) {
+            config.options.remove(HtmlComments);
+        }
+        if !learning && config.decimation.take().is_some() && !self.quiet {
+            self.messages.warning("option -x ignored, applies only when learning.");
+        }
+        if config.dump && config.form.verbose {
+            config.form.verbose = false;
+            config.debug = false;
+        }
+        if !config.options.has_any(&[Mail, Html, Xml]) {
+            config.options.insert(Text);
+        }
+        if config.options.has(Text) && config.options.has(Mail) {
+            return usage("please use only one of either -T text or -T email options.");
+        }
+        if config.options.has(Xml) && config.options.has(Html) {
+            return usage("please use only one of either -T xml or -T html options.");
+        }
+        if config.options.has(Mail) {
+            if !config.options.has(Xml) {
+                config.options.insert(Html);
+            }
+            if learning {
+                config.options.insert(Entropy);
+            }
+        }
+        if config.form.append && !config.filters.is_empty() && !learning {
+            config.form.append = false;
+            self.messages.warning("disabling option -a, because it cannot be used with -f.");
+        }
+        if learning {
+            if config.patterns.is_empty() {
+                config.options.insert(StandardTokenizer);
+            } else {
+                config.options.remove(StandardTokenizer);
+            }
+        }
+        if self.wide {
+            self.messages.warning(
+                "this version of dbacl does not support -g and -i switches simultaneously, \
+                 disabling -i.",
+            );
+        }
+        if config.options.has(Multinomial) && !learning {
+            let agree = match config.models.as_slice() {
+                [only] => only.is_multinomial(),
+                [_, ..] => config
+                    .models
+                    .windows(2)
+                    .all(|pair| pair[1].is_multinomial() && pair[0].patterns == pair[1].patterns),
+                [] => false,
+            };
+            if agree {
+                config.options.insert(Entropy);
+            }
+        }
+        if config.options.has(Multinomial) && !config.options.has(Entropy) {
+            self.messages.warning(
+                "not all categories support multinomial calculations, disabling (-M switch)",
+            );
+            config.options.remove(Multinomial);
+        }
+        let mail = config.options.has(Mail);
+        config.scheme = self.scheme.unwrap_or(if mail { Scheme::Adp } else { Scheme::Alpha });
+        config.reference =
+            self.reference.unwrap_or(if mail { Reference::Uniform } else { Reference::Dirichlet });
+        config.task = self.learn.map_or(Task::Classify, Task::Learn);
+        Ok(self.config)
+    }
+}
+
+/// Opens a category, with the reference's messages when that fails.
+///
+/// # Errors
+/// What to print.
+pub fn load(path: &Path) -> Result<MappedCategory, Failure> {
+    mapped::open(path).map_err(|error| {
+        let last = format!("could not load category {}", path.display());
+        match error {
+            Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                Failure::new(Kind::NoInput, last)
+            }
+            Error::Io { .. } => {
+                Failure { kind: Kind::NoInput, lines: vec![error.to_string(), last] }
+            }
+            _ => Failure { kind: Kind::Data, lines: vec![error.to_string(), last] },
+        }
+    })
+}
+
+/// The part of a path behind its last slash.
+pub fn base_name(path: &Path) -> Vec<u8> {
+    let bytes = path.as_os_str().as_bytes();
+    bytes.rsplit(|&byte| byte == b'/').next().unwrap_or(bytes).to_vec()
+}
+
+/// Bytes as text, for messages.
+pub fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

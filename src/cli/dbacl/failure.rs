@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Why a run ended early, and the exit status that says so.
+
+use crate::error::Error;
+use std::io;
+
+/// What kind of failure ended a run; each has its status in strict mode (`sysexits.h`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The command line asks for something impossible.
+    Usage,
+    /// A file does not hold what it should.
+    Data,
+    /// An input or category cannot be opened.
+    NoInput,
+    /// A computation left its range.
+    Internal,
+    /// A file cannot be created.
+    Create,
+    /// A file cannot be written.
+    Write,
+    /// The output's reader has gone.
+    ClosedPipe,
+    /// A signal asked to stop.
+    Interrupted,
+}
+
+impl Kind {
+    /// The exit status: by `sysexits.h` in strict mode, else always 1, as in the reference.
+    pub const fn status(self, strict: bool) -> u8 {
+        if !strict {
+            return 1;
+        }
+        match self {
+            Self::Usage => 64,
+            Self::Data => 65,
+            Self::NoInput => 66,
+            Self::Internal => 70,
+            Self::Create => 73,
+            Self::Write => 74,
+            Self::ClosedPipe | Self::Interrupted => 75,
+        }
+    }
+}
+
+/// The end of a run that failed.
+#[derive(Debug)]
+pub struct Failure {
+    /// What kind of failure it is.
+    pub kind: Kind,
+    /// What to print after `dbacl:error: `, line by line; empty if all has been said.
+    pub lines: Vec<String>,
+}
+
+impl Failure {
+    /// A failure with one line to print.
+    pub fn new(kind: Kind, line: impl Into<String>) -> Self {
+        Self { kind, lines: vec![line.into()] }
+    }
+
+    /// A failure about which all has been said.
+    pub const fn silent(kind: Kind) -> Self {
+        Self { kind, lines: Vec::new() }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Pattern { .. } | Error::TooManyPatterns => Kind::Usage,
+            Error::Numeric(_) => Kind::Internal,
+            Error::Io { .. } => Kind::Write,
+            Error::Temporary { .. } | Error::Occupied { .. } => Kind::Create,
+            _ => Kind::Data,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+/// What became of writing standard output.
+pub fn output_failure(error: &io::Error) -> Failure {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        Failure::silent(Kind::ClosedPipe)
+    } else {
+        Failure::new(Kind::Write, format!("cannot write standard output: {error}"))
+    }
+}

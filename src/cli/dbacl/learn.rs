@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Learning a category (spec model 5).
+
+use super::MESSAGES;
+use super::config::{Config, lossy};
+use super::echo::Echo;
+use super::failure::{Failure, Kind, output_failure};
+use super::inputs;
+use super::signals::Signals;
+use crate::category::layout::ANY_MAGIC;
+use crate::category::mapped;
+use crate::category::writer;
+use crate::cli::output::Output;
+use crate::error::{Error, Warning};
+use crate::learn::count::{Counted, Counter};
+use crate::learn::online::{self, DumpFault, RunFlags};
+use crate::learn::reference::Reference;
+use crate::learn::state::LearningState;
+use crate::learn::{LearnSettings, Preload, Progress, finish};
+use crate::model::digram::{DigramTable, FIRST, SYMBOLS};
+use crate::model::settings::ModelOption;
+use crate::numeric::quantize::QuantWeight;
+use crate::pipeline::{Consumer, LineState};
+use crate::report::{cformat, dump, token};
+use crate::save::{self, Disk};
+use crate::token::Feature;
+use crate::token::ngram::Window;
+use crate::token::pattern::PatternList;
+use crate::token::tokenizer::Tokenizer;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+fn warn(warning: Warning) {
+    MESSAGES.warning(&warning.0);
+}
+
+/// Learns the category at `path`.
+///
+/// # Errors
+/// What stopped it; the old category is kept.
+pub fn run(
+    config: &mut Config,
+    path: &Path,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let mut settings = LearnSettings {
+        bits: config.bits.unwrap_or(15),
+        max_bits: config.max_bits,
+        decimation: config.decimation,
+        reference: config.reference,
+        quality: config.quality,
+        min_count: config.min_count,
+        confidence: config.form.confidence,
+        options: config.options,
+        scheme: config.scheme,
+    };
+    let verbose = config.form.verbose;
+    let state = initial_state(config, &mut settings, output)?;
+    let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
+    let mut learner = Learner {
+        counter: Counter::new(state, &settings, verbose),
+        patterns,
+        tokenizer: Tokenizer::new(
+            config.scheme,
+            config.options.has(ModelOption::KeepCase),
+            config.options.has(ModelOption::Straddle),
+        ),
+        window: Window::new(config.order),
+        standard: config.options.has(ModelOption::StandardTokenizer),
+        keep_case: config.options.has(ModelOption::KeepCase),
+        echo: Echo { append: config.form.append, indented: config.indented },
+        debug: config.debug,
+        output,
+        signals,
+    };
+    inputs::read(config, signals, &mut learner, |learner, name| {
+        if verbose {
+            let out = learner.output.buffer();
+            match name {
+                Some(name) => {
+                    out.extend_from_slice(b"processing file ");
+                    out.extend_from_slice(name);
+                    out.push(b'\n');
+                }
+                None => out.extend_from_slice(b"taking input from stdin\n"),
+            }
+            learner.output.spill()?;
+        }
+        Ok(())
+    })?;
+    let Learner { counter, patterns, .. } = learner;
+    let mut state = counter.into_state();
+    if !state.table.has_room(state.used) {
+        let bits = state.table.bits() + 1;
+        MESSAGES.warning(&format!("table full, some tokens ignored - try with option -h {bits}"));
+    }
+    if state.used == 0 {
+        MESSAGES.warning("no tokens matched - have I learned nothing?");
+        output.flush().map_err(|error| output_failure(&error))?;
+        return Ok(0);
+    }
+    conclude(config, path, &settings, &patterns, &mut state, output)
+}
+
+/// From counts to the saved category: dump, fit, print, save.
+fn conclude(
+    config: &Config,
+    path: &Path,
+    settings: &LearnSettings,
+    patterns: &PatternList,
+    state: &mut LearningState,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let verbose = config.form.verbose;
+    let mut say_line = |line: &str| {
+        output.buffer().extend_from_slice(line.as_bytes());
+        output.buffer().push(b'\n');
+        // A reader that has gone is noticed at the end.
+        let _ = output.spill();
+    };
+    let mut progress = if verbose { Progress::to(&mut say_line) } else { Progress::silent() };
+    progress.say(|| format!("picked up {} ({} distinct) tokens", state.total, state.used));
+    progress.say(|| "calculating reference word weights".into());
+    let mut failed = None;
+    if let Some(online) = &config.online {
+        let flags = run_flags(config, patterns);
+        let mut write = |out: &mut dyn Write| online::write(out, state, flags);
+        let saved = save::replace(&Disk, online, online::MAGIC, &mut write);
+        progress.say(|| {
+            let how = if saved.is_ok() { "success" } else { "failed" };
+            format!("writing online memory dump: {how}")
+        });
+        if let Err(error) = saved {
+            let failure = save_failure(online, &error);
+            for line in &failure.lines {
+                MESSAGES.error(line);
+            }
+            // A foreign file is left alone and learning goes on, as in the reference.
+            if !matches!(error, Error::Occupied { .. }) {
+                failed = Some(failure.kind);
+            }
+        }
+    }
+    let digrams = settings.reference.measure(&state.characters, &mut progress, &mut warn)?;
+    let mut existed = false;
+    let preload = if config.preload { preload(path, state, patterns, &mut existed) } else { None };
+    let model = finish(state, settings, digrams, preload.as_ref(), &mut progress, &mut warn)?;
+    if existed {
+        progress.say(|| "can't make fast save".into());
+    }
+    if config.debug && settings.reference == Reference::Dirichlet {
+        digram_dump(&model.digrams, output).map_err(|error| output_failure(&error))?;
+    }
+    let name = path.as_os_str().as_bytes();
+    let stored: Vec<Vec<u8>> =
+        config.own_patterns.iter().map(|&pattern| patterns.stored(pattern)).collect();
+    if config.dump {
+        dump::head(output.buffer(), &model.header, name, &stored, state);
+        dump::tokens(&mut Vec::new(), state, |text| {
+            output.buffer().append(text);
+            output.spill()
+        })
+        .map_err(|error| output_failure(&error))?;
+    }
+    if verbose {
+        output.buffer().extend_from_slice(b"saving category to file ");
+        output.buffer().extend_from_slice(name);
+        output.buffer().push(b'\n');
+    }
+    let slots = || state.table.slots().iter().map(|slot| (slot.id, QuantWeight(slot.lambda)));
+    let mut write = |out: &mut dyn Write| {
+        writer::write(out, &model.header, name, &stored, &model.digrams, slots())
+    };
+    let saved = save::replace(&Disk, path, ANY_MAGIC, &mut write);
+    output.flush().map_err(|error| output_failure(&error))?;
+    if let Err(error) = saved {
+        return save_status(path, &error, config.strict);
+    }
+    match failed {
+        Some(kind) => Err(Failure::silent(kind)),
+        None => Ok(0),
+    }
+}
+
+/// What a category that could not be saved means for the exit status. A missing folder has always
+/// ended with 0 (case model/learn-errors); strict mode says better.
+fn save_status(path: &Path, error: &Error, strict: bool) -> Result<u8, Failure> {
+    let failure = save_failure(path, error);
+    let missing_folder = matches!(
+        error, Error::Temporary { source, .. } if source.kind() == io::ErrorKind::NotFound
+    );
+    if missing_folder && !strict {
+        for line in &failure.lines {
+            MESSAGES.error(line);
+        }
+        return Ok(0);
+    }
+    Err(failure)
+}
+
+/// The messages for a file that could not be saved.
+fn save_failure(path: &Path, error: &Error) -> Failure {
+    let name = path.display();
+    match error {
+        Error::Occupied { .. } => Failure::new(
+            Kind::Create,
+            format!(
+                "the file {name} is already used for something, use another filename. \
+                 Nothing written."
+            ),
+        ),
+        Error::Temporary { source, .. } if source.kind() == io::ErrorKind::NotFound => Failure {
+            kind: Kind::Create,
+            lines: vec![
+                "cannot seek in temporary token file, reference weights not calculated.".into(),
+                error.to_string(),
+            ],
+        },
+        Error::Temporary { source, .. } => Failure::new(Kind::Create, format!("{error}: {source}")),
+        _ => Failure::new(Kind::Write, format!("could not save {error}; {name} is as it was")),
+    }
+}
+
+/// The counts to begin with: the online dump's if there is one, with those of `-O` added.
+fn initial_state(
+    config: &mut Config,
+    settings: &mut LearnSettings,
+    output: &mut Output,
+) -> Result<LearningState, Failure> {
+    let mut state =
+        LearningState::new(settings.bits, settings.options, settings.scheme, settings.min_count);
+    let say = |output: &mut Output, loaded: bool, path: &Path| {
+        if config.form.verbose {
+            let verb: &[u8] = if loaded { b"loaded " } else { b"couldn't load " };
+            let out = output.buffer();
+            out.extend_from_slice(verb);
+            out.extend_from_slice(path.as_os_str().as_bytes());
+            out.push(b'\n');
+        }
+    };
+    if let Some(path) = &config.online {
+        let loaded = load_dump(path)?;
+        say(output, loaded.is_some(), path);
+        if let Some(dump) = loaded {
+            let theirs = &dump.state;
+            if theirs.options != settings.options
+                || theirs.scheme != settings.scheme
+                || theirs.min_count != settings.min_count
+            {
+                MESSAGES.warning(&format!(
+                    "some command line options were changed when loading {}",
+                    path.display()
+                ));
+            }
+            state = dump.state;
+        }
+    }
+    for path in &config.merges {
+        let loaded = load_dump(path)?;
+        say(output, loaded.is_some(), path);
+        match loaded {
+            None => {}
+            Some(dump) if dump.patterns != 0 => {
+                let name = lossy(path.as_os_str().as_bytes());
+                MESSAGES.warning(&format!(
+                    "merging regular expressions is not supported, ignoring {name}"
+                ));
+                MESSAGES.warning(&format!(
+                    "{name} could not be merged, the learned category might be corrupt"
+                ));
+            }
+            Some(dump) => {
+                online::merge(&mut state, &dump.state, &mut settings.max_bits, &mut warn);
+            }
+        }
+    }
+    settings.options = state.options;
+    settings.scheme = state.scheme;
+    settings.min_count = state.min_count;
+    config.options = state.options;
+    config.scheme = state.scheme;
+    Ok(state)
+}
+
+/// Reads a dump; `None` if there is no file.
+fn load_dump(path: &Path) -> Result<Option<online::Dump>, Failure> {
+    let name = path.display();
+    let unusable = || {
+        let text = format!("the file {name} could not be read, learning from scratch.");
+        Failure::new(Kind::Data, text)
+    };
+    let bytes = match File::open(path).and_then(|mut file| {
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        let mut bytes = Vec::new();
+        io::Read::read_to_end(&mut file, &mut bytes)?;
+        Ok(bytes)
+    }) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            MESSAGES.warning(&format!("{name}: {error}"));
+            return Err(unusable());
+        }
+    };
+    match online::read(&bytes) {
+        Ok(dump) => Ok(Some(dump)),
+        Err(fault) => {
+            let text = match fault {
+                DumpFault::Foreign => {
+                    format!("the file {name} is not a dbacl online memory dump, it will be ignored")
+                }
+                DumpFault::Version => {
+                    format!("the file {name} has the wrong version number, it will be ignored")
+                }
+                DumpFault::Damaged(what) => format!("the file {name} is damaged: {what}"),
+            };
+            MESSAGES.warning(&text);
+            Err(unusable())
+        }
+    }
+}
+
+/// What a dump carries of the run, in the reference's bits.
+fn run_flags(config: &Config, patterns: &PatternList) -> RunFlags {
+    let mut user_options = 1 << 2;
+    for (on, bit) in [
+        (config.form.verbose, 5),
+        (!config.operands.is_empty(), 6),
+        (config.decimation.is_some(), 14),
+        (config.max_bits.is_some(), 15),
+        (config.memory_map, 21),
+        (config.form.confidence, 22),
+    ] {
+        user_options |= u32::from(on) << bit;
+    }
+    let patterns = (1u64 << patterns.len().min(63)) - 1;
+    RunFlags { patterns, user_options }
+}
+
+/// The weights of an existing category, if it fits what was counted (spec model 7.6).
+fn preload(
+    path: &Path,
+    state: &LearningState,
+    patterns: &PatternList,
+    existed: &mut bool,
+) -> Option<Preload> {
+    let Ok(category) = mapped::open(path) else {
+        MESSAGES.warning(&format!("cannot open file for reading {}", path.display()));
+        return None;
+    };
+    *existed = true;
+    let header = category.header();
+    let ratio = f64::from(header.unique_features) / f64::from(state.used) - 1.0;
+    let same_patterns = category.patterns().len() == patterns.len();
+    if header.options != state.options
+        || header.options.has(ModelOption::Overflow)
+        || !same_patterns
+        || !(ratio.abs() < 0.15)
+    {
+        return None;
+    }
+    let slots = (0..category.size()).map(|at| category.slot(at));
+    let weights = slots
+        .filter(|slot| slot.id.0 != 0)
+        .take(header.unique_features as usize)
+        .map(|slot| (slot.id, slot.weight))
+        .collect();
+    Some(Preload { weights })
+}
+
+/// Prints the digitised reference measure (`-D` with `-L dirichlet`).
+fn digram_dump(digrams: &DigramTable, output: &mut Output) -> io::Result<()> {
+    for from in FIRST..SYMBOLS {
+        for to in FIRST..SYMBOLS {
+            let out = output.buffer();
+            out.extend_from_slice(format!("learner->dig[{from}][{to}] = ").as_bytes());
+            cformat::fixed(out, f64::from(digrams.get(from, to)), 0, 6);
+            out.push(b'\n');
+            output.spill()?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes the lines of the inputs and counts their features.
+struct Learner<'a> {
+    counter: Counter,
+    patterns: PatternList,
+    tokenizer: Tokenizer,
+    window: Window,
+    standard: bool,
+    keep_case: bool,
+    echo: Echo,
+    debug: bool,
+    output: &'a mut Output,
+    signals: &'a Signals,
+}
+
+impl Consumer for Learner<'_> {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        if self.signals.take_reload() {
+            MESSAGES.signal("caught SIGUSR1 request, ignoring");
+        }
+        self.echo.raw_line(line, self.output)
+    }
+
+    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
+        let Self { counter, patterns, tokenizer, window, output, .. } = self;
+        counter.line_of_mail(state.in_header);
+        if !state.kept {
+            return Ok(());
+        }
+        let debug = self.debug;
+        let mut count = |feature: Feature<'_>| {
+            let counted = counter.count(feature, &mut warn);
+            if let Counted::New(id) = counted
+                && debug
+            {
+                let out = output.buffer();
+                out.extend_from_slice(b"match ");
+                cformat::hexadecimal(out, u64::from(id.0), 8);
+                out.push(b' ');
+                token::show(out, feature.body, feature.medium);
+                out.extend_from_slice(format!(" {}\n", feature.order).as_bytes());
+            }
+        };
+        let medium = state.medium;
+        if !patterns.is_empty() {
+            patterns.features(line, self.keep_case, &mut |pattern, order, body| {
+                count(Feature { body, medium, order, pattern: Some(pattern) });
+            });
+        }
+        if self.standard {
+            tokenizer.line(line, &mut window.feeding(medium, &mut count));
+        }
+        output.spill()
+    }
+
+    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
+        self.counter.end_of_file();
+        self.window.clear();
+        Ok(())
+    }
+}

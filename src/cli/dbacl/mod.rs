@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The program `dbacl`: learns categories, classifies texts.
+
+mod classify;
+mod config;
+mod echo;
+mod failure;
+mod help;
+mod inputs;
+mod learn;
+pub mod options;
+mod signals;
+
+use crate::cli::getopt;
+use crate::cli::output::{Messages, Output};
+use config::{Builder, Config, Task};
+use failure::{Failure, Kind};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+const MESSAGES: Messages = Messages::of("dbacl");
+
+/// Runs the program with the process's arguments and environment.
+pub fn main() -> ExitCode {
+    let mut args = std::env::args_os();
+    let program = args.next().unwrap_or_else(|| "dbacl".into());
+    let args: Vec<OsString> = args.collect();
+    // A crash must not look like a verdict: it ends as an error does.
+    let run = std::panic::catch_unwind(|| run(&program, args));
+    run.unwrap_or_else(|_| ExitCode::from(Kind::Internal.status(is_strict())))
+}
+
+fn is_strict() -> bool {
+    std::env::var_os("DBACL_STRICT").is_some_and(|value| value == "1")
+}
+
+fn run(program: &OsString, args: Vec<OsString>) -> ExitCode {
+    let variable = |name: &str| std::env::var_os(name);
+    let posixly_correct = variable("POSIXLY_CORRECT").is_some();
+    let events = getopt::parse(program, args, options::TABLE, posixly_correct);
+    let mut builder = Builder::new(&MESSAGES, &variable);
+    let mut output = Output::new();
+    let mut strict = builder.is_strict();
+    let mut result = Ok(None);
+    for event in events {
+        result = builder.act(event);
+        strict = builder.is_strict();
+        if !matches!(result, Ok(None)) {
+            break;
+        }
+    }
+    let status = match result {
+        Ok(Some(Task::Print(text))) => {
+            output.buffer().extend_from_slice(text.as_bytes());
+            output.flush().map(|()| 0).map_err(|error| failure::output_failure(&error))
+        }
+        Ok(_) => builder.finish().and_then(|config| perform(config, &mut output)),
+        Err(failure) => {
+            let _ = output.flush();
+            Err(failure)
+        }
+    };
+    ExitCode::from(status.unwrap_or_else(|failure: Failure| {
+        for line in &failure.lines {
+            MESSAGES.error(line);
+        }
+        failure.kind.status(strict)
+    }))
+}
+
+fn perform(mut config: Config, output: &mut Output) -> Result<u8, Failure> {
+    let signals = signals::Signals::install();
+    match std::mem::replace(&mut config.task, Task::Classify) {
+        Task::Learn(path) => learn::run(&mut config, &path, &signals, output),
+        Task::Classify | Task::Print(_) => classify::run(config, &signals, output),
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Signals as flags, looked at before each line is read (spec text 12).
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGXFSZ};
+use signal_hook::flag;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What signals have asked for.
+#[derive(Debug, Default)]
+pub struct Signals {
+    /// Reading should end, for either reason below.
+    pub stop: Arc<AtomicBool>,
+    interrupt: Arc<AtomicBool>,
+    reload: Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// Begins to listen. A signal that cannot be listened to keeps its usual effect.
+    pub fn install() -> Self {
+        let signals = Self::default();
+        for signal in [SIGTERM, SIGHUP, SIGQUIT, SIGINT] {
+            let _ = flag::register(signal, Arc::clone(&signals.stop));
+        }
+        let _ = flag::register(SIGINT, Arc::clone(&signals.interrupt));
+        let _ = flag::register(SIGUSR1, Arc::clone(&signals.reload));
+        // Caught, so that a write beyond the file-size limit fails instead of killing.
+        let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+        signals
+    }
+
+    /// Whether reading was asked to end.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Whether the run was interrupted: nothing is to be written.
+    pub fn interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// Whether categories should be loaded again; asks once per signal.
+    pub fn take_reload(&self) -> bool {
+        self.reload.load(Ordering::Relaxed) && self.reload.swap(false, Ordering::Relaxed)
+    }
+}

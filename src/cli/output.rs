@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Standard output and standard error of a program.
+
+use std::io::{self, IsTerminal, StdoutLock, Write};
+
+/// Bytes that wait before they are written, as in the C library.
+const BLOCK: usize = 4096;
+
+/// Standard output: in blocks, or by lines on a terminal.
+pub struct Output {
+    stdout: StdoutLock<'static>,
+    waiting: Vec<u8>,
+    is_terminal: bool,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Output {
+    /// The program's standard output.
+    pub fn new() -> Self {
+        let stdout = io::stdout().lock();
+        let is_terminal = stdout.is_terminal();
+        Self { stdout, waiting: Vec::with_capacity(2 * BLOCK), is_terminal }
+    }
+
+    /// The bytes that wait; what is appended goes out with the next [`Self::spill`].
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.waiting
+    }
+
+    /// Writes what fills whole blocks, or whole lines on a terminal.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn spill(&mut self) -> io::Result<()> {
+        let length = if self.is_terminal {
+            self.waiting.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1)
+        } else {
+            self.waiting.len() / BLOCK * BLOCK
+        };
+        if length > 0 {
+            write(&mut self.stdout, &self.waiting[..length])?;
+            self.waiting.drain(..length);
+        }
+        Ok(())
+    }
+
+    /// Writes everything.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn flush(&mut self) -> io::Result<()> {
+        write(&mut self.stdout, &self.waiting)?;
+        self.waiting.clear();
+        Ok(())
+    }
+}
+
+/// Writes past the standard library's line buffer.
+fn write(stdout: &mut StdoutLock<'static>, bytes: &[u8]) -> io::Result<()> {
+    stdout.write_all(bytes)?;
+    stdout.flush()
+}
+
+/// Standard error: messages with the program's name before them.
+#[derive(Debug, Clone)]
+pub struct Messages {
+    program: &'static str,
+}
+
+impl Messages {
+    /// Messages of `program`.
+    pub const fn of(program: &'static str) -> Self {
+        Self { program }
+    }
+
+    /// Writes `PROGRAM:error: TEXT`.
+    pub fn error(&self, text: &str) {
+        self.line("error", text);
+    }
+
+    /// Writes `PROGRAM:warning: TEXT`.
+    pub fn warning(&self, text: &str) {
+        self.line("warning", text);
+    }
+
+    /// Writes `PROGRAM:signal: TEXT`.
+    pub fn signal(&self, text: &str) {
+        self.line("signal", text);
+    }
+
+    fn line(&self, kind: &str, text: &str) {
+        raw(format!("{}:{kind}: {text}", self.program).as_bytes());
+    }
+}
+
+/// Writes a line on standard error as it is; there is nobody to tell when that fails.
+pub fn raw(line: &[u8]) {
+    let _ = io::stderr().write_all(&[line, b"\n"].concat());
+}
