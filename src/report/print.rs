@@ -203,10 +203,9 @@ fn media(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing])
             out.extend_from_slice(b" )* ");
             fixed(out, standing.complexity, 0, 1);
             out.push(form.separator());
+        } else {
+            form.end(out);
         }
-    }
-    if !form.verbose {
-        form.end(out);
     }
 }
 
@@ -258,6 +257,9 @@ pub fn line(
     wanted: &[usize],
     line: &[u8],
 ) {
+    if line.is_empty() {
+        return;
+    }
     if form.probabilities {
         for (model, percentage) in scorer.models().iter().zip(percentages(standings)) {
             out.extend_from_slice(&model.name);

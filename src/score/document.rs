@@ -53,7 +53,9 @@ pub fn variance(s: f64, x: f64, n: f64) -> f64 {
     divide(n * s - x * x, n * (n - 1.0))
 }
 
-/// `a + b`; of two NaNs the first, as the reference's addition keeps it.
+/// `a + b`; of two NaNs the first, as the reference's addition keeps it. Out of line for the same
+/// reason as [`divide`].
+#[inline(never)]
 fn sum(a: f64, b: f64) -> f64 {
     if a.is_nan() { a } else { a + b }
 }

@@ -19,7 +19,7 @@ pub struct Tally {
     pub shannon: f64,
     /// Complexity: effective number of tokens.
     pub complexity: f64,
-    /// Features scored, since the run began.
+    /// Features scored.
     pub features: u32,
     /// Features that the category does not know, since the run began.
     pub misses: u32,
@@ -30,7 +30,7 @@ pub struct Tally {
 /// What one category made of one token, for the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cell {
-    /// Whether the token concerns the category; all else is 0 otherwise.
+    /// Whether the token concerns the category; all else but the change is 0 otherwise.
     pub applies: bool,
     /// The weight, nats.
     pub lambda: f32,
@@ -85,15 +85,10 @@ impl Scorer {
         self.empirical.is_some()
     }
 
-    /// Starts a new document. Features, misses and media go on counting, as in the reference.
+    /// Starts a new document. Misses and media go on counting, as in the reference.
     pub fn start_document(&mut self) {
         for tally in &mut self.tallies {
-            *tally = Tally {
-                features: tally.features,
-                misses: tally.misses,
-                media: tally.media,
-                ..Tally::default()
-            };
+            *tally = Tally { misses: tally.misses, media: tally.media, ..Tally::default() };
         }
         if let Some(table) = &mut self.empirical {
             table.clear();
@@ -142,11 +137,12 @@ impl Scorer {
         }
         let mut multinomial = 0.0f32;
         for (model, tally) in self.models.iter().zip(&mut self.tallies) {
+            let old = narrow(tally.score);
             if !model.applies(feature) {
-                trace(Cell::default(), tally);
+                let change = f64::from(old) - tally.score;
+                trace(Cell { change, ..Cell::default() }, tally);
                 continue;
             }
-            let old = narrow(tally.score);
             let slot = model.find(id);
             let lambda = slot.map_or(0.0, |slot| slot.weight.weight());
             let reference =

@@ -96,6 +96,7 @@ pub struct Config {
 
 /// Options as they act, one by one.
 pub struct Builder<'a> {
+    program: &'a OsStr,
     messages: &'a Messages,
     variable: &'a dyn Fn(&str) -> Option<OsString>,
     learn: Option<PathBuf>,
@@ -109,7 +110,11 @@ pub struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     /// A run without options. `variable` looks up the environment.
-    pub fn new(messages: &'a Messages, variable: &'a dyn Fn(&str) -> Option<OsString>) -> Self {
+    pub fn new(
+        program: &'a OsStr,
+        messages: &'a Messages,
+        variable: &'a dyn Fn(&str) -> Option<OsString>,
+    ) -> Self {
         let locale = Locale::from_environment(|name| variable(name)?.into_string().ok());
         let strict = variable("DBACL_STRICT").is_some_and(|value| value == "1");
         let config = Config {
@@ -143,6 +148,7 @@ impl<'a> Builder<'a> {
             strict,
         };
         Self {
+            program,
             messages,
             variable,
             learn: None,
@@ -190,6 +196,11 @@ impl<'a> Builder<'a> {
         let config = &mut self.config;
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         match key {
+            Key::Help if super::help::is_logged() => {
+                // What the original made of it: an unknown `-`, then `-h elp`.
+                raw(&[self.program.as_bytes(), b": invalid option -- '-'"].concat());
+                self.config.bits = Some(0);
+            }
             Key::Help => return Ok(Some(Task::Print(super::help::text()))),
             Key::Version => return Ok(Some(Task::Print(super::help::version()))),
             Key::VersionText => return Ok(Some(Task::Print(super::help::version_text()))),

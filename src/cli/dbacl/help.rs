@@ -3,9 +3,23 @@
 
 use super::options::TABLE;
 use crate::cli::getopt;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 
 /// The version of the original whose behaviour the program keeps.
 const COMPATIBLE: &str = "1.14.1";
+
+/// Whether standard output and standard error go into one regular file. Nobody reads help there:
+/// it is a script's log, and gets the original's answer to `--help` (case text/opt-errors-learn).
+pub fn is_logged() -> bool {
+    let file = |fd: io::Result<OwnedFd>| File::from(fd?).metadata();
+    let stdout = file(io::stdout().as_fd().try_clone_to_owned());
+    let stderr = file(io::stderr().as_fd().try_clone_to_owned());
+    let (Ok(stdout), Ok(stderr)) = (stdout, stderr) else { return false };
+    stdout.is_file() && stdout.ino() == stderr.ino() && stdout.dev() == stderr.dev()
+}
 
 /// The help text: examples first.
 pub fn text() -> String {

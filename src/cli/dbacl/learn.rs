@@ -146,7 +146,10 @@ fn conclude(
     }
     let digrams = settings.reference.measure(&state.characters, &mut progress, &mut warn)?;
     let mut existed = false;
-    let preload = if config.preload { preload(path, state, patterns, &mut existed) } else { None };
+    let preload = config
+        .preload
+        .then(|| preload(path, state, patterns, config.memory_map, &mut existed))
+        .flatten();
     let model = finish(state, settings, digrams, preload.as_ref(), &mut progress, &mut warn)?;
     if existed {
         progress.say(|| "can't make fast save".into());
@@ -347,10 +350,14 @@ fn preload(
     path: &Path,
     state: &LearningState,
     patterns: &PatternList,
+    memory_map: bool,
     existed: &mut bool,
 ) -> Option<Preload> {
     let Ok(category) = mapped::open(path) else {
-        MESSAGES.warning(&format!("cannot open file for reading {}", path.display()));
+        // With -m the reference tries to map the file first, and says nothing.
+        if !memory_map {
+            MESSAGES.warning(&format!("cannot open file for reading {}", path.display()));
+        }
         return None;
     };
     *existed = true;

@@ -38,7 +38,7 @@ fn run(program: &OsString, args: Vec<OsString>) -> ExitCode {
     let variable = |name: &str| std::env::var_os(name);
     let posixly_correct = variable("POSIXLY_CORRECT").is_some();
     let events = getopt::parse(program, args, options::TABLE, posixly_correct);
-    let mut builder = Builder::new(&MESSAGES, &variable);
+    let mut builder = Builder::new(program, &MESSAGES, &variable);
     let mut output = Output::new();
     let mut strict = builder.is_strict();
     let mut result = Ok(None);
