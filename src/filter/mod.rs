@@ -105,3 +105,351 @@ impl Filter {
         matches!(&self.chain, Chain::Mail(mail, _) if mail.in_header())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::fs;
+    use std::path::Path;
+
+    /// Options of every kind at once, for tests that feed broken input.
+    const ALL: [ModelOption; 10] = [
+        ModelOption::MailHeaders,
+        ModelOption::MailXHeaders,
+        ModelOption::MailTHeaders,
+        ModelOption::MailAttachments,
+        ModelOption::HtmlLinks,
+        ModelOption::HtmlAlt,
+        ModelOption::HtmlForms,
+        ModelOption::HtmlScripts,
+        ModelOption::HtmlStyles,
+        ModelOption::HtmlComments,
+    ];
+
+    fn mail() -> ModelOptions {
+        ModelOptions::default().with(ModelOption::Mail).with(ModelOption::Html)
+    }
+
+    fn all(options: ModelOptions) -> ModelOptions {
+        ALL.into_iter().fold(options, ModelOptions::with)
+    }
+
+    /// Feeds a file and the two lines that end it; returns the lines that are kept.
+    fn feed(filter: &mut Filter, text: &[u8]) -> Vec<u8> {
+        let mut output = Vec::new();
+        let mut line = Vec::new();
+        filter.start_file();
+        for raw in text.split_inclusive(|&byte| byte == b'\n').chain([&b"\r\n"[..]; 2]) {
+            line.clear();
+            line.extend_from_slice(raw);
+            if filter.line(&mut line) == Verdict::Keep {
+                output.extend_from_slice(&line);
+            }
+        }
+        output
+    }
+
+    /// The options and the locale that a case's file name stands for.
+    fn read_types(types: &str) -> (ModelOptions, Locale) {
+        let mut options = ModelOptions::default();
+        let mut locale = Locale::C;
+        for name in types.split('+') {
+            options.insert(match name.split_once('-').map_or(name, |(first, _)| first) {
+                "email" => ModelOption::Mail,
+                "xml" => ModelOption::Xml,
+                _ => ModelOption::Html,
+            });
+            match name {
+                "email-headers" => options.insert(ModelOption::MailHeaders),
+                "email-theaders" => options.insert(ModelOption::MailTHeaders),
+                "email-xheaders" => options.insert(ModelOption::MailXHeaders),
+                "email-noheaders" => options.insert(ModelOption::MailNoHeaders),
+                "email-plain" => options.insert(ModelOption::MailPlain),
+                "email-noplain" => options.insert(ModelOption::MailNoPlain),
+                "email-atts" => options.insert(ModelOption::MailAttachments),
+                "html-links" => options.insert(ModelOption::HtmlLinks),
+                "html-alt" => options.insert(ModelOption::HtmlAlt),
+                "html-forms" => options.insert(ModelOption::HtmlForms),
+                "html-scripts" => options.insert(ModelOption::HtmlScripts),
+                "html-styles" => options.insert(ModelOption::HtmlStyles),
+                "html-comments" => options.insert(ModelOption::HtmlComments),
+                "utf8" => locale = Locale::Utf8,
+                "email" | "html" | "xml" => {}
+                _ => panic!("unknown type {name}"),
+            }
+        }
+        (options, locale)
+    }
+
+    fn without_returns(text: &[u8]) -> String {
+        text.iter()
+            .filter(|&&byte| byte != b'\r')
+            .flat_map(|&byte| byte.escape_ascii())
+            .map(char::from)
+            .collect::<String>()
+            .replace("\\n", "\n")
+    }
+
+    #[test]
+    fn recorded_inputs_give_the_recorded_text_with_either_line_end() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/filter");
+        let mut cases = 0;
+        for entry in fs::read_dir(&folder).expect("the cases are here") {
+            let name = entry.expect("readable").file_name().into_string().expect("plain names");
+            let Some(stem) = name.strip_suffix(".out") else {
+                continue;
+            };
+            if stem.strip_suffix(".crlf").is_some() {
+                continue;
+            }
+            let (case, types) = stem.split_once('.').expect("a case's name, then its types");
+            let (options, locale) = read_types(types);
+            let input = fs::read(folder.join(format!("{case}.in"))).expect("the case's input");
+            let expected = fs::read(folder.join(&name)).expect("the expected text");
+            let output = feed(&mut Filter::new(options, locale), &input);
+            assert_eq!(
+                output.escape_ascii().to_string(),
+                expected.escape_ascii().to_string(),
+                "{name}"
+            );
+
+            let mut crlf = Vec::new();
+            for &byte in &input {
+                crlf.extend_from_slice(if byte == b'\n' {
+                    b"\r\n"
+                } else {
+                    std::slice::from_ref(&byte)
+                });
+            }
+            let output = feed(&mut Filter::new(options, locale), &crlf);
+            if let Ok(expected) = fs::read(folder.join(format!("{stem}.crlf.out"))) {
+                assert_eq!(
+                    output.escape_ascii().to_string(),
+                    expected.escape_ascii().to_string(),
+                    "{name} with CRLF"
+                );
+            } else {
+                assert_eq!(
+                    without_returns(&output),
+                    without_returns(&expected),
+                    "{name} with CRLF"
+                );
+            }
+            cases += 1;
+        }
+        assert!(cases > 30, "{cases} cases");
+    }
+
+    #[test]
+    fn text_passes_unchanged() {
+        let mut filter = Filter::new(ModelOptions::default().with(ModelOption::Text), Locale::C);
+        assert_eq!(feed(&mut filter, b"a <b> &amp;\n"), b"a <b> &amp;\n\r\n\r\n");
+        assert_eq!((filter.medium(), filter.in_header()), (Medium::TEXT, false));
+    }
+
+    #[test]
+    fn media_and_headers_follow_the_lines_of_a_mail() {
+        let rows = [
+            ("\n", 3, false),
+            ("From a\n", 4, true),
+            ("From: a\n", 12, true),
+            (" b\n", 12, true),
+            ("Received: a\n", 15, true),
+            ("To: a\n", 11, true),
+            ("Subject: a\n", 10, true),
+            ("X-Foo: a\n", 7, true),
+            ("Message-ID: a\n", 14, true),
+            ("Content-Type: multipart/mixed; boundary=x\n", 9, true),
+            ("\n", 3, false),
+            ("text\n", 3, false),
+            ("--x\n", 3, false),
+            ("Content-Type: text/html\n", 2, false),
+            ("\n", 2, false),
+            ("--x\n", 3, false),
+            ("Content-Type: message/rfc822\n", 1, false),
+            ("\n", 4, true),
+            ("Subject: a\n", 10, true),
+            ("\n", 3, false),
+            ("--x\n", 3, false),
+            ("Content-Type: image/gif\n", 1, false),
+        ];
+        for straddles in [false, true] {
+            let options = if straddles { mail().with(ModelOption::Straddle) } else { mail() };
+            let mut filter = Filter::new(options, Locale::C);
+            filter.start_file();
+            for (text, medium, in_header) in rows {
+                filter.line(&mut text.as_bytes().to_vec());
+                let medium = if straddles { 1 } else { medium };
+                assert_eq!(filter.medium().number(), medium, "{text}");
+                assert_eq!(filter.in_header(), in_header, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn text_waiting_in_a_decoder_outlives_its_file() {
+        let mut filter = Filter::new(mail(), Locale::C);
+        filter.start_file();
+        for text in ["a: b\n", "Content-Transfer-Encoding: base64\n", "\n", "bGF0ZQ==\n"] {
+            filter.line(&mut text.as_bytes().to_vec());
+        }
+        // In filter mode nothing ends a file. The next one's first line is lost.
+        filter.start_file();
+        let mut line = b"Subject: lost\n".to_vec();
+        assert_eq!(filter.line(&mut line), Verdict::Drop);
+        assert_eq!(line, b"late");
+    }
+
+    #[test]
+    fn a_dropped_line_stays_as_it_was_rewritten() {
+        let mut filter = Filter::new(mail(), Locale::C);
+        filter.start_file();
+        for (text, verdict, expected) in [
+            ("Received: a; b\n", Verdict::Drop, "Received: a\n"),
+            ("Content-Type: =?x?Q?image/gif?=\n", Verdict::Drop, "Content-Type: image/gif\n"),
+            ("\n", Verdict::Keep, "\n"),
+            ("picture\n", Verdict::Drop, "picture\n"),
+            ("Subject: =?x?Q?a?=\n", Verdict::Drop, "Subject: a\n"),
+        ] {
+            let mut line = text.as_bytes().to_vec();
+            assert_eq!(filter.line(&mut line), verdict, "{text}");
+            assert_eq!(String::from_utf8_lossy(&line), expected);
+        }
+    }
+
+    #[test]
+    fn hostile_lines_take_linear_time() {
+        // A filter that looked to the end of the line at every candidate would take hours.
+        let html = ModelOptions::default().with(ModelOption::Html);
+        let length = 1 << 18;
+        for (options, head) in [
+            (all(html), "<a href='x"),
+            (all(html), "<a alt="),
+            (all(html), "<html>"),
+            (all(mail()), "Subject: "),
+            (all(mail()), "Content-Type: "),
+            (mail(), "a: b\n\n"),
+            (mail(), "Content-Transfer-Encoding: quoted-printable\n\n"),
+        ] {
+            for unit in [
+                "=?x?Q?",
+                "=?x?B?",
+                "=?",
+                "=",
+                "<",
+                "<a href=\"",
+                "<!-",
+                "&",
+                "&#9",
+                "&# ",
+                "% ",
+                "%a ",
+                "http://?",
+                "http:",
+                "name=",
+                "boundary=",
+                "text/",
+                "on",
+                "-",
+                "\\'",
+            ] {
+                let text = format!("{head}{}", unit.repeat(length / unit.len()));
+                let output = feed(&mut Filter::new(options, Locale::Utf8), text.as_bytes());
+                assert!(output.len() <= text.len() + 4, "{head} {unit}");
+            }
+        }
+    }
+
+    #[test]
+    fn many_headers_and_parts_are_read_in_bounded_memory() {
+        let nested =
+            "--B\nContent-Type: message/rfc822\n\nContent-Type: multipart/x; boundary=B\n\n";
+        for (unit, count) in
+            [("X-A: b; c\n", 50_000), ("--B\nX: y\n\nz\n", 20_000), (nested, 5_000)]
+        {
+            let head = "Content-Type: multipart/mixed; boundary=B\n";
+            let text =
+                format!("{head}{}{}", if count > 20_000 { "" } else { "\n" }, unit.repeat(count));
+            let output = feed(&mut Filter::new(all(mail()), Locale::C), text.as_bytes());
+            assert!(!output.is_empty() && output.len() <= text.len() + 4);
+        }
+    }
+
+    fn mail_like() -> impl Strategy<Value = Vec<u8>> {
+        let piece = prop_oneof![
+            any::<u8>().prop_map(|byte| vec![byte]),
+            prop::sample::select(vec![
+                "\n",
+                "\n\n",
+                "\r\n",
+                "From ",
+                "From: a\n",
+                "Received: a; b\n",
+                "Subject: ",
+                "Content-Type: text/html\n",
+                "Content-Type: message/rfc822\n",
+                "Content-Type: application/x\n",
+                "Content-Type: multipart/x; boundary=B\n",
+                "Content-Transfer-Encoding: base64\n",
+                "boundary=\"",
+                "Content-Transfer-Encoding: quoted-printable\n",
+                "\n--B\n",
+                "--B--\n",
+                " ",
+                "-----BEGIN PGP MESSAGE-----\n",
+                "-----END PGP MESSAGE-----\n",
+                "------------------------------\n",
+                "begin 644 x\n",
+                "M'&%T\n",
+                "QUJD",
+                "=41",
+                "=",
+                "=?x?Q?a_b?=",
+                "=?x?B?",
+                "?=",
+                "<a href=",
+                "<html>",
+                "&amp;",
+                "&#-256;",
+                "%20",
+                "http://",
+                ";",
+                "word ",
+                "name=",
+            ])
+            .prop_map(|text| text.as_bytes().to_vec()),
+        ];
+        proptest::collection::vec(piece, 0..80).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn any_input_gives_no_more_than_it_holds(
+            files in proptest::collection::vec(mail_like(), 1..3),
+            bits in any::<u32>(),
+            is_mail in any::<bool>(),
+            is_utf8 in any::<bool>(),
+        ) {
+            let mut options = ModelOptions::from_bits(bits);
+            if is_mail {
+                options.insert(ModelOption::Mail);
+            }
+            let mut filter = Filter::new(options, if is_utf8 { Locale::Utf8 } else { Locale::C });
+            let mut input = 0;
+            let mut output = 0;
+            for file in files {
+                input += file.len() + 4;
+                output += feed(&mut filter, &file).len();
+                prop_assert!(output <= input);
+            }
+        }
+
+        #[test]
+        fn filtered_lines_hold_no_nul_unless_they_came_with_one(text in mail_like()) {
+            let text: Vec<u8> = text.into_iter().filter(|&byte| byte != 0).collect();
+            let output = feed(&mut Filter::new(all(mail()), Locale::C), &text);
+            prop_assert!(!output.contains(&0));
+        }
+    }
+}
