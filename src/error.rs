@@ -65,6 +65,14 @@ pub enum Error {
         /// Why, for people.
         why: String,
     },
+    /// A regular expression that a category file cannot hold.
+    #[error("cannot store regular expression '{pattern}' in a category: {why}.")]
+    UnstorablePattern {
+        /// The expression as it would be stored.
+        pattern: String,
+        /// Why, for people.
+        why: &'static str,
+    },
     /// More regular expressions than a model can number.
     #[error("too many regular expressions")]
     TooManyPatterns,

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Sets of characters, and the named classes of both locales.
+
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
+
+use super::subject::MAX_CODE;
+use crate::model::settings::Locale;
+
+/// A set of character codes, as ranges.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct CharSet {
+    /// Sorted, disjoint and not adjacent once [`CharSet::settle`] has run.
+    ranges: Vec<(u32, u32)>,
+}
+
+impl CharSet {
+    /// The set of one character.
+    pub fn of(code: u32) -> Self {
+        Self { ranges: vec![(code, code)] }
+    }
+
+    /// Every character of `locale`; in a UTF-8 locale stray bytes are not characters.
+    pub fn any(locale: Locale) -> Self {
+        Self { ranges: vec![(0, largest(locale))] }
+    }
+
+    /// Adds the codes from `low` to `high`, both included.
+    pub fn add_range(&mut self, low: u32, high: u32) {
+        self.ranges.push((low, high));
+    }
+
+    /// Adds the members of `other`.
+    pub fn add_set(&mut self, other: &Self) {
+        self.ranges.extend_from_slice(&other.ranges);
+    }
+
+    /// Sorts the ranges and joins those that touch.
+    pub fn settle(&mut self) {
+        self.ranges.sort_unstable();
+        let mut kept: usize = 0;
+        for at in 0..self.ranges.len() {
+            let (low, high) = self.ranges[at];
+            match kept.checked_sub(1).map(|last| &mut self.ranges[last]) {
+                Some(last) if low <= last.1.saturating_add(1) => last.1 = last.1.max(high),
+                _ => {
+                    self.ranges[kept] = (low, high);
+                    kept += 1;
+                }
+            }
+        }
+        self.ranges.truncate(kept);
+    }
+
+    /// The characters of `locale` that are not in this set.
+    pub fn negated(mut self, locale: Locale) -> Self {
+        self.settle();
+        let mut rest = Self::default();
+        let mut from = 0;
+        for &(low, high) in self.ranges.iter().filter(|range| range.0 <= largest(locale)) {
+            if low > from {
+                rest.add_range(from, low - 1);
+            }
+            from = high.saturating_add(1);
+        }
+        if from <= largest(locale) {
+            rest.add_range(from, largest(locale));
+        }
+        rest
+    }
+
+    /// Adds the other case of every letter: ASCII letters in the C locale, all in UTF-8.
+    pub fn ignore_case(&mut self, locale: Locale) {
+        let top = if locale == Locale::C { '\u{7f}' } else { char::MAX };
+        let scalars = self.ranges.iter().filter_map(|&(low, high)| {
+            let low = char::from_u32(low).or((low < 0xe000).then_some('\u{e000}'))?;
+            let high = high.min(u32::from(top));
+            let high = char::from_u32(high).or((high > 0xd7ff).then_some('\u{d7ff}'))?;
+            (low <= high).then(|| ClassUnicodeRange::new(low, high))
+        });
+        let mut folded = ClassUnicode::new(scalars);
+        if folded.try_case_fold_simple().is_ok() {
+            let found = folded.ranges().iter().map(|range| (range.start(), range.end()));
+            let found = found.filter(|range| range.0 <= top);
+            self.ranges.extend(found.map(|(low, high)| (u32::from(low), u32::from(high.min(top)))));
+        }
+        self.settle();
+    }
+
+    /// The ranges, sorted and disjoint if the set is settled.
+    pub fn ranges(&self) -> &[(u32, u32)] {
+        &self.ranges
+    }
+}
+
+/// Largest character code of `locale`.
+fn largest(locale: Locale) -> u32 {
+    match locale {
+        Locale::C => 0xff,
+        Locale::Utf8 => MAX_CODE,
+    }
+}
+
+/// A [`CharSet`] arranged for fast look-up.
+#[derive(Debug, Clone)]
+pub struct Membership {
+    /// One bit for each code below 256.
+    low: [u64; 4],
+    /// Ranges of higher codes, sorted and disjoint.
+    high: Box<[(u32, u32)]>,
+}
+
+impl Membership {
+    /// Arranges a set.
+    pub fn new(mut set: CharSet) -> Self {
+        set.settle();
+        let mut low = [0; 4];
+        for &(from, to) in set.ranges.iter().filter(|range| range.0 < 256) {
+            for code in from..=to.min(255) {
+                low[(code >> 6) as usize] |= 1 << (code & 63);
+            }
+        }
+        let high = set.ranges.into_iter().filter(|range| range.1 >= 256).collect();
+        Self { low, high }
+    }
+
+    /// Whether the set holds `code`.
+    #[inline]
+    pub fn holds(&self, code: u32) -> bool {
+        if code < 256 {
+            return self.low[(code >> 6) as usize] >> (code & 63) & 1 == 1;
+        }
+        let after = self.high.partition_point(|range| range.1 < code);
+        self.high.get(after).is_some_and(|range| range.0 <= code)
+    }
+}
+
+/// The class called `name` in POSIX bracket expressions; `None` if there is no such class.
+///
+/// In UTF-8 the classes follow Unicode as the GNU C library's tables do: letters are the
+/// alphabetic characters and all digits but the ASCII ones, blanks that forbid a line break are
+/// not space, and what is visible and neither letter nor digit is punctuation.
+pub fn named(name: &[u8], locale: Locale) -> Option<CharSet> {
+    let ascii = |belongs: fn(u8) -> bool| {
+        let mut set = CharSet::default();
+        (0..0x80)
+            .filter(|&byte| belongs(byte))
+            .for_each(|byte| set.add_range(byte.into(), byte.into()));
+        set.settle();
+        set
+    };
+    let pick = |narrow: fn(u8) -> bool, wide: &str| match locale {
+        Locale::C => ascii(narrow),
+        Locale::Utf8 => unicode(wide),
+    };
+    Some(match name {
+        b"alnum" => pick(|byte| byte.is_ascii_alphanumeric(), r"[\p{Alphabetic}\p{Nd}]"),
+        b"alpha" => pick(|byte| byte.is_ascii_alphabetic(), r"[\p{Alphabetic}[\p{Nd}--[0-9]]]"),
+        b"blank" => {
+            pick(|byte| matches!(byte, b' ' | b'\t'), r"[\t[\p{Zs}--[\u00A0\u2007\u202F]]]")
+        }
+        b"cntrl" => pick(|byte| byte.is_ascii_control(), r"[\p{Cc}\u2028\u2029]"),
+        b"digit" => ascii(|byte| byte.is_ascii_digit()),
+        b"graph" => pick(|byte| byte.is_ascii_graphic(), GRAPH),
+        b"lower" => pick(|byte| byte.is_ascii_lowercase(), LOWER),
+        b"print" => {
+            pick(|byte| byte.is_ascii_graphic() || byte == b' ', r"[^\p{Cn}\p{Cc}\u2028\u2029]")
+        }
+        b"punct" => pick(
+            |byte| byte.is_ascii_punctuation(),
+            r"[[^\p{Cn}\p{Cc}\p{Z}\p{Alphabetic}\p{Nd}]\u00A0\u2007\u202F]",
+        ),
+        b"space" => pick(
+            |byte| matches!(byte, 0x09..=0x0d | b' '),
+            r"[\u0009-\u000D[\p{Z}--[\u00A0\u2007\u202F]]]",
+        ),
+        b"upper" => pick(|byte| byte.is_ascii_uppercase(), UPPER),
+        b"xdigit" => ascii(|byte| byte.is_ascii_hexdigit()),
+        _ => return None,
+    })
+}
+
+/// Visible characters: assigned, no control codes, no space.
+const GRAPH: &str = r"[[^\p{Cn}\p{Cc}\p{Z}]\u00A0\u2007\u202F]";
+/// Small letters, and the four title-case letters that have a capital form.
+const LOWER: &str = r"[\p{Lowercase}\u01C5\u01C8\u01CB\u01F2]";
+/// Capital and title-case letters.
+const UPPER: &str = r"[\p{Uppercase}\p{Lt}]";
+
+/// The characters of words, as `\w`, `\b`, `\<` and their like see them.
+pub fn word(locale: Locale) -> CharSet {
+    let mut set = named(b"alnum", locale).unwrap_or_default();
+    set.add_range(u32::from(b'_'), u32::from(b'_'));
+    set.settle();
+    set
+}
+
+/// The set that one of the expressions above describes.
+fn unicode(expression: &str) -> CharSet {
+    let mut set = CharSet::default();
+    if let Ok(HirKind::Class(Class::Unicode(class))) =
+        regex_syntax::parse(expression).map(regex_syntax::hir::Hir::into_kind)
+    {
+        class
+            .ranges()
+            .iter()
+            .for_each(|range| set.add_range(range.start().into(), range.end().into()));
+    }
+    set
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_named_class_has_members_in_both_locales() {
+        for name in [
+            "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct",
+            "space", "upper", "xdigit",
+        ] {
+            for locale in [Locale::C, Locale::Utf8] {
+                let set = named(name.as_bytes(), locale).unwrap();
+                assert!(!set.ranges().is_empty(), "{name}");
+            }
+        }
+        assert_eq!(named(b"foo", Locale::C), None);
+    }
+
+    #[test]
+    fn members_follow_the_locale() {
+        for (name, code, c, utf8) in [
+            ("alpha", 0xe9, false, true),
+            ("digit", 0x661, false, false),
+            ("alpha", 0x661, false, true),
+            ("space", 0x2003, false, true),
+            ("space", 0xa0, false, false),
+            ("punct", 0xa0, false, true),
+            ("space", 0x0b, true, true),
+            ("upper", u32::from(b'A'), true, true),
+            ("lower", 0xdf, false, true),
+            ("graph", 0xe000, false, true),
+        ] {
+            let holds =
+                |locale| Membership::new(named(name.as_bytes(), locale).unwrap()).holds(code);
+            assert_eq!((holds(Locale::C), holds(Locale::Utf8)), (c, utf8), "{name} {code:x}");
+        }
+    }
+
+    #[test]
+    fn negation_leaves_out_stray_bytes() {
+        let set = CharSet::of(u32::from(b'a')).negated(Locale::Utf8);
+        let members = Membership::new(set);
+        assert!(!members.holds(u32::from(b'a')) && members.holds(u32::from(b'b')));
+        assert!(members.holds(MAX_CODE) && !members.holds(super::super::subject::STRAY | 0xe9));
+    }
+}
