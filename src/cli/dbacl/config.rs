@@ -166,11 +166,6 @@ impl<'a> Builder<'a> {
         self.config.strict
     }
 
-    /// Whether warnings are wanted.
-    pub const fn is_quiet(&self) -> bool {
-        self.quiet
-    }
-
     fn warn(&self, text: &str) {
         if !self.quiet {
             self.messages.warning(text);

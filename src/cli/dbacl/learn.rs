@@ -58,6 +58,7 @@ pub fn run(
         scheme: config.scheme,
     };
     let verbose = config.form.verbose;
+    config.patterns.refuse_unstorable()?;
     let state = initial_state(config, &mut settings, output)?;
     let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
     let mut learner = Learner {
@@ -146,10 +147,7 @@ fn conclude(
     }
     let digrams = settings.reference.measure(&state.characters, &mut progress, &mut warn)?;
     let mut existed = false;
-    let preload = config
-        .preload
-        .then(|| preload(path, state, patterns, config.memory_map, &mut existed))
-        .flatten();
+    let preload = config.preload.then(|| preload(path, state, patterns, &mut existed)).flatten();
     let model = finish(state, settings, digrams, preload.as_ref(), &mut progress, &mut warn)?;
     if existed {
         progress.say(|| "can't make fast save".into());
@@ -350,15 +348,16 @@ fn preload(
     path: &Path,
     state: &LearningState,
     patterns: &PatternList,
-    memory_map: bool,
     existed: &mut bool,
 ) -> Option<Preload> {
-    let Ok(category) = mapped::open(path) else {
-        // With -m the reference tries to map the file first, and says nothing.
-        if !memory_map {
+    let category = match mapped::open(path) {
+        Ok(category) => category,
+        // Nothing to start from, as when a category is learned for the first time.
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return None,
+        Err(_) => {
             MESSAGES.warning(&format!("cannot open file for reading {}", path.display()));
+            return None;
         }
-        return None;
     };
     *existed = true;
     let header = category.header();

@@ -55,15 +55,14 @@ fn run(program: &OsString, args: Vec<OsString>) -> ExitCode {
             output.flush().map(|()| 0).map_err(|error| failure::output_failure(&error))
         }
         Ok(_) => builder.finish().and_then(|config| perform(config, &mut output)),
-        Err(failure) => {
-            let _ = output.flush();
-            Err(failure)
-        }
+        Err(failure) => Err(failure),
     };
     ExitCode::from(status.unwrap_or_else(|failure: Failure| {
         for line in &failure.lines {
             MESSAGES.error(line);
         }
+        // What was printed before the error still goes out, behind the message as in the reference.
+        let _ = output.flush();
         failure.kind.status(strict)
     }))
 }
