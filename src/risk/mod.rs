@@ -1,2 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! To come.
+//! Decisions with unequal costs: a risk specification and a document's scores → the category with
+//! the smallest expected loss (spec tools 1).
+//!
+//! ```text
+//! specification ─ parse → categories, priors, rows (condition, formulas)
+//! document lines ─ evidence → scores, captured numbers, which rows apply
+//! rows ─ expression → losses;    scores, priors, losses ─ decide → decision
+//! ```
+//!
+//! All arithmetic is on natural logarithms, in f64.
+
+pub mod decide;
+pub mod evidence;
+pub mod expression;
+pub mod lexer;
+pub mod parse;

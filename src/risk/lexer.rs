@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Text of a specification, or of one row's formulas, → tokens (spec tools 1.2).
+
+/// One token. Where several readings are possible the longest wins, then the earlier one here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Token<'a> {
+    /// `categories`
+    Categories,
+    /// `loss_matrix`
+    LossMatrix,
+    /// `prior`
+    Prior,
+    /// `complexity`
+    Complexity,
+    /// `exp`
+    Exp,
+    /// `log`
+    Log,
+    /// `$` and one digit: a number captured by the row's condition.
+    Submatch(u8),
+    /// A number as written; its value is `strtod`'s.
+    Number(&'a [u8]),
+    /// A letter, then letters and digits.
+    Name(&'a [u8]),
+    /// A regular expression, without its quotes and with its backslashes.
+    Regex(&'a [u8]),
+    /// The text between `[` and `]`.
+    Row(&'a [u8]),
+    /// Any other byte.
+    Other(u8),
+    /// The end of the text.
+    End,
+}
+
+/// A token and where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lexeme<'a> {
+    /// What it is.
+    pub token: Token<'a>,
+    /// All its bytes, quotes and brackets included; empty at the end.
+    pub text: &'a [u8],
+    /// Line from 1 as the reference counts: newlines within a regular expression or a row do not
+    /// count.
+    pub line: usize,
+    /// Byte offset of its start.
+    pub offset: usize,
+}
+
+/// Cuts a text into tokens; after the last one it yields [`Token::End`] for ever.
+#[derive(Debug, Clone)]
+pub struct Lexer<'a> {
+    text: &'a [u8],
+    at: usize,
+    line: usize,
+}
+
+impl<'a> Lexer<'a> {
+    /// A lexer at the start of `text`.
+    pub const fn new(text: &'a [u8]) -> Self {
+        Self { text, at: 0, line: 1 }
+    }
+
+    /// The next token; blanks, newlines and comments are skipped.
+    pub fn next_token(&mut self) -> Lexeme<'a> {
+        self.skip();
+        let rest = &self.text[self.at..];
+        let (token, length) = scan(rest);
+        let lexeme = Lexeme { token, text: &rest[..length], line: self.line, offset: self.at };
+        self.at += length;
+        lexeme
+    }
+
+    fn skip(&mut self) {
+        while let Some(&byte) = self.text.get(self.at) {
+            match byte {
+                b' ' | b'\t' => self.at += 1,
+                b'\n' => {
+                    self.at += 1;
+                    self.line += 1;
+                }
+                // a comment starts in column one and needs a newline behind it
+                b'#' if self.at == 0 || self.text[self.at - 1] == b'\n' => {
+                    match self.text[self.at..].iter().position(|&byte| byte == b'\n') {
+                        Some(length) => self.at += length,
+                        None => return,
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+/// The token at the front of `text`, and its length.
+fn scan(text: &[u8]) -> (Token<'_>, usize) {
+    let Some(&first) = text.first() else { return (Token::End, 0) };
+    match first {
+        b'0'..=b'9' => {
+            let length = number(text);
+            (Token::Number(&text[..length]), length)
+        }
+        b'a'..=b'z' | b'A'..=b'Z' => word(text),
+        b'$' => match text.get(1) {
+            Some(digit @ b'0'..=b'9') => (Token::Submatch(digit - b'0'), 2),
+            _ => (Token::Other(b'$'), 1),
+        },
+        b'"' => regex(text).unwrap_or((Token::Other(b'"'), 1)),
+        b'[' => match text[1..].iter().position(|byte| matches!(byte, b'[' | b']')) {
+            Some(length) if text[1 + length] == b']' => {
+                (Token::Row(&text[1..=length]), length + 2)
+            }
+            _ => (Token::Other(b'['), 1),
+        },
+        other => (Token::Other(other), 1),
+    }
+}
+
+fn digits(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+/// Length of `D+`, `D+.D*` or `D+.D*e[+-]D+`: an exponent needs a point before it.
+fn number(text: &[u8]) -> usize {
+    let whole = digits(text);
+    if text.get(whole) != Some(&b'.') {
+        return whole;
+    }
+    let end = whole + 1 + digits(&text[whole + 1..]);
+    if !matches!(text.get(end), Some(b'e' | b'E')) {
+        return end;
+    }
+    let sign = usize::from(matches!(text.get(end + 1), Some(b'+' | b'-')));
+    match digits(&text[end + 1 + sign..]) {
+        0 => end,
+        length => end + 1 + sign + length,
+    }
+}
+
+/// A keyword, `inf` or a name. (`loss_matrix` is the one word with an underscore.)
+fn word(text: &[u8]) -> (Token<'_>, usize) {
+    const LOSS_MATRIX: &[u8] = b"loss_matrix";
+    if text.starts_with(LOSS_MATRIX) {
+        return (Token::LossMatrix, LOSS_MATRIX.len());
+    }
+    let length = text.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let name = &text[..length];
+    let token = match name {
+        b"categories" => Token::Categories,
+        b"prior" => Token::Prior,
+        b"complexity" => Token::Complexity,
+        b"exp" => Token::Exp,
+        b"log" => Token::Log,
+        b"inf" | b"INF" => Token::Number(name),
+        _ => Token::Name(name),
+    };
+    (token, length)
+}
+
+/// `"..."`, where a backslash protects the next byte, which may not be a newline.
+fn regex(text: &[u8]) -> Option<(Token<'_>, usize)> {
+    let mut at = 1;
+    loop {
+        match text.get(at)? {
+            b'"' => return Some((Token::Regex(&text[1..at]), at + 1)),
+            b'\\' if matches!(text.get(at + 1), None | Some(b'\n')) => return None,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(text: &str) -> String {
+        let mut lexer = Lexer::new(text.as_bytes());
+        let mut out = Vec::new();
+        loop {
+            let Lexeme { token, line, .. } = lexer.next_token();
+            let string = |bytes| String::from_utf8_lossy(bytes).into_owned();
+            let shown = match token {
+                Token::End => return out.join(" "),
+                Token::Submatch(digit) => format!("${digit}"),
+                Token::Number(text) => format!("n:{}", string(text)),
+                Token::Name(text) => format!("w:{}", string(text)),
+                Token::Regex(text) => format!("r:{}", string(text)),
+                Token::Row(text) => format!("[{}]", string(text)),
+                Token::Other(byte) => char::from(byte).to_string(),
+                keyword => format!("{keyword:?}"),
+            };
+            out.push(format!("{shown}@{line}"));
+        }
+    }
+
+    #[test]
+    fn longest_reading_wins() {
+        for (text, expected) in [
+            ("", ""),
+            ("categories{a,b2}", "Categories@1 {@1 w:a@1 ,@1 w:b2@1 }@1"),
+            ("loss_matrix prior complexity", "LossMatrix@1 Prior@1 Complexity@1"),
+            ("exp log exp2 logs inf INF Inf infx", {
+                "Exp@1 Log@1 w:exp2@1 w:logs@1 n:inf@1 n:INF@1 w:Inf@1 w:infx@1"
+            }),
+            ("$1 $12 $ $x", "$1@1 $1@1 n:2@1 $@1 $@1 w:x@1"),
+            ("1. 007 1.E-3 1.5e+7", "n:1.@1 n:007@1 n:1.E-3@1 n:1.5e+7@1"),
+            ("1e5 .5 -1 1.5e 1.5e+", {
+                "n:1@1 w:e5@1 .@1 n:5@1 -@1 n:1@1 n:1.5@1 w:e@1 n:1.5@1 w:e@1 +@1"
+            }),
+            ("my_mail", "w:my@1 _@1 w:mail@1"),
+            ("loss_matrixx", "LossMatrix@1 w:x@1"),
+            (r#""a\"b" "" "\\" x"#, r#"r:a\"b@1 r:@1 r:\\@1 w:x@1"#),
+            ("\"open", "\"@1 w:open@1"),
+            ("\"a\\\nb\"", "\"@1 w:a@1 \\@1 w:b@2 \"@2"),
+            ("\"a\nb\" c", "r:a\nb@1 w:c@1"),
+            ("[1,\n2] [a [b] ]", "[1,\n2]@1 [@1 w:a@1 [b]@1 ]@1"),
+            ("# one\na\n#two\n#\n b", "w:a@2 w:b@5"),
+            ("a # no", "w:a@1 #@1 w:no@1"),
+            ("a\n#no newline", "w:a@1 #@2 w:no@2 w:newline@2"),
+            ("a\r\n", "w:a@1 \r@1"),
+        ] {
+            assert_eq!(show(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn end_repeats_and_has_no_text() {
+        let mut lexer = Lexer::new(b"a\n\n");
+        lexer.next_token();
+        for _ in 0..2 {
+            let end = lexer.next_token();
+            assert_eq!((end.token, end.text, end.line), (Token::End, &b""[..], 3));
+        }
+    }
+}

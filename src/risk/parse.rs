@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The specification file → categories, priors and rows (spec tools 1.3, 1.4).
+
+use std::fmt;
+
+use super::expression;
+use super::lexer::{Lexeme, Lexer, Token};
+use crate::numeric::parse::strtod;
+
+/// Most categories, and most priors, that are kept.
+pub const MAX_CATEGORIES: usize = 255;
+
+/// A risk specification.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Specification {
+    /// Names of the categories, letters and digits, in the order of the file.
+    pub categories: Vec<String>,
+    /// Logarithms of the prior weights, which need not sum to one.
+    pub log_priors: Vec<f64>,
+    /// Rows of the loss matrix, in the order of the file.
+    pub rows: Vec<Row>,
+}
+
+/// One row of the loss matrix: what each decision costs when the category is the true one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Index of the true category.
+    pub category: usize,
+    /// Regular expression that a line must match for the row to apply; empty: it always applies.
+    pub condition: Vec<u8>,
+    /// Formulas as written between the brackets; read when the row is used.
+    pub formulas: Vec<u8>,
+    /// Byte offset of the formulas in the file.
+    pub offset: usize,
+    /// Byte offset of the condition's opening quote in the file.
+    pub condition_offset: usize,
+}
+
+/// A token that does not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Line, from 1, as the reference counts it.
+    pub line: usize,
+    /// The token's text; empty at the end of the file.
+    pub before: Vec<u8>,
+    /// The token's byte offset.
+    pub offset: usize,
+}
+
+impl SyntaxError {
+    /// An error at `lexeme`.
+    pub fn before(lexeme: Lexeme<'_>) -> Self {
+        Self { line: lexeme.line, before: lexeme.text.to_vec(), offset: lexeme.offset }
+    }
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = self.before.split(|&byte| byte == 0).next().unwrap_or_default();
+        let text = String::from_utf8_lossy(shown);
+        write!(f, "parse error at line {} before '{text}'", self.line)
+    }
+}
+
+/// Something odd that does not end the reading. Its text is a whole line or two.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// A category beyond [`MAX_CATEGORIES`].
+    CategoryIgnored,
+    /// A prior beyond [`MAX_CATEGORIES`].
+    PriorIgnored,
+    /// A row, dropped, for a name that is no category; the error stands at its formulas.
+    UnknownCategory(SyntaxError),
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CategoryIgnored => f.write_str("warning: maximum reached, category ignored"),
+            Self::PriorIgnored => f.write_str("warning: maximum reached, prior weight ignored"),
+            Self::UnknownCategory(error) => {
+                write!(f, "error: encountered unknown category\n{error}")
+            }
+        }
+    }
+}
+
+/// Why a specification that can be read cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    /// There are no categories.
+    #[error("you need at least one category")]
+    NoCategory,
+    /// There are more or fewer priors than categories.
+    #[error("prior doesn't match number of categories")]
+    PriorCount,
+    /// A category without any row.
+    #[error("missing loss_matrix entry for category {0}")]
+    NoRow(String),
+    /// A category without a row that always applies.
+    #[error("missing loss_matrix entry for category {0} (need \"\" case)")]
+    NoDefaultRow(String),
+}
+
+/// Reads a specification. What is odd goes to `notices` as it is met.
+///
+/// A file of bare formulas is read too, and gives an empty specification.
+///
+/// # Errors
+/// The first token that does not fit.
+pub fn parse(text: &[u8], notices: &mut dyn FnMut(Notice)) -> Result<Specification, SyntaxError> {
+    let mut lexer = Lexer::new(text);
+    if lexer.next_token().token != Token::Categories {
+        return match expression::evaluate(text, None).error {
+            Some(error) => Err(error),
+            None => Ok(Specification::default()),
+        };
+    }
+    let mut parser = Parser { lexer, specification: Specification::default(), notices };
+    parser.categories()?;
+    parser.prior()?;
+    parser.loss_matrix()?;
+    parser.expect(Token::End)?;
+    Ok(parser.specification)
+}
+
+struct Parser<'a, 'n> {
+    lexer: Lexer<'a>,
+    specification: Specification,
+    notices: &'n mut dyn FnMut(Notice),
+}
+
+impl Parser<'_, '_> {
+    fn expect(&mut self, token: Token<'_>) -> Result<(), SyntaxError> {
+        let found = self.lexer.next_token();
+        if found.token == token { Ok(()) } else { Err(SyntaxError::before(found)) }
+    }
+
+    /// Behind a list's entry: a comma goes on, a closing brace ends it.
+    fn list_goes_on(&mut self) -> Result<bool, SyntaxError> {
+        let found = self.lexer.next_token();
+        match found.token {
+            Token::Other(b',') => Ok(true),
+            Token::Other(b'}') => Ok(false),
+            _ => Err(SyntaxError::before(found)),
+        }
+    }
+
+    /// `{ name, ... }`
+    fn categories(&mut self) -> Result<(), SyntaxError> {
+        self.expect(Token::Other(b'{'))?;
+        loop {
+            let found = self.lexer.next_token();
+            let Token::Name(name) = found.token else { return Err(SyntaxError::before(found)) };
+            if self.specification.categories.len() < MAX_CATEGORIES {
+                let name = String::from_utf8_lossy(name).into_owned();
+                self.specification.categories.push(name);
+            } else {
+                (self.notices)(Notice::CategoryIgnored);
+            }
+            if !self.list_goes_on()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `prior { number, ... }`
+    fn prior(&mut self) -> Result<(), SyntaxError> {
+        self.expect(Token::Prior)?;
+        self.expect(Token::Other(b'{'))?;
+        loop {
+            let found = self.lexer.next_token();
+            let Token::Number(text) = found.token else { return Err(SyntaxError::before(found)) };
+            if self.specification.log_priors.len() < MAX_CATEGORIES {
+                self.specification.log_priors.push(strtod(text).0.ln());
+            } else {
+                (self.notices)(Notice::PriorIgnored);
+            }
+            if !self.list_goes_on()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `loss_matrix { "regex" name [row] ... }`
+    fn loss_matrix(&mut self) -> Result<(), SyntaxError> {
+        self.expect(Token::LossMatrix)?;
+        self.expect(Token::Other(b'{'))?;
+        let mut any = false;
+        loop {
+            let first = self.lexer.next_token();
+            let condition = match first.token {
+                Token::Regex(condition) => condition,
+                Token::Other(b'}') if any => return Ok(()),
+                _ => return Err(SyntaxError::before(first)),
+            };
+            let second = self.lexer.next_token();
+            let Token::Name(name) = second.token else { return Err(SyntaxError::before(second)) };
+            let third = self.lexer.next_token();
+            let Token::Row(formulas) = third.token else { return Err(SyntaxError::before(third)) };
+            any = true;
+            match self.specification.index_of(name) {
+                Some(category) => self.specification.rows.push(Row {
+                    category,
+                    condition: condition.to_vec(),
+                    formulas: formulas.to_vec(),
+                    offset: third.offset + 1,
+                    condition_offset: first.offset,
+                }),
+                None => (self.notices)(Notice::UnknownCategory(SyntaxError::before(third))),
+            }
+        }
+    }
+}
+
+impl Specification {
+    /// Index of the first category called `name`.
+    pub fn index_of(&self, name: &[u8]) -> Option<usize> {
+        self.categories.iter().position(|category| category.as_bytes() == name)
+    }
+
+    /// Indices of the rows of `category`, in the order of the file.
+    pub fn rows_of(&self, category: usize) -> impl Iterator<Item = usize> + '_ {
+        let rows = self.rows.iter().enumerate();
+        rows.filter(move |(_, row)| row.category == category).map(|(index, _)| index)
+    }
+
+    /// Checks what must hold before a document is read.
+    ///
+    /// # Errors
+    /// The first requirement that is not met, in the reference's order.
+    pub fn check(&self) -> Result<(), Unusable> {
+        if self.categories.is_empty() {
+            return Err(Unusable::NoCategory);
+        }
+        if self.log_priors.len() != self.categories.len() {
+            return Err(Unusable::PriorCount);
+        }
+        for (category, name) in self.categories.iter().enumerate() {
+            let mut rows = self.rows_of(category).peekable();
+            if rows.peek().is_none() {
+                return Err(Unusable::NoRow(name.clone()));
+            }
+            if !rows.any(|row| self.rows[row].condition.is_empty()) {
+                return Err(Unusable::NoDefaultRow(name.clone()));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "categories { a, b }\nprior { 1, 0.5 }\nloss_matrix {\n\
+                        \"x\" a [ 1, 2 ]\n\"\" a [ 0, 1 ]\n\"\" b [ 1, 0 ]\n}\n";
+
+    fn read(text: &str) -> (Result<Specification, String>, Vec<String>) {
+        let mut notices = Vec::new();
+        let result = parse(text.as_bytes(), &mut |notice| notices.push(notice.to_string()));
+        (result.map_err(|error| error.to_string()), notices)
+    }
+
+    #[test]
+    fn three_sections_make_a_specification() {
+        let (result, notices) = read(GOOD);
+        let specification = result.expect("a good specification");
+        assert!(notices.is_empty());
+        assert_eq!(specification.categories, ["a", "b"]);
+        assert_eq!(specification.log_priors, [0.0, 0.5_f64.ln()]);
+        assert_eq!(specification.rows.len(), 3);
+        assert_eq!(specification.rows[0].condition, b"x");
+        assert_eq!(specification.rows[0].formulas, b" 1, 2 ");
+        assert_eq!(specification.rows_of(0).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(specification.check(), Ok(()));
+    }
+
+    #[test]
+    fn errors_name_line_and_token() {
+        for (text, expected) in [
+            ("", "line 1 before ''"),
+            ("\n\n", "line 3 before ''"),
+            ("prior { 1 }", "line 1 before 'prior'"),
+            ("categories a", "line 1 before 'a'"),
+            ("categories { }", "line 1 before '}'"),
+            ("categories { a, }", "line 1 before '}'"),
+            ("categories { a b }", "line 1 before 'b'"),
+            ("categories { log }", "line 1 before 'log'"),
+            ("categories { inf }", "line 1 before 'inf'"),
+            ("categories { my_mail }", "line 1 before '_'"),
+            ("categories { not-spam }", "line 1 before '-'"),
+            ("categories { a }\r\n", "line 1 before '\r'"),
+            ("categories { a }\nloss_matrix", "line 2 before 'loss_matrix'"),
+            ("categories { a } prior { -1 }", "line 1 before '-'"),
+            ("categories { a } prior { 1e5 }", "line 1 before 'e5'"),
+            ("categories { a } prior { 1 } loss_matrix { }", "line 1 before '}'"),
+            ("categories { a } prior { 1 } loss_matrix { \"\" a }", "line 1 before '}'"),
+            ("categories { a } prior { 1 } loss_matrix { \"\" \"\" }", "line 1 before '\"\"'"),
+            ("categories { a } prior { 1 } loss_matrix { \"\" a [1] } x", "line 1 before 'x'"),
+            ("categories { a } # no", "line 1 before '#'"),
+            ("1, $1", "line 1 before '$1'"),
+        ] {
+            let (result, _) = read(text);
+            assert_eq!(result, Err(format!("parse error at {expected}")), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn rows_of_unknown_categories_are_told_and_dropped() {
+        let text = GOOD.replace("\"x\" a", "\"x\" c");
+        let (result, notices) = read(&text);
+        assert_eq!(result.expect("readable").rows.len(), 2);
+        assert_eq!(
+            notices,
+            ["error: encountered unknown category\nparse error at line 4 before '[ 1, 2 ]'"]
+        );
+    }
+
+    #[test]
+    fn names_and_priors_beyond_the_maximum_are_dropped() {
+        let names: Vec<String> = (0..257).map(|i| format!("c{i}")).collect();
+        let priors = ["1"; 256];
+        let text = format!(
+            "categories {{ {} }} prior {{ {} }} loss_matrix {{ \"\" c0 [1] }}",
+            names.join(","),
+            priors.join(",")
+        );
+        let (result, notices) = read(&text);
+        let specification = result.expect("readable");
+        assert_eq!((specification.categories.len(), specification.log_priors.len()), (255, 255));
+        assert_eq!(notices.len(), 3);
+        assert_eq!(notices[2], "warning: maximum reached, prior weight ignored");
+    }
+
+    #[test]
+    fn unusable_specifications_are_refused() {
+        for (text, expected) in [
+            ("1, 2".to_owned(), "you need at least one category"),
+            (GOOD.replace("0.5", "0.5, 1"), "prior doesn't match number of categories"),
+            (GOOD.replace("\"\" b", "\"\" a"), "missing loss_matrix entry for category b"),
+            (
+                GOOD.replace("\"\" a", "\"y\" a"),
+                "missing loss_matrix entry for category a (need \"\" case)",
+            ),
+            (GOOD.replace("{ a, b }", "{ a, a }").replace("\"\" b", "\"\" a"), {
+                "missing loss_matrix entry for category a"
+            }),
+        ] {
+            let error = read(&text).0.expect("readable").check().expect_err("unusable");
+            assert_eq!(error.to_string(), expected, "{text}");
+        }
+    }
+}
