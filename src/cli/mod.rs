@@ -3,6 +3,8 @@
 //!
 //! One file or folder for each program, and what they share.
 
+pub mod bayesol;
 pub mod dbacl;
 pub mod getopt;
+pub mod json;
 pub mod output;

@@ -14,7 +14,7 @@ pub const GROUPS: usize = 8;
 pub trait Condition {
     /// Whether `line`, its newline included, contains a match; if so, `starts` holds where each group
     /// that took part begins.
-    fn matches(&self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool;
+    fn matches(&mut self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool;
 }
 
 /// What a line gave, for a trace.
@@ -124,7 +124,7 @@ impl<'s, C: Condition> Evidence<'s, C> {
             for row in self.specification.rows_of(category) {
                 let state = &mut self.conditions[row];
                 let mut starts = [None; GROUPS];
-                let Some(condition) = &state.condition else { continue };
+                let Some(condition) = &mut state.condition else { continue };
                 if !condition.matches(line, &mut starts) {
                     continue;
                 }
@@ -224,7 +224,7 @@ mod tests {
     struct Word(Vec<u8>);
 
     impl Condition for Word {
-        fn matches(&self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool {
+        fn matches(&mut self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool {
             let found = line.windows(self.0.len()).any(|part| part == self.0);
             let signs = line.iter().enumerate().filter(|(_, byte)| **byte == b'=');
             for (start, (at, _)) in starts.iter_mut().zip(signs) {

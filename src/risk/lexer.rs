@@ -106,9 +106,7 @@ fn scan(text: &[u8]) -> (Token<'_>, usize) {
         },
         b'"' => regex(text).unwrap_or((Token::Other(b'"'), 1)),
         b'[' => match text[1..].iter().position(|byte| matches!(byte, b'[' | b']')) {
-            Some(length) if text[1 + length] == b']' => {
-                (Token::Row(&text[1..=length]), length + 2)
-            }
+            Some(length) if text[1 + length] == b']' => (Token::Row(&text[1..=length]), length + 2),
             _ => (Token::Other(b'['), 1),
         },
         other => (Token::Other(other), 1),

@@ -10,6 +10,7 @@
 //!
 //! All arithmetic is on natural logarithms, in f64.
 
+pub mod advice;
 pub mod decide;
 pub mod evidence;
 pub mod expression;

@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The program `bayesol`: scores, priors and losses → the category with the smallest expected loss
+//! (spec tools 1).
+//!
+//! The exit status is the answer: the category's number, from 1. Fatal errors end with 1 as well, and
+//! other errors with 0, as scripts have come to know it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::getopt::{self, Event, Opt, Value};
+use super::json::Json;
+use crate::report::cformat;
+use crate::risk::advice::{self, Advice};
+use crate::risk::decide::{LossMatrix, Round, Scores, decide};
+use crate::risk::evidence::{Condition, Evidence, NoLosses, Observation};
+use crate::risk::parse::{self, Specification};
+
+/// What the program is called in its messages, whatever it is called on disk.
+const NAME: &str = "bayesol";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Specification,
+    Verbose,
+    Risks,
+    Ranking,
+    Debug,
+    Wide,
+    Version,
+    Json,
+    Explain,
+    Help,
+}
+
+const fn opt(
+    key: Key,
+    letter: Option<u8>,
+    long: &'static str,
+    value: Value,
+    help: &'static str,
+) -> Opt<Key> {
+    Opt { key, letter, long, value, help }
+}
+
+const OPTIONS: &[Opt<Key>] = &[
+    opt(
+        Key::Specification,
+        Some(b'c'),
+        "risk",
+        Value::Required("SPEC"),
+        "read the risk specification SPEC",
+    ),
+    opt(Key::Verbose, Some(b'v'), "verbose", Value::None, "print the name of the best category"),
+    opt(
+        Key::Risks,
+        Some(b'n'),
+        "risks",
+        Value::None,
+        "print the logarithm of the expected loss of each decision",
+    ),
+    opt(
+        Key::Ranking,
+        Some(b'N'),
+        "ranking",
+        Value::None,
+        "print all categories, best first, each decided without those before it",
+    ),
+    opt(Key::Debug, Some(b'D'), "debug", Value::None, "print how the decision comes about"),
+    opt(Key::Wide, Some(b'i'), "wide", Value::None, "accepted and ignored"),
+    opt(Key::Json, None, "json", Value::None, "print one JSON document instead of text"),
+    opt(
+        Key::Explain,
+        None,
+        "explain",
+        Value::None,
+        "remark on likely mistakes in SPEC, also when\nstandard error is not a terminal",
+    ),
+    opt(Key::Help, None, "help", Value::None, "print this help"),
+    opt(Key::Version, Some(b'V'), "version", Value::None, "print the version"),
+];
+
+const USAGE: &str = "Usage: bayesol [-viDnN] -c SPEC [FILE]...";
+
+/// Where a run writes.
+pub struct Streams<'a> {
+    /// Results.
+    pub stdout: &'a mut dyn Write,
+    /// Errors and warnings.
+    pub stderr: &'a mut dyn Write,
+    /// Whether a person reads the errors, who is told more.
+    pub is_terminal: bool,
+}
+
+/// Runs the program; returns its exit status.
+///
+/// `program` is the name as invoked; `stdin` is read when there are no files; `compile` turns a row's condition into a matcher, or refuses
+/// it.
+pub fn run<C: Condition>(
+    program: &OsStr,
+    args: impl IntoIterator<Item = OsString>,
+    posixly_correct: bool,
+    stdin: &mut dyn BufRead,
+    streams: Streams<'_>,
+    compile: impl FnMut(&[u8]) -> Option<C>,
+) -> u8 {
+    let mut session = Session { streams, out: Vec::new() };
+    let events = getopt::parse(program, args, OPTIONS, posixly_correct);
+    let status = match session.options(events) {
+        Ok(config) => session.decide(&config, stdin, compile).unwrap_or_else(|Stop(status)| status),
+        Err(Stop(status)) => status,
+    };
+    session.flush();
+    status
+}
+
+/// The run is over, with this exit status; what there is to say has been said.
+struct Stop(u8);
+
+/// Exit status of a fatal error; also that of a decision for the first category.
+const FATAL: u8 = 1;
+/// Exit status of a wrong command line, specification or file.
+const REFUSED: u8 = 0;
+
+/// What is printed, beside a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Output {
+    /// The exit status only.
+    #[default]
+    Nothing,
+    /// The name of the best category.
+    Name,
+    /// The expected loss of each decision.
+    Risks,
+    /// All categories, best first.
+    Ranking,
+}
+
+#[derive(Default)]
+struct Config {
+    specification: Specification,
+    output: Output,
+    debug: bool,
+    json: bool,
+    files: Vec<OsString>,
+}
+
+struct Session<'a> {
+    streams: Streams<'a>,
+    /// Results not yet written.
+    out: Vec<u8>,
+}
+
+/// Results are written when this much has gathered, and at the end.
+const FLUSH_AT: usize = 1 << 16;
+
+impl Session<'_> {
+    /// Writes what has gathered. A reader who has gone away is no error: the answer is the status.
+    fn flush(&mut self) {
+        let _ = self.streams.stdout.write_all(&self.out);
+        let _ = self.streams.stdout.flush();
+        self.out.clear();
+    }
+
+    fn say(&mut self, parts: &[&[u8]]) {
+        let mut line = parts.concat();
+        line.push(b'\n');
+        let _ = self.streams.stderr.write_all(&line);
+    }
+
+    fn warning(&mut self, text: &str) {
+        self.say(&[NAME.as_bytes(), b":warning: ", text.as_bytes()]);
+    }
+
+    fn error(&mut self, text: &[u8]) {
+        self.say(&[NAME.as_bytes(), b":error: ", text]);
+    }
+
+    fn fatal(&mut self, text: &str) -> Stop {
+        self.error(text.as_bytes());
+        Stop(FATAL)
+    }
+
+    fn refused(&mut self, text: &[u8]) -> Stop {
+        self.error(text);
+        self.say(&[b"\n", USAGE.as_bytes(), b"\n\nTry bayesol --help."]);
+        Stop(REFUSED)
+    }
+
+    fn note(&mut self, path: &OsStr, text: &[u8], advice: &Advice) {
+        let (line, column) = advice::position(text, advice.offset);
+        let place = format!(":{line}:{column}: ");
+        let parts: [&[u8]; 5] = [
+            NAME.as_bytes(),
+            b":note: ",
+            path.as_bytes(),
+            place.as_bytes(),
+            advice.text.as_bytes(),
+        ];
+        self.say(&parts);
+    }
+
+    /// Acts on the options in their order.
+    fn options(&mut self, events: Vec<Event<Key>>) -> Result<Config, Stop> {
+        let mut config = Config::default();
+        let mut has_specification = false;
+        let (mut name, mut risks, mut ranking) = (false, false, false);
+        let explain = self.streams.is_terminal
+            || events.iter().any(|event| matches!(event, Event::Option { key: Key::Explain, .. }));
+        for event in events {
+            let (key, value) = match event {
+                Event::Complaint(text) => {
+                    self.say(&[&text]);
+                    continue;
+                }
+                Event::Operand(file) => {
+                    config.files.push(file);
+                    continue;
+                }
+                Event::Option { key, value } => (key, value.unwrap_or_default()),
+            };
+            match key {
+                Key::Specification if has_specification => {
+                    return Err(self.fatal("option -c can only occur once"));
+                }
+                Key::Specification => {
+                    config.specification = self.specification(&value, explain)?;
+                    has_specification = true;
+                }
+                Key::Verbose => name = true,
+                Key::Risks => risks = true,
+                Key::Ranking => ranking = true,
+                Key::Debug => config.debug = true,
+                Key::Json => config.json = true,
+                Key::Wide | Key::Explain => {}
+                Key::Version => {
+                    self.out.extend_from_slice(version().as_bytes());
+                    return Err(Stop(FATAL));
+                }
+                Key::Help => {
+                    self.out.extend_from_slice(help().as_bytes());
+                    return Err(Stop(REFUSED));
+                }
+            }
+        }
+        if !has_specification {
+            return Err(self.refused(b"please use -c option"));
+        }
+        if risks && ranking {
+            self.warning("option -n is incompatible with -N, ignoring");
+        }
+        config.output = match (name, risks, ranking) {
+            (_, _, true) => Output::Ranking,
+            (_, true, false) => Output::Risks,
+            (true, false, false) => Output::Name,
+            (false, false, false) => Output::Nothing,
+        };
+        if let Err(error) = config.specification.check() {
+            return Err(self.fatal(&error.to_string()));
+        }
+        Ok(config)
+    }
+
+    /// Reads the specification file, telling what is odd about it.
+    fn specification(&mut self, path: &OsStr, explain: bool) -> Result<Specification, Stop> {
+        let Ok(text) = std::fs::read(path) else {
+            self.say(&[
+                NAME.as_bytes(),
+                b":error: could not read ",
+                path.as_bytes(),
+                b", program aborted",
+            ]);
+            return Err(Stop(FATAL));
+        };
+        let result = parse::parse(&text, &mut |notice| {
+            self.say(&[notice.to_string().as_bytes()]);
+        });
+        match result {
+            Ok(specification) => {
+                if explain {
+                    for advice in advice::on_specification(&specification) {
+                        self.note(path, &text, &advice);
+                    }
+                }
+                Ok(specification)
+            }
+            Err(error) => {
+                self.say(&[error.to_string().as_bytes()]);
+                if explain {
+                    self.note(path, &text, &advice::on_syntax_error(&text, error.offset));
+                }
+                Err(Stop(REFUSED))
+            }
+        }
+    }
+
+    /// Reads the document, fills in the losses and decides.
+    fn decide<C: Condition>(
+        &mut self,
+        config: &Config,
+        stdin: &mut dyn BufRead,
+        mut compile: impl FnMut(&[u8]) -> Option<C>,
+    ) -> Result<u8, Stop> {
+        let specification = &config.specification;
+        let mut evidence = Evidence::new(specification, |condition| {
+            let compiled = compile(condition);
+            if compiled.is_none() {
+                let parts: [&[u8]; 4] = [
+                    NAME.as_bytes(),
+                    b":warning: couldn't compile regex '",
+                    condition,
+                    b"', ignoring",
+                ];
+                self.say(&parts);
+            }
+            compiled
+        });
+        if config.files.is_empty() {
+            if config.debug {
+                self.out.extend_from_slice(b"taking input from stdin\n");
+            }
+            self.read(config, &mut evidence, stdin)?;
+        }
+        for name in &config.files {
+            let Some(mut input) = open(Path::new(name)) else {
+                return Err(self.refused(&[b"couldn't open ", name.as_bytes()].concat()));
+            };
+            if config.debug {
+                self.out.extend_from_slice(&[b"processing file ", name.as_bytes(), b"\n"].concat());
+            }
+            self.read(config, &mut evidence, &mut input)?;
+        }
+        let Some(scores) = evidence.scores() else {
+            return Err(self.fatal("no scores found. Did you use dbacl with the -a switch?"));
+        };
+        if scores.are_disparate() {
+            self.warning(DISPARITY);
+        }
+        let losses = self.losses(config, &evidence)?;
+        let best = self.rounds(config, scores, losses)?;
+        if config.output == Output::Name && !config.json {
+            self.out.extend_from_slice(specification.categories[best].as_bytes());
+            self.out.push(b'\n');
+        }
+        if specification.categories.len() == 1 {
+            self.warning("only one category specified, this is trivial!");
+        }
+        Ok(u8::try_from(best + 1).unwrap_or(u8::MAX))
+    }
+
+    /// Takes in one input to its end; an input that fails has ended.
+    fn read<C: Condition>(
+        &mut self,
+        config: &Config,
+        evidence: &mut Evidence<'_, C>,
+        input: &mut dyn BufRead,
+    ) -> Result<(), Stop> {
+        let names = &config.specification.categories;
+        let mut line = Vec::new();
+        let mut is_complete = true;
+        loop {
+            line.clear();
+            if input.read_until(b'\n', &mut line).unwrap_or(0) == 0 {
+                break;
+            }
+            is_complete = line.ends_with(b"\n");
+            let out = &mut self.out;
+            let result = evidence.line(&line, &mut |observation| {
+                if config.debug {
+                    trace_observation(out, names, &observation);
+                }
+            });
+            if let Err(error) = result {
+                self.error(error.to_string().as_bytes());
+                if error != crate::risk::evidence::Unreadable::Mismatch {
+                    self.error(crate::risk::evidence::Unreadable::Mismatch.to_string().as_bytes());
+                }
+                return Err(Stop(FATAL));
+            }
+            if self.out.len() > FLUSH_AT {
+                self.flush();
+            }
+        }
+        let out = &mut self.out;
+        evidence.end_of_file(is_complete, &mut |observation| {
+            if config.debug {
+                trace_observation(out, names, &observation);
+            }
+        });
+        Ok(())
+    }
+
+    fn losses<C: Condition>(
+        &mut self,
+        config: &Config,
+        evidence: &Evidence<'_, C>,
+    ) -> Result<LossMatrix, Stop> {
+        let Specification { categories, rows, .. } = &config.specification;
+        let result = evidence.losses(&mut |row| {
+            if config.debug {
+                let row = &rows[row];
+                let name = categories[row.category].as_bytes();
+                self.out.extend_from_slice(
+                    &[b"category ", name, b"\t risk spec: ", &row.formulas[..], b"\n"].concat(),
+                );
+            }
+        });
+        result.map_err(|error| match error {
+            NoLosses::Negative(truth, decision) => {
+                let (truth, decision) = (&categories[truth], &categories[decision]);
+                let text = format!("error: negative losses not supported ({truth},{decision})");
+                self.say(&[text.as_bytes()]);
+                Stop(REFUSED)
+            }
+            NoLosses::Syntax(row, error) => {
+                self.say(&[error.to_string().as_bytes()]);
+                let row = &rows[row];
+                let name = categories[row.category].as_bytes();
+                self.error(
+                    &[b"couldn't parse spec for (", name, b", \"", &row.condition[..], b"\")"]
+                        .concat(),
+                );
+                Stop(FATAL)
+            }
+        })
+    }
+
+    /// Decides, once or as often as there are categories, and prints; returns the first decision.
+    fn rounds(
+        &mut self,
+        config: &Config,
+        scores: &Scores,
+        mut losses: LossMatrix,
+    ) -> Result<usize, Stop> {
+        let Specification { categories, log_priors, .. } = &config.specification;
+        let mut count = 1;
+        if config.output == Output::Ranking {
+            losses.finite_diagonal();
+            count = categories.len();
+        }
+        let mut order = Vec::with_capacity(count);
+        let mut first = None;
+        for _ in 0..count {
+            let round = match decide(scores, log_priors, &losses) {
+                Ok(round) => round,
+                Err(error) => return Err(self.fatal(&error.to_string())),
+            };
+            if config.debug {
+                trace_round(&mut self.out, &config.specification, &losses, &round);
+            }
+            if !config.json {
+                self.print_round(config, &round);
+            }
+            order.push(round.best);
+            if first.is_none() {
+                first = Some((losses.clone(), round));
+            }
+            losses.exclude(order[order.len() - 1]);
+        }
+        if config.json {
+            if let Some((losses, round)) = &first {
+                let text = document(config, scores, losses, round, &order);
+                self.out.extend_from_slice(text.as_bytes());
+            }
+        } else if matches!(config.output, Output::Risks | Output::Ranking) {
+            self.out.push(b'\n');
+        }
+        Ok(order.first().copied().unwrap_or(0))
+    }
+
+    fn print_round(&mut self, config: &Config, round: &Round) {
+        let names = &config.specification.categories;
+        let out = &mut self.out;
+        let mut print = |index: usize, value: f64| {
+            out.extend_from_slice(names[index].as_bytes());
+            out.push(b' ');
+            cformat::fixed(out, value, 10, 2);
+            out.push(b' ');
+        };
+        if config.output == Output::Ranking {
+            let largest = round.outlooks[round.best].terms.first();
+            print(round.best, largest.copied().unwrap_or(f64::NEG_INFINITY));
+        } else if config.output == Output::Risks && !config.debug {
+            for (index, outlook) in round.outlooks.iter().enumerate() {
+                print(index, outlook.log_risk);
+            }
+        }
+    }
+}
+
+const DISPARITY: &str = "
+         There is a significant disparity between the complexities
+         reported under each category. This most likely indicates that
+         you've chosen categories whose features aren't comparable.
+
+         The Bayes solution calculations will be meaningless.
+";
+
+/// Opens a file; a directory is as good as missing.
+fn open(path: &Path) -> Option<BufReader<File>> {
+    let file = File::open(path).ok()?;
+    let is_directory = file.metadata().is_ok_and(|metadata| metadata.is_dir());
+    (!is_directory).then(|| BufReader::with_capacity(1 << 16, file))
+}
+
+fn trace_observation(out: &mut Vec<u8>, names: &[String], observation: &Observation<'_>) {
+    match observation {
+        Observation::Match { condition, values } => {
+            out.extend_from_slice(&[b"match \"", *condition, b"\""].concat());
+            for &value in *values {
+                out.push(b' ');
+                cformat::fixed(out, value, 0, 6);
+            }
+        }
+        Observation::Scores(scores) => {
+            for (index, name) in names.iter().enumerate() {
+                out.extend_from_slice(b"category ");
+                out.extend_from_slice(name.as_bytes());
+                out.extend_from_slice(b"\t cross_entropy ");
+                cformat::fixed(out, scores.cross_entropy[index], 7, 2);
+                out.extend_from_slice(b" complexity ");
+                cformat::fixed(out, scores.complexity[index], 7, 0);
+                out.push(b'\n');
+            }
+        }
+    }
+    out.push(b'\n');
+}
+
+fn trace_round(
+    out: &mut Vec<u8>,
+    specification: &Specification,
+    losses: &LossMatrix,
+    round: &Round,
+) {
+    out.extend_from_slice(b"\nprior (log scale)\n");
+    for &prior in &specification.log_priors {
+        cformat::fixed(out, prior, 8, 2);
+        out.push(b' ');
+    }
+    out.extend_from_slice(b"\nfinal loss_matrix (log scale)\n");
+    for (index, name) in specification.categories.iter().enumerate() {
+        out.extend_from_slice(name.as_bytes());
+        out.push(b'\t');
+        for &loss in losses.row(index) {
+            cformat::fixed(out, loss, 8, 2);
+            out.push(b' ');
+        }
+        out.push(b'\n');
+    }
+    out.push(b'\n');
+    for (name, outlook) in specification.categories.iter().zip(&round.outlooks) {
+        out.extend_from_slice(&[b"decision score ", name.as_bytes(), b"\t SumExp("].concat());
+        for (index, &term) in outlook.terms.iter().enumerate() {
+            if index > 0 {
+                out.extend_from_slice(b", ");
+            }
+            cformat::general(out, term);
+        }
+        out.extend_from_slice(b")\n");
+    }
+}
+
+/// The JSON document: scores, priors and losses as used, logarithms natural.
+fn document(
+    config: &Config,
+    scores: &Scores,
+    losses: &LossMatrix,
+    round: &Round,
+    order: &[usize],
+) -> String {
+    let names = &config.specification.categories;
+    let mut json = Json::new();
+    json.object(|json| {
+        json.key("program").string(NAME);
+        json.key("schema").integer(1_u8);
+        json.key("decision").string(&names[round.best]);
+        json.key("status").integer(round.best as u64 + 1);
+        json.key("categories").array(|json| {
+            for (index, name) in names.iter().enumerate() {
+                json.object(|json| {
+                    json.key("name").string(name);
+                    json.key("cross_entropy").number(scores.cross_entropy[index]);
+                    json.key("complexity").number(scores.complexity[index]);
+                    json.key("log_prior").number(config.specification.log_priors[index]);
+                    json.key("log_losses").numbers(losses.row(index));
+                    json.key("log_risk").number(round.outlooks[index].log_risk);
+                    json.key("terms").numbers(&round.outlooks[index].terms);
+                });
+            }
+        });
+        if config.output == Output::Ranking {
+            json.key("ranking").array(|json| {
+                for &index in order {
+                    json.string(&names[index]);
+                }
+            });
+        }
+    });
+    json.into_text() + "\n"
+}
+
+fn version() -> String {
+    format!(
+        "{NAME} version {}\n\
+         Copyright (C) the dbacl authors.\n\
+         This is free software under the GNU General Public License, version 3 or later;\n\
+         there is NO WARRANTY, to the extent permitted by law.\n\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+fn help() -> String {
+    format!(
+        "{USAGE}\n\
+         Picks the category with the smallest expected loss, from the scores that 'dbacl -vna' appends\n\
+         to a document. Reads the FILEs, or standard input. The exit status is the category's number.\n\n\
+         {}",
+        getopt::describe(OPTIONS)
+    )
+}
