@@ -237,7 +237,7 @@ impl Session<'_> {
                 Key::Json => config.json = true,
                 Key::Wide | Key::Explain => {}
                 Key::Version => {
-                    self.out.extend_from_slice(version().as_bytes());
+                    self.out.extend_from_slice(super::version(NAME).as_bytes());
                     return Err(Stop(FATAL));
                 }
                 Key::Help => {
@@ -601,16 +601,6 @@ fn document(
         }
     });
     json.into_text() + "\n"
-}
-
-fn version() -> String {
-    format!(
-        "{NAME} version {}\n\
-         Copyright (C) the dbacl authors.\n\
-         This is free software under the GNU General Public License, version 3 or later;\n\
-         there is NO WARRANTY, to the extent permitted by law.\n\n",
-        env!("CARGO_PKG_VERSION")
-    )
 }
 
 fn help() -> String {

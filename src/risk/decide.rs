@@ -3,6 +3,8 @@
 
 use std::cmp::Ordering;
 
+use crate::numeric::elementary::{exp, log};
+
 /// What a classifier said about the document, one entry a category.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scores {
@@ -157,9 +159,9 @@ fn log_sum(terms: &[f64]) -> f64 {
     let base = if largest.is_infinite() { 0.0 } else { largest };
     let mut sum = 0.0;
     for term in terms {
-        sum += (term - base).exp();
+        sum += exp(term - base);
     }
-    sum.ln() + base
+    log(sum) + base
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 
 use super::lexer::{Lexeme, Lexer, Token};
 use super::parse::SyntaxError;
+use crate::numeric::elementary::{exp, log};
 use crate::numeric::parse::strtod;
 
 /// What formulas can refer to.
@@ -82,11 +83,11 @@ impl Operator {
     /// The logarithm of the operation on the numbers whose logarithms are `a` and `b`.
     fn apply(self, a: f64, b: f64) -> f64 {
         match self {
-            Self::Plus => (a.exp() + b.exp()).ln(),
-            Self::Minus => (a.exp() - b.exp()).ln(),
+            Self::Plus => log(exp(a) + exp(b)),
+            Self::Minus => log(exp(a) - exp(b)),
             Self::Times => a + b,
             Self::Over => a - b,
-            Self::Power => a * b.exp(),
+            Self::Power => a * exp(b),
         }
     }
 }
@@ -120,8 +121,8 @@ impl<'a> Reader<'a> {
                 }
                 value = apply_operators(&mut waiting, value, |_| true);
                 value = match waiting.pop() {
-                    Some(Waiting::Exp) => value.exp(),
-                    Some(Waiting::Log) => value.ln(),
+                    Some(Waiting::Exp) => exp(value),
+                    Some(Waiting::Log) => log(value),
                     Some(_) => value,
                     None => return Ok((value, next)),
                 };
@@ -149,15 +150,15 @@ impl<'a> Reader<'a> {
         loop {
             let lexeme = self.lexer.next_token();
             match (lexeme.token, self.values) {
-                (Token::Number(text), _) => return Ok(strtod(text).0.ln()),
+                (Token::Number(text), _) => return Ok(log(strtod(text).0)),
                 (Token::Submatch(digit), Some(values)) => {
                     self.uses_submatch = true;
                     // $0 is read as $1
                     let index = usize::from(digit.max(1) - 1);
-                    return Ok(values.submatches[index].ln());
+                    return Ok(log(values.submatches[index]));
                 }
                 (Token::Complexity, values) => {
-                    return Ok(values.map_or(0.0, |values| values.complexity).ln());
+                    return Ok(log(values.map_or(0.0, |values| values.complexity)));
                 }
                 (Token::Other(b'('), _) => waiting.push(Waiting::Bracket),
                 (Token::Exp | Token::Log, _) => {
@@ -165,8 +166,8 @@ impl<'a> Reader<'a> {
                     if bracket.token != Token::Other(b'(') {
                         return Err(SyntaxError::before(bracket));
                     }
-                    let log = lexeme.token == Token::Log;
-                    waiting.push(if log { Waiting::Log } else { Waiting::Exp });
+                    let is_log = lexeme.token == Token::Log;
+                    waiting.push(if is_log { Waiting::Log } else { Waiting::Exp });
                 }
                 _ => return Err(SyntaxError::before(lexeme)),
             }

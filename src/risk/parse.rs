@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::expression;
 use super::lexer::{Lexeme, Lexer, Token};
+use crate::numeric::elementary::log;
 use crate::numeric::parse::strtod;
 
 /// Most categories, and most priors, that are kept.
@@ -172,7 +173,7 @@ impl Parser<'_, '_> {
             let found = self.lexer.next_token();
             let Token::Number(text) = found.token else { return Err(SyntaxError::before(found)) };
             if self.specification.log_priors.len() < MAX_CATEGORIES {
-                self.specification.log_priors.push(strtod(text).0.ln());
+                self.specification.log_priors.push(log(strtod(text).0));
             } else {
                 (self.notices)(Notice::PriorIgnored);
             }

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Divergences and Chernoff information of dumped models.
+
+fn main() {
+    let mut args = std::env::args_os();
+    let program = args.next().unwrap_or_default();
+    let posixly_correct = std::env::var_os("POSIXLY_CORRECT").is_some();
+    let (mut stdout, mut stderr) = (std::io::stdout().lock(), std::io::stderr().lock());
+    dbacl::cli::hypex::run(&program, args, posixly_correct, &mut stdout, &mut stderr);
+}
