@@ -14,6 +14,7 @@ pub mod category;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod error;
+pub mod evaluate;
 pub mod exponent;
 pub mod filter;
 pub mod input;

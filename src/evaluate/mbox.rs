@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Mailboxes → messages.
+//!
+//! A message starts at a line that begins with `From ` at the start of the mailbox or after an empty
+//! line. Other lines that begin so are body text and get a `>` in front, and each message ends
+//! with an empty line, so that messages put together are a mailbox again.
+
+use std::io::{self, BufRead};
+
+const FROM: &[u8] = b"From ";
+
+/// Cuts an input into messages. One message at a time is in memory.
+#[derive(Debug)]
+pub struct Messages<R> {
+    input: R,
+    /// A line that has been read and belongs to the next message.
+    pending: Vec<u8>,
+}
+
+impl<R: BufRead> Messages<R> {
+    /// The messages of `input`.
+    pub const fn new(input: R) -> Self {
+        Self { input, pending: Vec::new() }
+    }
+
+    /// Reads the next message into `message`, its `From ` line first. Text without such a line is a
+    /// message as well, and gets one from its header. Returns whether there was a message.
+    ///
+    /// # Errors
+    /// If reading fails.
+    pub fn read(&mut self, message: &mut Vec<u8>) -> io::Result<bool> {
+        message.clear();
+        message.append(&mut self.pending);
+        let mut line = Vec::new();
+        let mut after_empty = message.is_empty();
+        loop {
+            line.clear();
+            if self.input.read_until(b'\n', &mut line)? == 0 {
+                break;
+            }
+            if message.is_empty() && is_empty(&line) {
+                continue;
+            }
+            if line.starts_with(FROM) && !message.is_empty() {
+                if after_empty {
+                    std::mem::swap(&mut self.pending, &mut line);
+                    break;
+                }
+                message.push(b'>');
+            }
+            after_empty = is_empty(&line);
+            message.extend_from_slice(&line);
+        }
+        if message.is_empty() {
+            return Ok(false);
+        }
+        if !message.ends_with(b"\n") {
+            message.push(b'\n');
+        }
+        if !ends_in_empty_line(message) {
+            message.push(b'\n');
+        }
+        if !message.starts_with(FROM) {
+            let line = from_line(message);
+            message.splice(..0, line);
+        }
+        Ok(true)
+    }
+}
+
+fn is_empty(line: &[u8]) -> bool {
+    matches!(line, b"\n" | b"\r\n")
+}
+
+fn ends_in_empty_line(message: &[u8]) -> bool {
+    message.ends_with(b"\n\n") || message.ends_with(b"\n\r\n")
+}
+
+/// The rest of a message's `From ` line: sender and date.
+pub fn sender_and_date(message: &[u8]) -> &[u8] {
+    let line = message.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    line.strip_prefix(FROM).unwrap_or_default()
+}
+
+/// A `From ` line for a message that lacks one: the first address of its `From:` field, and the
+/// beginning of time.
+fn from_line(message: &[u8]) -> Vec<u8> {
+    let header = message.split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
+    let field = header
+        .into_iter()
+        .find(|line| line.get(..5).is_some_and(|name| name.eq_ignore_ascii_case(b"from:")));
+    let is_delimiter = |byte: &u8| byte.is_ascii_whitespace() || b"<>,;\"()".contains(byte);
+    let sender = field
+        .unwrap_or_default()
+        .split(is_delimiter)
+        .find(|word| word.contains(&b'@'))
+        .unwrap_or(b"nobody@localhost");
+    [FROM, sender, b" Thu Jan  1 00:00:00 1970\n"].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str) -> Vec<String> {
+        let mut messages = Messages::new(text.as_bytes());
+        let mut message = Vec::new();
+        let mut all = Vec::new();
+        while messages.read(&mut message).expect("memory can be read") {
+            all.push(String::from_utf8(message.clone()).expect("text"));
+        }
+        all
+    }
+
+    #[test]
+    fn messages_start_after_empty_lines() {
+        for (text, expected) in [
+            ("", &[][..]),
+            ("\n\n", &[]),
+            ("From a\n\nx\n\nFrom b\n\ny\n\n", &["From a\n\nx\n\n", "From b\n\ny\n\n"]),
+            ("From a\n\nx\nFrom b\ny", &["From a\n\nx\n>From b\ny\n\n"]),
+            ("From a\r\n\r\nx\r\n\r\nFrom b\r\n", &["From a\r\n\r\nx\r\n\r\n", "From b\r\n\n"]),
+            ("\n\nFrom a\n", &["From a\n\n"]),
+            (
+                "Subject: x\nFrom: A <a@b.c>\n\nhi\n",
+                &["From a@b.c Thu Jan  1 00:00:00 1970\nSubject: x\nFrom: A <a@b.c>\n\nhi\n\n"],
+            ),
+            ("hi\n", &["From nobody@localhost Thu Jan  1 00:00:00 1970\nhi\n\n"]),
+        ] {
+            assert_eq!(split(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn splitting_what_was_split_changes_nothing() {
+        let first = split("From a\n\nx\nFrom b\n\nFrom c\n\n\n\nz");
+        assert_eq!(split(&first.concat()), first);
+    }
+
+    #[test]
+    fn sender_and_date_are_the_rest_of_the_first_line() {
+        assert_eq!(sender_and_date(b"From a@b Mon  5\nFrom: x\n"), b"a@b Mon  5");
+        assert_eq!(sender_and_date(b"x\n"), b"");
+    }
+}
