@@ -478,3 +478,180 @@ fn is_armour(line: &[u8], prefix: &[u8]) -> bool {
     const KINDS: [&[u8]; 4] = [b"MESSAGE", b"PUBLIC KEY BLOCK", b"PRIVATE KEY BLOCK", b"SIGNATURE"];
     line.strip_prefix(prefix).is_some_and(|kind| KINDS.iter().any(|&name| kind.starts_with(name)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXTS: [ContentType; 3] =
+        [ContentType::Unknown, ContentType::Plain, ContentType::Message];
+    const MARKUPS: [ContentType; 4] =
+        [ContentType::Rich, ContentType::Html, ContentType::Xml, ContentType::Sgml];
+    const BINARIES: [ContentType; 2] = [ContentType::Octets, ContentType::Word];
+    const OTHERS: [ContentType; 5] = [
+        ContentType::Image,
+        ContentType::Audio,
+        ContentType::Video,
+        ContentType::Model,
+        ContentType::Other,
+    ];
+
+    #[test]
+    fn bodies_are_treated_by_type_and_encoding() {
+        let none = ModelOptions::default();
+        let plain = none.with(ModelOption::MailPlain);
+        let attachments = none.with(ModelOption::MailAttachments);
+        let rows: [(&[ContentType], ModelOptions, [BodyAction; 4]); 7] = [
+            (
+                &TEXTS,
+                none,
+                [
+                    BodyAction::QuotedPrintable,
+                    BodyAction::Base64,
+                    BodyAction::Keep,
+                    BodyAction::Plain,
+                ],
+            ),
+            (
+                &TEXTS,
+                plain,
+                [
+                    BodyAction::QuotedPrintable,
+                    BodyAction::Base64,
+                    BodyAction::Keep,
+                    BodyAction::Keep,
+                ],
+            ),
+            (
+                &MARKUPS,
+                none,
+                [
+                    BodyAction::QuotedPrintable,
+                    BodyAction::Base64,
+                    BodyAction::Keep,
+                    BodyAction::Keep,
+                ],
+            ),
+            (&BINARIES, none, [BodyAction::Drop; 4]),
+            (
+                &BINARIES,
+                attachments,
+                [
+                    BodyAction::QuotedPrintable,
+                    BodyAction::Base64,
+                    BodyAction::StringsOnly,
+                    BodyAction::Plain,
+                ],
+            ),
+            (&OTHERS, attachments, [BodyAction::Drop; 4]),
+            (&OTHERS, plain, [BodyAction::Drop; 4]),
+        ];
+        for (kinds, options, [quoted_printable, base64, binary, identity]) in rows {
+            for &kind in kinds {
+                for (encoding, expected) in [
+                    (Encoding::QuotedPrintable, quoted_printable),
+                    (Encoding::Base64, base64),
+                    (Encoding::Binary, binary),
+                    (Encoding::Unknown, identity),
+                    (Encoding::Identity, identity),
+                    (Encoding::SevenBit, identity),
+                ] {
+                    let part = Content { kind, encoding };
+                    assert_eq!(body_action(part, options), expected, "{part:?} {options:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn markup_is_chosen_by_type() {
+        let neither = ModelOptions::default();
+        let plain = neither.with(ModelOption::MailPlain);
+        let no_plain = neither.with(ModelOption::MailNoPlain);
+        let both = plain.with(ModelOption::MailNoPlain);
+        let (off, smart, dumb) = (MarkupChoice::Disabled, MarkupChoice::Smart, MarkupChoice::Dumb);
+        for (kinds, expected) in [
+            (&TEXTS[..], [off, off, dumb, dumb]),
+            (&[ContentType::Rich], [dumb, off, dumb, off]),
+            (&[ContentType::Html], [smart, off, smart, off]),
+            (&[ContentType::Xml, ContentType::Sgml], [off, off, dumb, dumb]),
+            (&BINARIES, [off, off, dumb, dumb]),
+            (&OTHERS, [off, off, dumb, dumb]),
+        ] {
+            for &kind in kinds {
+                let found =
+                    [neither, plain, no_plain, both].map(|options| default_markup(kind, options));
+                assert_eq!(found, expected, "{kind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn marks_are_told_by_their_exact_bytes() {
+        let dashes = |count: usize, end: &str| format!("{}{end}", "-".repeat(count));
+        for (line, expected) in [
+            (dashes(30, "\n"), true),
+            (dashes(70, "\r\n"), true),
+            (dashes(29, "\n"), false),
+            (dashes(71, "\n"), false),
+            (dashes(30, ""), false),
+            (dashes(30, " \n"), false),
+        ] {
+            assert_eq!(separates_digest(line.as_bytes()), expected, "{line}");
+        }
+        for (line, expected) in [
+            ("-----BEGIN PGP MESSAGE-----\n", true),
+            ("-----BEGIN PGP SIGNATURE-----\n", true),
+            ("-----BEGIN PGP PUBLIC KEY BLOCK-----\n", true),
+            ("-----BEGIN PGP SIGNED MESSAGE-----\n", false),
+            ("-----begin pgp message-----\n", false),
+        ] {
+            assert_eq!(is_armour(line.as_bytes(), b"-----BEGIN PGP "), expected, "{line}");
+        }
+        for (line, expected) in
+            [("\n", true), ("\r\n", true), ("\r", false), (" \n", false), ("\ra", false)]
+        {
+            assert_eq!(is_empty(line.as_bytes()), expected, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn messages_headers_and_parts_are_told_apart() {
+        let mut mail = Mail::new(ModelOptions::default(), Locale::C);
+        for (line, state, mode) in [
+            ("\n", State::Start, Mode::Fresh),
+            ("Subject: a\n", State::Header, Mode::Keep),
+            ("Content-Type: multipart/mixed; boundary=B\n", State::Header, Mode::Mime),
+            ("\n", State::Body, Mode::Keep),
+            ("--\n", State::Body, Mode::Keep),
+            ("-- B\n", State::Body, Mode::Keep),
+            ("--B\n", State::Part, Mode::Keep),
+            ("X-A: b\n", State::Part, Mode::Skip),
+            ("\n", State::Body, Mode::Keep),
+            ("-----BEGIN PGP MESSAGE-----\n", State::Body, Mode::Armour),
+            ("text\n", State::Body, Mode::Armour),
+            ("-----END PGP SIGNATURE-----\n", State::Body, Mode::Keep),
+            ("From not after an empty line\n", State::Body, Mode::Keep),
+            ("\n", State::Body, Mode::Keep),
+            (">From \n", State::Body, Mode::Keep),
+            ("\n", State::Body, Mode::Keep),
+            ("Content-ID: stray\n", State::Part, Mode::Mime),
+            ("\n", State::Body, Mode::Keep),
+            ("From a new message\n", State::Header, Mode::Skip),
+            ("\n", State::Body, Mode::Keep),
+            ("1\n", State::Body, Mode::Keep),
+            ("2\n", State::Body, Mode::Keep),
+            ("3\n", State::Body, Mode::Keep),
+            ("4\n", State::Body, Mode::Keep),
+            ("5\n", State::Body, Mode::Keep),
+            ("6\n", State::Body, Mode::Keep),
+            ("Content-ID: too late\n", State::Body, Mode::Keep),
+            ("\n", State::Body, Mode::Keep),
+            ("------------------------------\n", State::Part, Mode::Keep),
+            ("\n", State::Header, Mode::Skip),
+        ] {
+            mail.line(&mut line.as_bytes().to_vec());
+            assert_eq!((mail.state, mail.mode), (state, mode), "{line}");
+        }
+    }
+}

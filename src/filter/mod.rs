@@ -7,8 +7,8 @@
 //! line ──────────────────────────────────────────────────────→ text     otherwise
 //! ```
 //!
-//! Every filter works on the line in place. But for what waits in the decoders of mail, a line
-//! never grows. All take time linear in what they read, and memory that does not depend on it.
+//! Every filter works on the line in place, and a line never grows but by what waits in the
+//! decoders of mail. All take time linear in what they read, and hold no more than a line of it.
 
 mod bytes;
 pub mod decode;
@@ -425,7 +425,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_input_gives_no_more_than_it_holds(
+        fn any_input_gives_at_most_twice_what_it_holds(
             files in proptest::collection::vec(mail_like(), 1..3),
             bits in any::<u32>(),
             is_mail in any::<bool>(),
@@ -441,7 +441,8 @@ mod tests {
             for file in files {
                 input += file.len() + 4;
                 output += feed(&mut filter, &file).len();
-                prop_assert!(output <= input);
+                // With attachments a line may be shown undecoded and again decoded.
+                prop_assert!(output <= 2 * input);
             }
         }
 
