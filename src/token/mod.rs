@@ -9,6 +9,7 @@ pub mod class;
 pub mod id;
 pub mod ngram;
 pub mod pattern;
+pub mod runs;
 pub mod scheme;
 pub mod tokenizer;
 

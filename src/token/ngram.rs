@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Words → features: the window of the last n words.
 
-use super::tokenizer::WordSink;
+use super::tokenizer::{Word, WordSink};
 use super::{BOUNDARY, Feature};
 use crate::model::medium::Medium;
 
@@ -36,16 +36,15 @@ impl Window {
         FeedingWindow { window: self, medium, emit }
     }
 
-    /// Appends a word, dropping the oldest if the window is full; returns whether it was.
-    fn push(&mut self, word: &[u8]) -> bool {
+    /// Appends a word, dropping the oldest if the window is full.
+    fn push(&mut self, word: &[u8]) {
         if self.order == 1 {
             self.clear();
         }
         self.starts.push(self.buffer.len() - 1);
         self.buffer.extend_from_slice(word);
         self.buffer.push(BOUNDARY);
-        let full = self.starts.len() > usize::from(self.order);
-        if full {
+        if self.starts.len() > usize::from(self.order) {
             let dropped = self.starts[1];
             self.buffer.drain(..dropped);
             self.starts.remove(0);
@@ -53,7 +52,6 @@ impl Window {
                 *start -= dropped;
             }
         }
-        full
     }
 }
 
@@ -65,8 +63,8 @@ pub struct FeedingWindow<'a, F> {
 }
 
 impl<F: FnMut(Feature<'_>)> WordSink for FeedingWindow<'_, F> {
-    fn word(&mut self, word: &[u8]) -> bool {
-        let was_full = self.window.push(word);
+    fn word(&mut self, word: Word<'_>) {
+        self.window.push(word.bytes());
         let words = self.window.starts.len();
         for (skipped, &start) in self.window.starts.iter().enumerate() {
             #[allow(clippy::cast_possible_truncation)] // at most 7 words
@@ -77,7 +75,6 @@ impl<F: FnMut(Feature<'_>)> WordSink for FeedingWindow<'_, F> {
                 (self.emit)(feature);
             }
         }
-        was_full
     }
 
     fn end_of_line(&mut self) {
@@ -92,7 +89,7 @@ mod tests {
     use crate::token::tokenizer::Tokenizer;
 
     fn features(order: u8, straddle: bool, lines: &[&str]) -> Vec<String> {
-        let mut tokenizer = Tokenizer::new(Scheme::Alpha, false, straddle);
+        let mut tokenizer = Tokenizer::new(Scheme::Alpha, false, straddle, order);
         let mut window = Window::new(order);
         let mut found = Vec::new();
         for line in lines {

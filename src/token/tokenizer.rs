@@ -1,18 +1,80 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Lines → words, with the limits and line rules of spec text 5.2.
 
+use super::runs::{RunClass, runs};
 use super::scheme::{Ahead, State, Verdict, verdict};
 use crate::model::settings::Scheme;
 
 /// Longest word, bytes. Once the window of the last n words has been full on a line, one more fits.
 pub const MAX_WORD: usize = 30;
 
+/// Bytes that can be read from the start of any word: the longest word, padded.
+pub const WORD_WINDOW: usize = 32;
+
+/// A word where it stands, with enough bytes behind its start to read it in whole machine words.
+#[derive(Debug, Clone, Copy)]
+pub struct Word<'a> {
+    window: &'a [u8; WORD_WINDOW],
+    length: usize,
+}
+
+impl<'a> Word<'a> {
+    /// The word of `length` bytes at the start of `window`.
+    ///
+    /// # Panics
+    /// If it is longer than [`MAX_WORD`] + 1, which the tokenizer's limits rule out.
+    pub fn new(window: &'a [u8; WORD_WINDOW], length: usize) -> Self {
+        assert!(length < WORD_WINDOW, "words are cut at their limit");
+        Self { window, length }
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &'a [u8] {
+        &self.window[..self.length]
+    }
+
+    /// Number of its bytes.
+    pub const fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether it has none.
+    pub const fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The word as four little-endian numbers, padded with zero bytes. No two words have the same,
+    /// because words hold no zero bytes.
+    pub fn key(&self) -> [u64; 4] {
+        let mut key = [0; 4];
+        for (at, part) in key.iter_mut().enumerate() {
+            if self.length > at * 8 {
+                let bytes = &self.window[at * 8..at * 8 + 8];
+                let value = u64::from_le_bytes(bytes.try_into().expect("a slice of eight"));
+                *part = value & low_bytes(self.length - at * 8);
+            }
+        }
+        key
+    }
+
+    /// The first of the four numbers of [`Self::key`]; all of it for words of up to eight bytes.
+    pub fn first_key(&self) -> u64 {
+        let bytes = &self.window[..8];
+        let value = u64::from_le_bytes(bytes.try_into().expect("a slice of eight"));
+        value & low_bytes(self.length)
+    }
+}
+
+/// A mask of the lowest `count` bytes.
+const fn low_bytes(count: usize) -> u64 {
+    if count >= 8 { u64::MAX } else { (1 << (8 * count)) - 1 }
+}
+
 /// Receives the words of a line.
 pub trait WordSink {
     /// A word ended. It is empty where a line ends behind a byte that belongs to no word; such words
-    /// take their place in n-grams. Returns whether the window of the last n words was full and had
-    /// to drop its oldest, for words behind it may then be one byte longer.
-    fn word(&mut self, word: &[u8]) -> bool;
+    /// take their place in n-grams.
+    fn word(&mut self, word: Word<'_>);
 
     /// The line ended: n-grams do not go on behind it.
     fn end_of_line(&mut self);
@@ -24,21 +86,101 @@ pub struct Tokenizer {
     scheme: Scheme,
     keep_case: bool,
     straddle: bool,
+    order: usize,
     state: State,
-    word: Vec<u8>,
+    /// Words since n-grams last began anew, up to one more than the window holds.
+    words: usize,
+    word: [u8; WORD_WINDOW],
+    length: usize,
 }
 
 impl Tokenizer {
-    /// A tokenizer at the start of a run. With `straddle` (`-S`) line ends are ordinary cuts.
-    pub fn new(scheme: Scheme, keep_case: bool, straddle: bool) -> Self {
-        Self { scheme, keep_case, straddle, state: State::Start, word: Vec::with_capacity(64) }
+    /// A tokenizer at the start of a run, for n-grams of up to `order` words. With `straddle` (`-S`)
+    /// line ends are ordinary cuts.
+    pub fn new(scheme: Scheme, keep_case: bool, straddle: bool, order: u8) -> Self {
+        let word = [0; WORD_WINDOW];
+        let order = usize::from(order);
+        let state = State::Start;
+        Self { scheme, keep_case, straddle, order, state, words: 0, word, length: 0 }
+    }
+
+    /// Takes note that n-grams begin anew, as at the end of a file.
+    pub fn end_of_file(&mut self) {
+        self.words = 0;
     }
 
     /// Cuts `line`, which holds no zero byte, into words; folds its case in place unless case is
     /// kept. A word never spans two lines.
-    pub fn line(&mut self, line: &mut [u8], sink: &mut impl WordSink) {
+    pub fn line(&mut self, line: &mut Vec<u8>, sink: &mut impl WordSink) {
+        let class = match self.scheme {
+            Scheme::Alpha => RunClass::Alpha,
+            Scheme::Alnum => RunClass::Alnum,
+            Scheme::Graph => RunClass::Graph,
+            _ => return self.line_by_state(line, sink),
+        };
+        // A newline within a joined line ends n-grams; that is left to the general way.
+        if !self.straddle && self.order > 1 {
+            let inner = line.len().saturating_sub(1);
+            if memchr::memchr(b'\n', &line[..inner]).is_some() {
+                return self.line_by_state(line, sink);
+            }
+        }
+        self.line_by_runs(class, line, sink);
+    }
+
+    /// Hands a word on, and keeps the number of words; returns the limit for the next word.
+    #[inline]
+    fn push(&mut self, word: Word<'_>, sink: &mut impl WordSink) -> usize {
+        sink.word(word);
+        if self.order > 1 && self.words <= self.order {
+            self.words += 1;
+        }
+        if self.words > self.order { MAX_WORD + 1 } else { MAX_WORD }
+    }
+
+    fn end_line(&mut self, sink: &mut impl WordSink) {
+        sink.end_of_line();
+        self.words = 0;
+    }
+
+    /// Words as runs of bytes of a class.
+    fn line_by_runs(&mut self, class: RunClass, line: &mut Vec<u8>, sink: &mut impl WordSink) {
+        if !self.keep_case {
+            line.make_ascii_lowercase();
+        }
+        let length = line.len();
+        line.resize(length + WORD_WINDOW, 0);
+        let text = line.as_slice();
         let mut limit = MAX_WORD;
-        self.word.clear();
+        // Whether the line's last byte was taken into a word that is still open.
+        let mut open = false;
+        let content = if text[..length].ends_with(b"\n") { length - 1 } else { length };
+        runs(class, &text[..content], |mut start, end| {
+            loop {
+                let piece = (end - start).min(limit);
+                let window = text[start..start + WORD_WINDOW].try_into();
+                let window = window.expect("lines are padded by a window");
+                open = piece < limit && end == content;
+                limit = self.push(Word::new(window, piece), sink);
+                start += piece;
+                if start == end {
+                    break;
+                }
+            }
+        });
+        if !self.straddle {
+            if !open && self.order > 1 {
+                self.push(Word::new(&[0; WORD_WINDOW], 0), sink);
+            }
+            self.end_line(sink);
+        }
+        line.truncate(length);
+    }
+
+    /// Words as the scheme's state machine cuts them, byte by byte.
+    fn line_by_state(&mut self, line: &mut [u8], sink: &mut impl WordSink) {
+        let mut limit = MAX_WORD;
+        self.length = 0;
         for at in 0..=line.len() {
             let mut c = 0;
             if let Some(byte) = line.get_mut(at) {
@@ -50,54 +192,67 @@ impl Tokenizer {
             let mut verdict = verdict(self.scheme, &mut self.state, c, Ahead::new(line, at));
             match verdict {
                 Verdict::Skip => continue,
-                Verdict::Take if self.word.len() < limit - 1 => {
-                    self.word.push(c);
+                Verdict::Take if self.length < limit - 1 => {
+                    self.take(c);
                     continue;
                 }
                 Verdict::Take => verdict = Verdict::TakeEnd, // too long: the word ends here
                 Verdict::TakeEnd | Verdict::Cut => {}
             }
-            if verdict == Verdict::TakeEnd && self.word.len() < limit {
-                self.word.push(c);
+            if verdict == Verdict::TakeEnd && self.length < limit {
+                self.take(c);
             }
             let ends_line = !self.straddle && matches!(c, 0 | b'\n');
-            if ends_line || !self.word.is_empty() {
-                let was_full = sink.word(&self.word);
-                self.word.clear();
-                if was_full {
-                    limit = MAX_WORD + 1;
-                }
+            if ends_line || self.length > 0 {
+                let word = self.word;
+                limit = self.push(Word::new(&word, self.length), sink);
+                self.length = 0;
             }
             if ends_line {
-                sink.end_of_line();
+                self.end_line(sink);
                 limit = MAX_WORD;
             }
         }
+    }
+
+    fn take(&mut self, c: u8) {
+        self.word[self.length] = c;
+        self.length += 1;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
+    /// Words and line ends as text: words between bars, `/` for a line's end.
     #[derive(Default)]
-    struct Words(Vec<String>);
+    struct Words(String);
 
     impl WordSink for Words {
-        fn word(&mut self, word: &[u8]) -> bool {
-            if !word.is_empty() {
-                self.0.push(word.iter().map(|&byte| char::from(byte)).collect());
-            }
-            false
+        fn word(&mut self, word: Word<'_>) {
+            self.0.extend(word.bytes().iter().map(|&byte| char::from(byte)));
+            self.0.push('|');
         }
-        fn end_of_line(&mut self) {}
+        fn end_of_line(&mut self) {
+            self.0.push('/');
+        }
+    }
+
+    fn tokenizer(scheme: Scheme, keep_case: bool) -> Tokenizer {
+        Tokenizer::new(scheme, keep_case, false, 1)
     }
 
     fn words(scheme: Scheme, keep_case: bool, line: &str) -> String {
-        let mut tokenizer = Tokenizer::new(scheme, keep_case, false);
         let mut sink = Words::default();
-        tokenizer.line(&mut line.as_bytes().to_vec(), &mut sink);
-        sink.0.join(" ")
+        tokenizer(scheme, keep_case).line(&mut line.as_bytes().to_vec(), &mut sink);
+        sink.0
+            .replace('/', "")
+            .split('|')
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]
@@ -129,5 +284,50 @@ mod tests {
         assert_eq!(words(Scheme::Alpha, true, "Tom tom"), "Tom tom");
         assert_eq!(words(Scheme::Adp, true, "AAAAAA"), "AAA");
         assert_eq!(words(Scheme::Adp, false, "AAAAAA"), "aaaaaa");
+    }
+
+    #[test]
+    fn keys_tell_words_apart() {
+        let mut window = *b"abcdefghijklmnopqrstuvwxyzABCDEF";
+        let keys: Vec<[u64; 4]> = (0..32).map(|length| Word::new(&window, length).key()).collect();
+        for (length, key) in keys.iter().enumerate() {
+            assert!(keys[..length].iter().all(|other| other != key));
+            window[length] ^= 1;
+            assert_eq!(Word::new(&window, length).key(), *key, "bytes behind the word");
+            window[length] ^= 1;
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn runs_and_states_cut_alike(
+            lines in proptest::collection::vec("[a-c A-B0-1.é]{0,80}\\PC{0,40}[a-z]{0,70}\n?", 1..4),
+            scheme in 0..3usize,
+            keep_case: bool,
+            straddle: bool,
+            order in 1..4u8,
+        ) {
+            let scheme = [Scheme::Alpha, Scheme::Alnum, Scheme::Graph][scheme];
+            let mut fast = Tokenizer::new(scheme, keep_case, straddle, order);
+            let mut slow = fast.clone();
+            let (mut fast_words, mut slow_words) = (Words::default(), Words::default());
+            for line in lines {
+                let mut line = line.replace('\0', " ").into_bytes();
+                let mut same = line.clone();
+                fast.line(&mut line, &mut fast_words);
+                slow.line_by_state(&mut same, &mut slow_words);
+                prop_assert_eq!(line, same);
+            }
+            // Behind a newline the state machine sees the end of the line once more, which gives an
+            // empty word in an empty window; without n-grams empty words mean nothing at all.
+            let normal = |words: Words| match order {
+                1 => {
+                    let words = words.0.split(['|', '/']).filter(|word| !word.is_empty());
+                    words.collect::<Vec<_>>().join(" ")
+                }
+                _ => words.0.replace("/|/", "/"),
+            };
+            prop_assert_eq!(normal(fast_words), normal(slow_words));
+        }
     }
 }

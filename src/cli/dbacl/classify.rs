@@ -57,6 +57,7 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
             config.scheme,
             keep_case,
             config.options.has(ModelOption::Straddle),
+            config.order,
         ),
         window: Window::new(config.order),
         standard: config.options.has(ModelOption::StandardTokenizer),
@@ -193,6 +194,7 @@ impl Consumer for Classifier<'_> {
 
     fn end_of_source(&mut self, name: &[u8]) -> io::Result<()> {
         self.window.clear();
+        self.tokenizer.end_of_file();
         if self.per_file && self.filters.is_empty() {
             let out = self.output.buffer();
             out.extend_from_slice(name);

@@ -68,6 +68,7 @@ pub fn run(
             config.scheme,
             config.options.has(ModelOption::KeepCase),
             config.options.has(ModelOption::Straddle),
+            config.order,
         ),
         window: Window::new(config.order),
         standard: config.options.has(ModelOption::StandardTokenizer),
@@ -454,6 +455,7 @@ impl Consumer for Learner<'_> {
     fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
         self.counter.end_of_file();
         self.window.clear();
+        self.tokenizer.end_of_file();
         Ok(())
     }
 }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Runs of bytes of a class, found eight bytes at a time.
+
+/// A class of bytes whose runs are words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunClass {
+    /// Letters.
+    Alpha,
+    /// Letters and digits.
+    Alnum,
+    /// Visible bytes.
+    Graph,
+}
+
+/// One bit, the lowest, in each byte of a word.
+const ONES: u64 = 0x0101_0101_0101_0101;
+/// The highest bit of each byte of a word.
+const HIGHS: u64 = 0x80 * ONES;
+
+/// The highest bit of each byte of `x` (whose own highest bits are 0) that is at least `low` and at
+/// most `high`.
+const fn between(x: u64, low: u8, high: u8) -> u64 {
+    let at_least = x + (0x80 - low as u64) * ONES;
+    let above = x + (0x7f - high as u64) * ONES;
+    at_least & !above
+}
+
+impl RunClass {
+    /// A bit for each of the eight bytes of `x`, the first byte's the lowest: whether it belongs to
+    /// the class.
+    const fn mask(self, x: u64) -> u64 {
+        let low = x & !HIGHS;
+        let letters = between(low | 0x20 * ONES, b'a', b'z');
+        let member = match self {
+            Self::Alpha => letters,
+            Self::Alnum => letters | between(low, b'0', b'9'),
+            Self::Graph => between(low, 0x21, 0x7e),
+        };
+        // Gathers the highest bits of the eight bytes.
+        ((member & !x & HIGHS) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    }
+}
+
+/// Calls `run` with the bounds of each longest run of bytes of `class` in `text`, in order.
+pub fn runs(class: RunClass, text: &[u8], mut run: impl FnMut(usize, usize)) {
+    // One bit of carry: whether the byte before the block belonged to a run.
+    let mut inside = 0;
+    let mut start = 0;
+    let mut base = 0;
+    let mut block = |mask: u64, base: usize| {
+        // A bit where membership changes.
+        let mut edges = mask ^ (mask << 1 | inside);
+        while edges != 0 {
+            let at = base + edges.trailing_zeros() as usize;
+            if inside == 0 {
+                start = at;
+            } else {
+                run(start, at);
+            }
+            inside ^= 1;
+            edges &= edges - 1;
+        }
+    };
+    let (blocks, rest) = text.as_chunks::<64>();
+    for bytes in blocks {
+        let mut mask = 0;
+        for (at, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
+            mask |= class.mask(u64::from_le_bytes(*eight)) << (8 * at);
+        }
+        block(mask, base);
+        base += 64;
+    }
+    let mut last = [0; 64];
+    last[..rest.len()].copy_from_slice(rest);
+    let mut mask = 0;
+    for (at, eight) in last.as_chunks::<8>().0.iter().enumerate() {
+        mask |= class.mask(u64::from_le_bytes(*eight)) << (8 * at);
+    }
+    block(mask, base);
+    if inside != 0 {
+        // Only a run that fills the last block to its end is still open.
+        run(start, text.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::token::class::{is_alnum, is_alpha, is_graph};
+
+    #[test]
+    fn masks_agree_with_the_classes() {
+        for byte in 0..=255u8 {
+            let x = u64::from_le_bytes([byte, b'a', byte, 0, 0xff, b' ', b'~', byte]);
+            for (class, member) in [
+                (RunClass::Alpha, is_alpha as fn(u8) -> bool),
+                (RunClass::Alnum, is_alnum),
+                (RunClass::Graph, is_graph),
+            ] {
+                let bytes = x.to_le_bytes();
+                let expected = bytes.iter().rev();
+                let expected = expected.fold(0, |mask, &b| mask << 1 | u64::from(member(b)));
+                assert_eq!(class.mask(x), expected, "{class:?} {byte:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn runs_over_block_borders() {
+        for length in [0, 1, 63, 64, 65, 127, 128, 200] {
+            for gap in [0, 1, 62, 63, 64, 65, 130] {
+                let mut text = vec![b'x'; length];
+                if gap < length {
+                    text[gap] = b' ';
+                }
+                let mut found = Vec::new();
+                runs(RunClass::Alpha, &text, |start, end| found.push((start, end)));
+                let expected: Vec<(usize, usize)> = if gap < length {
+                    [(0, gap), (gap + 1, length)].into_iter().filter(|run| run.0 < run.1).collect()
+                } else {
+                    [(0, length)].into_iter().filter(|run| run.0 < run.1).collect()
+                };
+                assert_eq!(found, expected, "{length} {gap}");
+            }
+        }
+    }
+}
