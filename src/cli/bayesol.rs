@@ -7,17 +7,20 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::process::ExitCode;
 
 use super::getopt::{self, Event, Opt, Value};
 use super::json::Json;
+use crate::model::settings::Locale;
 use crate::report::cformat;
 use crate::risk::advice::{self, Advice};
 use crate::risk::decide::{LossMatrix, Round, Scores, decide};
-use crate::risk::evidence::{Condition, Evidence, NoLosses, Observation};
+use crate::risk::evidence::{Condition, Evidence, GROUPS, NoLosses, Observation, Unreadable};
 use crate::risk::parse::{self, Specification};
+use crate::token::pattern::{Expression, Syntax};
 
 /// What the program is called in its messages, whatever it is called on disk.
 const NAME: &str = "bayesol";
@@ -375,8 +378,8 @@ impl Session<'_> {
             });
             if let Err(error) = result {
                 self.error(error.to_string().as_bytes());
-                if error != crate::risk::evidence::Unreadable::Mismatch {
-                    self.error(crate::risk::evidence::Unreadable::Mismatch.to_string().as_bytes());
+                if error != Unreadable::Mismatch {
+                    self.error(Unreadable::Mismatch.to_string().as_bytes());
                 }
                 return Err(Stop(FATAL));
             }
@@ -611,4 +614,40 @@ fn help() -> String {
          {}",
         getopt::describe(OPTIONS)
     )
+}
+
+/// A row's condition as the regular-expression engine matches it: extended syntax, no newline mode.
+struct RowExpression(Expression);
+
+impl Condition for RowExpression {
+    fn matches(&mut self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool {
+        let mut slots = [None; 9];
+        if !self.0.captures(line, 0, true, &mut slots) {
+            return false;
+        }
+        for (start, slot) in starts.iter_mut().zip(slots) {
+            *start = slot.map(|(begin, _)| begin);
+        }
+        true
+    }
+}
+
+/// Runs the program with the arguments, environment and streams of the process.
+pub fn main() -> ExitCode {
+    // A crash must not look like a verdict: it ends as a fatal error does.
+    let status = std::panic::catch_unwind(|| {
+        let mut args = std::env::args_os();
+        let program = args.next().unwrap_or_default();
+        let posixly_correct = std::env::var_os("POSIXLY_CORRECT").is_some();
+        let locale = Locale::from_environment(|name| std::env::var(name).ok());
+        let compile = |condition: &[u8]| {
+            Expression::new(condition, Syntax::Extended, locale).ok().map(RowExpression)
+        };
+        let mut stdin = io::stdin().lock();
+        let (mut stdout, mut stderr) = (io::stdout().lock(), io::stderr().lock());
+        let is_terminal = stderr.is_terminal();
+        let streams = Streams { stdout: &mut stdout, stderr: &mut stderr, is_terminal };
+        run(&program, args, posixly_correct, &mut stdin, streams, compile)
+    });
+    ExitCode::from(status.unwrap_or(FATAL))
 }
