@@ -651,3 +651,160 @@ pub fn main() -> ExitCode {
     });
     ExitCode::from(status.unwrap_or(FATAL))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPECIFICATION: &str = "categories { ham, spam }\nprior { 1, 1 }\nloss_matrix {\n\
+                                 \"gift of ([0-9]+)\" ham [ 0, $1 ]\n\"\" ham [ 0, 1 ]\n\
+                                 \"\" spam [ 1, 0 ]\n}\n";
+    const SCORES: &str = "# scores ham 5.20 * 412.0 spam 5.31 * 412.0 \n";
+
+    struct Result {
+        status: u8,
+        out: String,
+        err: String,
+    }
+
+    /// Runs the program on a specification in a file; `SPEC` in `args` stands for its path.
+    fn bayesol(specification: &str, args: &[&str], input: &str) -> Result {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let path = place.path().join("r.risk");
+        std::fs::write(&path, specification).expect("written");
+        let path = path.to_str().expect("a plain path");
+        let args = args.iter().map(|arg| OsString::from(arg.replace("SPEC", path)));
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let streams = Streams { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+        let compile = |condition: &[u8]| {
+            Expression::new(condition, Syntax::Extended, Locale::C).ok().map(RowExpression)
+        };
+        let mut stdin = input.as_bytes();
+        let status = run(OsStr::new("bayesol"), args, false, &mut stdin, streams, compile);
+        let text = |bytes| String::from_utf8(bytes).expect("text").replace(path, "SPEC");
+        Result { status, out: text(stdout), err: text(stderr) }
+    }
+
+    #[test]
+    fn every_option_has_its_effect_in_every_spelling() {
+        let risks = "ham   -2187.72 spam   -2142.40 \n";
+        let ranking = "ham   -2142.40 spam   -2187.72 \n";
+        for (args, out) in [
+            (&["-c", "SPEC"][..], ""),
+            (&["-cSPEC", "-v"], "ham\n"),
+            (&["-vcSPEC"], "ham\n"),
+            (&["-v", "--risk=SPEC"], "ham\n"),
+            (&["--verbose", "--risk", "SPEC"], "ham\n"),
+            (&["-n", "-c", "SPEC"], risks),
+            (&["-vn", "-c", "SPEC"], risks),
+            (&["--risks", "-c", "SPEC"], risks),
+            (&["-N", "-c", "SPEC"], ranking),
+            (&["-c", "SPEC", "--ranking"], ranking),
+            (&["-nN", "-c", "SPEC"], ranking),
+            (&["-iv", "-c", "SPEC"], "ham\n"),
+        ] {
+            let found = bayesol(SPECIFICATION, args, SCORES);
+            assert_eq!((found.status, found.out.as_str()), (1, out), "{args:?}: {}", found.err);
+        }
+        let found = bayesol(SPECIFICATION, &["-cSPEC", "-D"], "gift of 7 pounds\n");
+        assert_eq!(found.out, "taking input from stdin\nmatch \"gift of ([0-9]+)\" 7.000000\n");
+    }
+
+    #[test]
+    fn messages_and_statuses_are_the_reference_s() {
+        let negative = SPECIFICATION.replace("[ 1, 0 ]", "[ 1-2, 0 ]");
+        let unclosed = SPECIFICATION.replace("gift of", "(gift of");
+        let broken = SPECIFICATION.replace("[ 1, 0 ]", "[ 1, \n * ]");
+        let alone = "categories { a } prior { 1 } loss_matrix { \"\" a [ 1 ] }";
+        for (specification, args, input, status, err) in [
+            (SPECIFICATION, &[][..], "", 0, "bayesol:error: please use -c option\n"),
+            ("", &["-c", "/nowhere/x"], "", 1, {
+                "bayesol:error: could not read /nowhere/x, program aborted\n"
+            }),
+            ("", &["-c", ""], "", 1, "bayesol:error: could not read , program aborted\n"),
+            ("", &["-c", "SPEC"], "", 0, "parse error at line 1 before ''\n"),
+            ("1", &["-c", "SPEC"], "", 1, "bayesol:error: you need at least one category\n"),
+            (SPECIFICATION, &["-c", "SPEC", "-cSPEC"], "", 1, {
+                "bayesol:error: option -c can only occur once\n"
+            }),
+            (SPECIFICATION, &["-cSPEC", "-x"], SCORES, 1, "bayesol: invalid option -- 'x'\n"),
+            (SPECIFICATION, &["-cSPEC", "/nowhere/y"], "", 0, {
+                "bayesol:error: couldn't open /nowhere/y\n"
+            }),
+            (SPECIFICATION, &["-cSPEC", "/"], "", 0, "bayesol:error: couldn't open /\n"),
+            (SPECIFICATION, &["-cSPEC"], "text\n", 1, {
+                "bayesol:error: no scores found. Did you use dbacl with the -a switch?\n"
+            }),
+            (SPECIFICATION, &["-cSPEC"], "# scores ham 1 *\n", 1, {
+                "bayesol:error: scores in wrong format\n\
+                 bayesol:error: scores don't match risk specification\n"
+            }),
+            (SPECIFICATION, &["-cSPEC"], "# scores eggs 1 * 2\n", 1, {
+                "bayesol:error: scores don't match risk specification\n"
+            }),
+            (SPECIFICATION, &["-cSPEC"], "# scores ham nan * 2\n", 1, { "bayesol:warning: \n" }),
+            (&negative, &["-cSPEC"], SCORES, 0, {
+                "error: negative losses not supported (spam,ham)\n"
+            }),
+            (&unclosed, &["-cSPEC"], SCORES, 1, {
+                "bayesol:warning: couldn't compile regex '(gift of ([0-9]+)', ignoring\n"
+            }),
+            (&broken, &["-cSPEC"], SCORES, 1, {
+                "parse error at line 2 before '*'\n\
+                 bayesol:error: couldn't parse spec for (spam, \"\")\n"
+            }),
+            (alone, &["-cSPEC"], "# scores a 1 * 2\n", 1, {
+                "bayesol:warning: only one category specified, this is trivial!\n"
+            }),
+        ] {
+            let found = bayesol(specification, args, input);
+            assert!(found.err.starts_with(err), "{args:?}: {}", found.err);
+            assert_eq!(found.status, status, "{args:?}: {}", found.err);
+        }
+    }
+
+    #[test]
+    fn mistakes_are_explained_on_request() {
+        let crooked = SPECIFICATION.replace("spam", "not-spam");
+        assert_eq!(
+            bayesol(&crooked, &["-c", "SPEC"], "").err,
+            "parse error at line 1 before '-'\n"
+        );
+        let found = bayesol(&crooked, &["--explain", "-c", "SPEC"], "");
+        assert!(found.err.contains("bayesol:note: SPEC:1:22: a category's name"), "{}", found.err);
+        let dead = SPECIFICATION.replace("\"\" ham [ 0, 1 ]", "\"\" ham [ 0, 1 ]\n\"x\" ham [ 0 ]");
+        let found = bayesol(&dead, &["-c", "SPEC", "--explain", "-v"], SCORES);
+        assert_eq!(found.out, "ham\n");
+        assert!(found.err.contains("SPEC:6:1: this row is never used"), "{}", found.err);
+    }
+
+    #[test]
+    fn json_holds_what_the_decision_rests_on() {
+        let found = bayesol(SPECIFICATION, &["--json", "-N", "-c", "SPEC"], SCORES);
+        assert_eq!(found.status, 1);
+        for part in [
+            "{\"program\":\"bayesol\",\"schema\":1,\"decision\":\"ham\",\"status\":1,",
+            "{\"name\":\"spam\",\"cross_entropy\":5.31,\"complexity\":412.0,\"log_prior\":0.0,",
+            "\"ranking\":[\"ham\",\"spam\"]}\n",
+        ] {
+            assert!(found.out.contains(part), "{part} in {}", found.out);
+        }
+    }
+
+    #[test]
+    fn any_bytes_make_a_specification_or_an_error() {
+        let mut state = 1_u32;
+        let words =
+            ["{", "}", "[", "]", "\"", "#", "$1", "1.e", "inf", ",", "\n", "a", "log", "(", "\\"];
+        for _ in 0..300 {
+            let mut text = String::from("categories { a } prior { 1 } loss_matrix { \"\" a [1] ");
+            text.truncate((state % 60) as usize % (text.len() + 1));
+            for _ in 0..20 {
+                state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+                text.push_str(words[(state >> 16) as usize % words.len()]);
+            }
+            let found = bayesol(&text, &["-c", "SPEC", "--explain"], SCORES);
+            assert!(found.status <= 1);
+        }
+    }
+}

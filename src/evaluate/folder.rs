@@ -53,7 +53,8 @@ impl Folder {
 
     /// Number of folds: those of 0, 1, 2, ... that exist.
     pub fn folds(&self) -> usize {
-        (0..).take_while(|&fold| self.fold(fold).is_dir()).count()
+        let missing = (0..usize::MAX).find(|&fold| !self.fold(fold).is_dir());
+        missing.unwrap_or(0)
     }
 
     /// Names of the categories: the base names of all mailboxes below the folder, sorted bytewise.

@@ -437,6 +437,7 @@ impl Session<'_> {
 
     /// Writes the number of errors against the number of messages, as numbers and as a picture.
     fn plot(&mut self, operands: &[OsString]) -> Outcome {
+        use std::fmt::Write as _;
         let log = self.log()?;
         let mut data = String::new();
         let mut curves: Vec<Vec<(usize, usize)>> = Vec::new();
@@ -453,7 +454,8 @@ impl Session<'_> {
             if let Some(curve) = curves.last_mut() {
                 let count = curve.len() + 1;
                 curve.push((count, errors));
-                data.push_str(&format!(" {count} {errors}\n"));
+                // writing to a String cannot fail
+                let _ = writeln!(data, " {count} {errors}");
             }
         }
         let plots = self.folder.path().join("plots");

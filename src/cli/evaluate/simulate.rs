@@ -186,24 +186,53 @@ impl Session<'_> {
         let mut sources = Vec::new();
         for (index, category) in categories.iter().enumerate() {
             if let Ok(file) = File::open(Folder::mailbox(&mailboxes, category)) {
-                let mut messages = Messages::new(BufReader::new(file));
-                let mut next = Vec::new();
-                if messages.read(&mut next)? {
-                    sources.push((index, messages, next));
+                let mut source = Source {
+                    category: index,
+                    messages: Messages::new(BufReader::new(file)),
+                    message: Vec::new(),
+                    following: Vec::new(),
+                };
+                if source.messages.read(&mut source.following)? {
+                    sources.push(source);
                 }
             }
         }
         while !sources.is_empty() {
             let chosen = generator.below(sources.len());
-            let (index, messages, next) = &mut sources[chosen];
-            let truth = std::iter::once(&models[*index]);
+            let source = &mut sources[chosen];
+            let goes_on = source.advance()?;
+            let truth = std::iter::once(&models[source.category]);
             let paths: Vec<PathBuf> = truth.chain(&models).cloned().collect();
-            let verdict = filter.ask(&paths, next)?;
-            log.add(repetition, &categories[*index], &verdict, next)?;
-            if !messages.read(next)? {
+            let verdict = filter.ask(&paths, &source.message)?;
+            log.add(repetition, &categories[source.category], &verdict, &source.message)?;
+            if !goes_on {
                 sources.remove(chosen);
             }
         }
         Ok(())
+    }
+}
+
+/// A mailbox of an online simulation, read one message ahead.
+struct Source {
+    /// Index of its category.
+    category: usize,
+    messages: Messages<BufReader<File>>,
+    message: Vec<u8>,
+    following: Vec<u8>,
+}
+
+impl Source {
+    /// Makes the message that was read ahead the current one. Returns whether another follows.
+    ///
+    /// Compatibility: a mailbox's last message comes without the empty line at its end (recorded case
+    /// mailtoe-run).
+    fn advance(&mut self) -> io::Result<bool> {
+        std::mem::swap(&mut self.message, &mut self.following);
+        let goes_on = self.messages.read(&mut self.following)?;
+        if !goes_on && self.message.ends_with(b"\n\n") {
+            self.message.pop();
+        }
+        Ok(goes_on)
     }
 }
