@@ -5,6 +5,7 @@
 //! As in the reference, messages and usage go to standard output.
 
 mod simulate;
+mod testsuite;
 mod text;
 
 use std::ffi::{OsStr, OsString};
@@ -274,6 +275,7 @@ impl Session<'_> {
             "review" => self.review(rest),
             "plot" if self.program != Program::Cross => self.plot(rest),
             "killall" => Ok(()),
+            "testsuite" => self.testsuite(rest),
             _ => Err(Stop::Usage(String::new())),
         };
         if outcome.is_ok() && self.folder.exists() {
@@ -587,5 +589,44 @@ mod tests {
         let found = read_settings(text);
         let expected = [("A", "b c"), ("D", "e"), ("F", "g=h")];
         assert_eq!(found, expected.map(|(name, value)| (name.into(), value.into())));
+    }
+
+    /// A filter that calls mail with `free` in it spam, as a wrapper.
+    const WRAPPER: &str = "#!/bin/sh
+case $1 in
+  describe) echo 'the word free' ;;
+  bootstrap) cp \"$0\" \"$2\"; echo selected ;;
+  learn) cat > /dev/null; : > \"$2.known\" ;;
+  clean) rm -f \"$2\"/*/*.known ;;
+  filter | toe) [ -e \"$2.known\" ] && if grep -q free; then printf spam; else printf ham; fi ;;
+esac
+";
+
+    #[test]
+    fn wrappers_are_selected_run_and_summarized() {
+        use std::os::unix::fs::PermissionsExt;
+        for (program, total) in [(Program::Cross, "80.00%"), (Program::Toe, "80.00%")] {
+            let place = tempfile::tempdir().expect("a temporary folder");
+            let wrapper = place.path().join("word");
+            std::fs::write(&wrapper, WRAPPER).expect("written");
+            let executable = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(&wrapper, executable).expect("allowed");
+            let call = |args: &[&str], stdin: &str| call(program, place.path(), args, stdin);
+            call(&["prepare", "2"], "");
+            call(&["add", "ham"], &"From a x\n\nhello\n\n".repeat(4));
+            call(&["add", "spam"], &"From a x\n\nfree\n\nFrom b x\n\nhi\n\n".repeat(2));
+            call(&["add", "spam"], &"From a x\n\nfree\n\n".repeat(2));
+            let suite = |args: &[&str]| call(&[&["testsuite"], args].concat(), "");
+            assert_eq!(suite(&["status"]).1, "No filters found\n");
+            assert_eq!(suite(&["select", "./word"]), (0, "selected\n".to_owned()));
+            assert_eq!(suite(&["status"]).1, "word: the word free\n");
+            assert_eq!(suite(&["summarize"]).0, 1);
+            assert_eq!(suite(&["run"]), (0, "testing the word free\n".to_owned()));
+            let (_, summary) = suite(&["summarize"]);
+            assert!(summary.starts_with("the word free\n\nWhere do"), "{summary}");
+            assert!(summary.contains(total), "{summary}");
+            suite(&["deselect", "word"]);
+            assert_eq!(suite(&["status"]).1, "No filters found\n");
+        }
     }
 }

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The subcommand `testsuite`: the same mail through several filters, each behind a wrapper
+//! (spec tools 3.5).
+//!
+//! A wrapper is an executable that is called with `filter`, `learn`, `clean`, `describe`,
+//! `bootstrap`, `toe` or `foot`. Selected wrappers are copies of themselves in `FOLDER/filters`.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::{Outcome, Program, Session, Stop};
+use crate::evaluate::command::ShellCommand;
+use crate::evaluate::table::Confusion;
+
+/// A message that says nothing, for filters that must know a category before they can judge.
+const DUMMY: &[u8] = b"From nobody\nSubject: none\n\n\n";
+
+impl Session<'_> {
+    pub(super) fn testsuite(&mut self, operands: &[OsString]) -> Outcome {
+        let (command, rest) = match operands {
+            [command, rest @ ..] => (command.to_str().unwrap_or_default(), rest),
+            [] => return Err(Stop::Usage(String::new())),
+        };
+        match command {
+            "list" => {
+                for wrapper in executables(&self.wrapper_folders()) {
+                    self.describe(&wrapper);
+                }
+                Ok(())
+            }
+            "select" => self.select(rest),
+            "deselect" => self.deselect(rest),
+            "status" => {
+                for wrapper in self.selected()? {
+                    self.describe(&wrapper);
+                }
+                Ok(())
+            }
+            "run" => self.run_all(),
+            "summarize" => {
+                let path = self.summary_path();
+                let text = std::fs::read(path).map_err(|_| {
+                    Stop::Usage(
+                        "Error: No results found. You must run the testsuite first.\n".into(),
+                    )
+                })?;
+                self.print(&text);
+                Ok(())
+            }
+            _ => Err(Stop::Usage(String::new())),
+        }
+    }
+
+    /// Folders with wrappers: those in the variable `..._WRAPPERS`, then the installed ones.
+    fn wrapper_folders(&self) -> Vec<PathBuf> {
+        let named = self.variable("WRAPPERS").unwrap_or_default();
+        let mut folders: Vec<PathBuf> = std::env::split_paths(&named).collect();
+        if let Ok(program) = std::env::current_exe() {
+            folders.extend(program.parent().map(|bin| bin.join("../libexec/dbacl/wrappers")));
+        }
+        folders
+    }
+
+    fn summary_path(&self) -> PathBuf {
+        self.folder.path().join("log").join("summary.log")
+    }
+
+    /// The selected wrappers, sorted by name; tells if there are none.
+    fn selected(&mut self) -> Outcome<Vec<PathBuf>> {
+        self.need_folder()?;
+        let wrappers = executables(&[self.folder.path().join("filters")]);
+        if wrappers.is_empty() {
+            self.print(b"No filters found\n");
+        }
+        Ok(wrappers)
+    }
+
+    /// Prints a wrapper's name and what it says about itself.
+    fn describe(&mut self, wrapper: &Path) {
+        let name = wrapper.file_name().unwrap_or_default().as_bytes();
+        let line = [name, b": ", &description(wrapper), b"\n"].concat();
+        self.print(&line);
+    }
+
+    /// Has each wrapper copy itself into the folder, if its filter is there.
+    fn select(&mut self, names: &[OsString]) -> Outcome {
+        self.need_folder()?;
+        let target = self.folder.path().join("filters");
+        let folders = self.wrapper_folders();
+        for name in names {
+            let given = self.world.folder.join(name);
+            let named = folders.iter().map(|folder| folder.join(name));
+            let is_path = name.as_bytes().contains(&b'/');
+            let found = is_path.then_some(given).into_iter().chain(named).find(|p| is_program(p));
+            let Some(wrapper) = found else {
+                self.complain(&format!("no wrapper called {}", name.display()));
+                continue;
+            };
+            let remark = call(&wrapper, &[OsStr::new("bootstrap"), target.as_os_str()]);
+            self.print(&remark);
+        }
+        Ok(())
+    }
+
+    fn deselect(&mut self, names: &[OsString]) -> Outcome {
+        self.need_folder()?;
+        for name in names {
+            let Some(name) = Path::new(name).file_name() else { continue };
+            let path = self.folder.path().join("filters").join(name);
+            if std::fs::remove_file(&path).is_err() {
+                self.complain(&format!("{} was not selected", name.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Tests each selected wrapper and adds its tables to the summary.
+    fn run_all(&mut self) -> Outcome {
+        for wrapper in self.selected()? {
+            let description = description(&wrapper);
+            self.print(&[b"testing ", &description[..], b"\n"].concat());
+            call(&wrapper, &[OsStr::new("clean"), self.folder.path().as_os_str()]);
+            let saved = self.settings.variables.clone();
+            let verb = match self.program {
+                Program::Cross => "filter",
+                Program::Toe => "toe",
+                Program::Foot => "foot",
+            };
+            for (variable, words) in
+                [("LEARNER", Some("learn")), ("FILTER", Some(verb)), ("CPREFIX", None)]
+            {
+                let name = format!("{}{variable}", self.program.variables());
+                let words = words.map_or_else(OsString::new, |verb| quoted(&wrapper, verb));
+                self.settings.variables.insert(0, (name.into(), words));
+            }
+            let outcome = if self.program == Program::Cross {
+                self.learn(&[])
+            } else {
+                self.learn_dummies(&wrapper)
+            };
+            let outcome = outcome.and_then(|()| self.run());
+            self.settings.variables = saved;
+            outcome?;
+            let log = self.log()?;
+            let categories = self.folder.categories().into_iter().map(OsString::into_encoded_bytes);
+            let tables = Confusion::count(&log, categories.collect()).print();
+            let path = self.summary_path();
+            let mut summary = std::fs::read(&path).unwrap_or_default();
+            summary.extend_from_slice(&[&description[..], b"\n\n", &tables].concat());
+            std::fs::write(path, summary)?;
+        }
+        Ok(())
+    }
+
+    fn learn_dummies(&mut self, wrapper: &Path) -> Outcome {
+        let message = self.folder.path().join("tmp").join("dummy");
+        std::fs::write(&message, DUMMY)?;
+        let learner = ShellCommand::new(quoted(wrapper, "learn"), "");
+        for repetition in 0..self.folder.folds() {
+            for category in self.folder.categories() {
+                let model = self.folder.fold(repetition).join(category);
+                learner.learn(&model, &[], std::slice::from_ref(&message), Stdio::null())?;
+            }
+        }
+        std::fs::remove_file(message)?;
+        Ok(())
+    }
+}
+
+/// The wrapper's path and a verb as a shell reads them.
+fn quoted(wrapper: &Path, verb: &str) -> OsString {
+    let path = wrapper.as_os_str().to_string_lossy().replace('\'', r"'\''");
+    format!("'{path}' {verb}").into()
+}
+
+fn is_program(path: &Path) -> bool {
+    let is_executable = |data: &std::fs::Metadata| data.permissions().mode() & 0o111 != 0;
+    std::fs::metadata(path).is_ok_and(|data| data.is_file() && is_executable(&data))
+}
+
+/// The programs in these folders, sorted by name within each.
+fn executables(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for folder in folders {
+        let Ok(entries) = std::fs::read_dir(folder) else { continue };
+        let mut found: Vec<PathBuf> =
+            entries.flatten().map(|entry| entry.path()).filter(|path| is_program(path)).collect();
+        found.sort();
+        all.append(&mut found);
+    }
+    all
+}
+
+/// What a wrapper prints; nothing if it cannot be run.
+fn call(wrapper: &Path, arguments: &[&OsStr]) -> Vec<u8> {
+    let output = Command::new(wrapper).args(arguments).stdin(Stdio::null()).output();
+    output.map(|output| output.stdout).unwrap_or_default()
+}
+
+fn description(wrapper: &Path) -> Vec<u8> {
+    call(wrapper, &[OsStr::new("describe")]).trim_ascii().to_vec()
+}
