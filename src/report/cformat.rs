@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn short_path_agrees_with_the_general_one() {
         let mut state = 0x2545f4914f6cdd1d_u64;
-        for _ in 0..200_000 {
+        for _ in 0..40_000 {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
