@@ -2,21 +2,27 @@
 //! Features → counts, in the order and with the limits of spec model 4 and 8.1.
 
 use super::LearnSettings;
-use super::state::{LearningState, Sampled, TOKEN_END};
-use super::table::Place;
+use super::state::{LearningState, Sampled};
+use super::table::{Head, Place};
+use super::tokens::{TermList, TokenList, append_text};
+use super::words::WordEngine;
 use crate::error::{Warning, WarningSink};
 use crate::model::settings::ModelOption;
 use crate::numeric::elementary::{count_f32, log, narrow};
 use crate::numeric::random::Random;
+use crate::token::Feature;
 use crate::token::id::FeatureId;
-use crate::token::{Feature, MEDIUM_MARK};
 
 /// Documents that the reservoir holds.
 const RESERVOIR: usize = 25;
 
 /// Counts the features of a learning run into a [`LearningState`].
+///
+/// Features come as texts ([`Self::count`]), or as words of the standard tokenizer
+/// ([`Self::words`]), which is much faster; a run uses one of the two.
 pub struct Counter {
-    state: LearningState,
+    pub(super) state: LearningState,
+    pub(super) engine: Option<WordEngine>,
     max_bits: Option<u8>,
     decimation: Option<u32>,
     confidence: bool,
@@ -45,6 +51,7 @@ impl Counter {
     pub fn new(state: LearningState, settings: &LearnSettings, say_growth: bool) -> Self {
         Self {
             state,
+            engine: None,
             max_bits: settings.max_bits,
             decimation: settings.decimation,
             confidence: settings.confidence,
@@ -57,32 +64,64 @@ impl Counter {
         }
     }
 
+    /// Prepares to count words for n-grams of up to `order`. Returns whether that is possible; if
+    /// not - the model is multinomial, or counts loaded from elsewhere are not of such words -
+    /// features are to be counted as texts.
+    pub fn expect_words(&mut self, order: u8) -> bool {
+        if self.state.is_multinomial() {
+            return false;
+        }
+        let TokenList::Texts(texts) = &self.state.tokens else { return false };
+        let Some(list) = TermList::from_texts(texts, &mut self.state.table) else { return false };
+        let terms = list.lexicon.len();
+        self.state.tokens = TokenList::Terms(Box::new(list));
+        // Dropped occurrences would change which word comes first.
+        let defer = order == 1 && !self.state.measures_entropy() && self.decimation.is_none();
+        self.engine = Some(WordEngine::new(order, defer, terms, self.state.total));
+        true
+    }
+
     /// The counts so far.
     pub fn state(&self) -> &LearningState {
         &self.state
     }
 
     /// The counts, when reading is over.
-    pub fn into_state(self) -> LearningState {
+    pub fn into_state(mut self, warnings: WarningSink<'_>) -> LearningState {
+        self.finish_words(warnings);
         self.state
     }
 
-    /// Counts one feature.
-    pub fn count(&mut self, feature: Feature<'_>, warnings: WarningSink<'_>) -> Counted {
-        if self.overflow || self.state.message_dropped {
-            return Counted::Other;
+    /// Whether nothing is counted at present: counters have run over, or the message is passed over.
+    pub(super) const fn is_deaf(&self) -> bool {
+        self.overflow || self.state.message_dropped
+    }
+
+    /// Whether the next feature is kept; draws a number if features are decimated.
+    #[inline]
+    pub(super) fn draws(&mut self) -> bool {
+        match self.decimation {
+            Some(decimation) if !self.state.options.has(ModelOption::Mail) => {
+                self.random.keeps(decimation)
+            }
+            _ => true,
         }
-        let mail = self.state.options.has(ModelOption::Mail);
-        if let Some(decimation) = self.decimation.filter(|_| !mail)
-            && !self.random.keeps(decimation)
-        {
+    }
+
+    /// Counts one feature by its text.
+    pub fn count(&mut self, feature: Feature<'_>, warnings: WarningSink<'_>) -> Counted {
+        if self.is_deaf() || !self.draws() {
             return Counted::Other;
         }
         let order = if self.state.is_multinomial() { 1 } else { feature.order };
         let id = FeatureId::of(feature.body, feature.medium);
-        let (place, new) = self.place(id, feature, order, warnings);
+        let head = Head::new(order, u32::from(feature.medium.number()));
+        let (place, new) = self.place(id, head, FeatureId(0), warnings);
+        if new && let TokenList::Texts(list) = &mut self.state.tokens {
+            append_text(list, feature.body, feature.medium);
+        }
         if let Some(at) = place {
-            self.add_occurrence(at, warnings);
+            self.add_occurrences(at, 1, warnings);
         }
         if order == 1 {
             self.state.characters.count(feature.body);
@@ -90,34 +129,32 @@ impl Counter {
         if new { Counted::New(id) } else { Counted::Other }
     }
 
-    /// The slot that an occurrence of `id` is counted in, and whether the feature is new there.
-    fn place(
+    /// The slot that occurrences of `id` are counted in, and whether it is inserted there now.
+    #[inline]
+    pub(super) fn place(
         &mut self,
         id: FeatureId,
-        feature: Feature<'_>,
-        order: u8,
+        head: Head,
+        suffix: FeatureId,
         warnings: WarningSink<'_>,
     ) -> (Option<usize>, bool) {
-        loop {
-            let state = &mut self.state;
-            let at = match state.table.place(id) {
-                Place::Found(at) if id.0 != 0 => return (Some(at), false),
-                Place::Found(at) | Place::Vacant(at) => at,
-                Place::None => return (None, false),
-            };
-            if state.table.has_room(state.used) {
-                let slot = &mut state.table.slots_mut()[at];
-                slot.id = id;
-                slot.order = order;
-                slot.medium = feature.medium.number();
-                state.used += 1;
-                state.unique[usize::from(order)] += 1;
-                state.max_order = state.max_order.max(order);
-                state.tokens.extend_from_slice(feature.body);
-                let tail = [MEDIUM_MARK, feature.medium.number() + 3, TOKEN_END];
-                state.tokens.extend_from_slice(&tail);
-                return (Some(at), true);
-            }
+        match self.state.table.place(id) {
+            Place::Found(at) => (Some(at), false),
+            Place::Vacant(at) => self.insert(id, head, suffix, at, warnings),
+            Place::None => (None, false),
+        }
+    }
+
+    fn insert(
+        &mut self,
+        id: FeatureId,
+        head: Head,
+        suffix: FeatureId,
+        mut at: usize,
+        warnings: WarningSink<'_>,
+    ) -> (Option<usize>, bool) {
+        let state = &mut self.state;
+        while !state.table.has_room(state.used) {
             match self.max_bits {
                 Some(max_bits) if state.table.bits() < max_bits => state.table.grow(),
                 Some(_) => {
@@ -127,35 +164,55 @@ impl Counter {
                 }
                 None => return (Some(at), false),
             }
+            match state.table.place(id) {
+                Place::Found(place) | Place::Vacant(place) => at = place,
+                Place::None => return (None, false),
+            }
+        }
+        let cell = &mut state.table.cells_mut()[at];
+        (cell.id, cell.head, cell.suffix) = (id, head, suffix);
+        state.used += 1;
+        let order = head.order();
+        state.unique[usize::from(order)] += 1;
+        state.max_order = state.max_order.max(order);
+        (Some(at), true)
+    }
+
+    /// Counts occurrences in slot `at`, which may be an empty one.
+    #[inline]
+    pub(super) fn add_occurrences(&mut self, at: usize, times: u32, warnings: WarningSink<'_>) {
+        let state = &mut self.state;
+        let cell = &mut state.table.cells_mut()[at];
+        cell.count = cell.count.saturating_add(times);
+        state.max_count = state.max_count.max(cell.count);
+        let (id, count) = (cell.id, cell.count);
+        // An empty slot counts what found no room; it belongs to no order.
+        let order = if id.0 == 0 { 0 } else { cell.head.order() };
+        state.total = state.total.saturating_add(times);
+        let of_order = &mut state.total_of[usize::from(order)];
+        *of_order = of_order.saturating_add(times);
+        let full = state.total == u32::MAX || count == u32::MAX || *of_order == u32::MAX;
+        if let Some(spread) = state.table.spread_mut(at) {
+            spread.occurrences = spread.occurrences.wrapping_add(times);
+            self.note_document(id, warnings);
+        }
+        if full {
+            self.overflow = true;
+            self.state.options.insert(ModelOption::Overflow);
+            warnings(Warning::new("ran out of integers (too much data), results may be skewed."));
         }
     }
 
-    /// Counts an occurrence in slot `at`, which may be an empty one.
-    fn add_occurrence(&mut self, at: usize, warnings: WarningSink<'_>) {
-        let measures_entropy = self.state.measures_entropy();
-        let state = &mut self.state;
-        let slot = &mut state.table.slots_mut()[at];
-        slot.count += 1;
-        state.max_count = state.max_count.max(slot.count);
-        if measures_entropy {
-            slot.shared += 1;
-            if self.document.len() >= self.document_room {
-                self.document_room *= 2;
-                if self.say_growth {
-                    let room = self.document_room;
-                    warnings(Warning::new(format!("growing emp.stack {room}")));
-                }
+    /// Adds a token to the document being read.
+    fn note_document(&mut self, id: FeatureId, warnings: WarningSink<'_>) {
+        if self.document.len() >= self.document_room {
+            self.document_room *= 2;
+            if self.say_growth {
+                let room = self.document_room;
+                warnings(Warning::new(format!("growing emp.stack {room}")));
             }
-            self.document.push(slot.id);
         }
-        state.total += 1;
-        let of_order = &mut state.total_of[usize::from(slot.order)];
-        *of_order += 1;
-        if state.total == u32::MAX || slot.count == u32::MAX || *of_order == u32::MAX {
-            self.overflow = true;
-            state.options.insert(ModelOption::Overflow);
-            warnings(Warning::new("ran out of integers (too much data), results may be skewed."));
-        }
+        self.document.push(id);
     }
 
     /// Takes note of the state that a mail filter left after a line: a change into a header block
@@ -173,6 +230,9 @@ impl Counter {
 
     /// Takes note of the end of an input file.
     pub fn end_of_file(&mut self) {
+        if let Some(engine) = &mut self.engine {
+            engine.forget();
+        }
         if self.state.options.has(ModelOption::Mail) {
             self.end_document();
         }
@@ -192,17 +252,17 @@ impl Counter {
         let mut entropy = 0.0f64;
         for &id in &self.document {
             let Some(at) = state.table.find(id) else { continue };
-            let slot = &mut state.table.slots_mut()[at];
-            if slot.shared == 0 {
+            let Some(spread) = state.table.spread_mut(at) else { continue };
+            if spread.occurrences == 0 {
                 continue; // seen earlier in this document
             }
-            let share = count_f32(slot.shared) / length;
-            slot.share += share;
+            let share = count_f32(spread.occurrences) / length;
+            spread.share += share;
+            spread.occurrences = 0;
             let surprise = narrow(-log(f64::from(share)));
             if surprise.is_finite() {
                 entropy += f64::from(share * surprise);
             }
-            slot.shared = 0;
         }
         let document = std::mem::take(&mut self.document);
         if self.confidence {
@@ -215,7 +275,7 @@ impl Counter {
         state.negative_entropy_sum += -entropy;
         state.squared_entropy_sum += entropy * entropy;
         state.last_entropy = entropy;
-        state.documents += 1;
+        state.documents = state.documents.saturating_add(1);
     }
 
     /// Offers a document to the reservoir.

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Counts → weights: the maximum-entropy fit, one order after the other (spec model 7).
+//!
+//! The features of an order are gathered in hash order. All weights lie on a grid of 1/32, so sums of
+//! weights and maxima are integers and exact in any order; only the sum of exponentials runs as
+//! specified, and its terms come from tables.
 
+use super::prepare::{Preparation, words};
 use super::state::LearningState;
-use super::table::Slot;
-use super::{LearnSettings, Progress};
+use super::table::Place;
+use super::weights::Weights;
+use super::{LearnSettings, Preload, Progress};
 use crate::error::{Error, Result};
 use crate::model::digram::DigramTable;
 use crate::model::medium::MEDIA;
 use crate::model::settings::ModelOption;
 use crate::numeric::elementary::{exp, log, narrow};
+use crate::numeric::exponentials::Exponentials;
 use crate::numeric::quantize::QuantWeight;
-use crate::token::BOUNDARY;
+use crate::report::cformat::fixed_text;
 use crate::token::id::FeatureId;
 
 /// What the fit found beside the weights.
@@ -24,15 +31,15 @@ pub struct Fitted {
 
 /// When the iteration of an order stops.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Tolerances {
-    divergence: f64,
-    lambda: f64,
-    log_partition: f64,
-    several_passes: bool,
+pub(super) struct Tolerances {
+    pub(super) divergence: f64,
+    pub(super) lambda: f64,
+    pub(super) log_partition: f64,
+    pub(super) several_passes: bool,
 }
 
 impl Tolerances {
-    fn of(quality: Option<u8>, preloaded: bool) -> Self {
+    pub(super) fn of(quality: Option<u8>, preloaded: bool) -> Self {
         let (lambda, log_partition, several_passes) = match quality {
             None if preloaded => (0.03125, 0.05, false),
             None | Some(1) => (0.05, 0.05, false),
@@ -42,172 +49,96 @@ impl Tolerances {
         };
         Self { divergence: 0.01, lambda, log_partition, several_passes }
     }
-}
 
-/// Weight of a slot in nats, widened.
-fn lambda(slot: &Slot) -> f64 {
-    f64::from(QuantWeight(slot.lambda).weight())
-}
-
-/// Suffix sum of a slot in nats, widened.
-fn suffix_sum(slot: &Slot) -> f64 {
-    f64::from(QuantWeight(slot.suffix_sum()).weight())
-}
-
-/// Reference log-probability of a slot in nats, widened.
-fn reference(slot: &Slot) -> f64 {
-    f64::from(QuantWeight(slot.reference()).log_probability())
-}
-
-/// Features of one order and what their sums need.
-struct OrderSums<'a> {
-    state: &'a LearningState,
-    order: u8,
-    log_below: f64,
-}
-
-impl OrderSums<'_> {
-    fn slots(&self, forward: bool) -> Box<dyn Iterator<Item = &Slot> + '_> {
-        let order = self.order;
-        let slots = self.state.table.used();
-        if forward {
-            Box::new(slots.filter(move |slot| slot.order == order))
-        } else {
-            Box::new(slots.rev().filter(move |slot| slot.order == order))
-        }
-    }
-
-    /// log Z divided by the order, nats.
-    fn log_partition(&self, forward: bool) -> Result<f64> {
-        let r = f64::from(self.order);
-        let mut m = self.log_below;
-        for slot in self.slots(forward) {
-            let t = r * lambda(slot) + r * suffix_sum(slot) + reference(slot);
-            m = if t > m { t } else { m };
-        }
-        let mut sum = exp(self.log_below - m);
-        for slot in self.slots(forward) {
-            let t = r * suffix_sum(slot) + reference(slot) - m;
-            sum += exp(r * lambda(slot) + t) - exp(t);
-        }
-        let z = (m + log(sum)) / r;
-        if z.is_nan() {
-            return Err(Error::Numeric("sorry, partition function went kaboom.".into()));
-        }
-        Ok(z)
-    }
-
-    /// Divergence of this order, nats.
-    fn divergence(&self, z: f64, forward: bool, occurrences: f64) -> f64 {
-        let mut t = 0.0;
-        for slot in self.slots(forward) {
-            t += lambda(slot) * f64::from(slot.count);
-        }
-        -z + t / occurrences
+    /// Whether a round changed so much that another is needed.
+    fn ask_for_more(&self, divergence: f64, delta: f64, log_partition: f64) -> bool {
+        divergence > self.divergence || delta > self.lambda || log_partition > self.log_partition
     }
 }
 
-/// Fits the weights of all orders; they end up in the table of `state`.
+/// Marks empty slots among orders.
+const NO_ORDER: u8 = u8::MAX;
+
+/// Fits the weights of all orders.
 ///
 /// # Errors
 /// [`Error::Numeric`] when the log-partition leaves the range of numbers.
 pub fn fit(
-    state: &mut LearningState,
+    state: &LearningState,
     settings: &LearnSettings,
     digrams: &DigramTable,
-    preloaded: bool,
+    preload: Option<&Preload>,
     progress: &mut Progress<'_>,
-) -> Result<Fitted> {
-    let tolerances = Tolerances::of(settings.quality, preloaded);
+) -> Result<(Fitted, Weights)> {
+    let mut weights = Weights::new(state);
+    if let Some(preload) = preload {
+        weights.preload(state, preload, progress);
+    }
+    let tolerances = Tolerances::of(settings.quality, preload.is_some());
     let multinomial = state.is_multinomial();
-    let orders = if multinomial { 1 } else { state.max_order };
+    let highest = if multinomial { 1 } else { state.max_order };
     let several = tolerances.several_passes && !multinomial && state.max_order != 1;
-    let cut = cut_off(state.min_count, state.max_count);
+    let preparation = Preparation::new(state, digrams);
+    let cells = state.table.cells();
+    let orders: Vec<u8> = cells
+        .iter()
+        .map(|cell| if cell.is_empty() { NO_ORDER } else { cell.head.order() })
+        .collect();
+    let mut exponentials = Exponentials::default();
     let mut fitted = Fitted { log_partition: 0.0, divergence: 0.0 };
     let mut previous = 0.0;
     let mut forward = true;
     progress.say(|| "now maximizing model entropy".into());
     for _ in 0..if several { 50 } else { 1 } {
-        for order in 1..=orders {
+        for order in 1..=highest {
+            let slots: Vec<u32> =
+                (0u32..).zip(&orders).filter(|&(_, &o)| o == order).map(|(at, _)| at).collect();
+            preparation.prepare(state, &mut weights, order, &slots);
+            let log_below = lower_orders(state, &weights, &orders, order, &mut exponentials);
             let occurrences = state.total_of[usize::from(order)];
-            let (log_below, kappa) = prepare(state, digrams, order);
             let total = f64::from(occurrences);
             let extra = if order == 1 {
                 0.0
             } else {
-                let mut sum = 0.0;
-                for slot in state.table.used().filter(|slot| slot.order < order) {
-                    sum += lambda(slot) * f64::from(slot.count);
-                }
-                sum / total
+                weight_of_lower(state, &weights, &orders, order) / total
             };
-            let unique = state.unique[usize::from(order)];
             progress.say(|| {
+                let unique = state.unique[usize::from(order)];
+                let kappa = fixed_text(kappa(state, &weights, order), 0, 6);
                 format!(
-                    "* optimizing order {order} weights ({occurrences} tokens, {unique} unique, kappa = {})",
-                    fixed(kappa, 0)
+                    "* optimizing order {order} weights ({occurrences} tokens, {unique} unique, \
+                     kappa = {kappa})"
                 )
             });
             if state.options.has(ModelOption::ReferenceOnly) {
                 break;
             }
-            let r = f64::from(order);
-            let sums = |state: &LearningState, forward: bool| -> Result<(f64, f64)> {
-                let sums = OrderSums { state, order, log_below };
-                let z = sums.log_partition(forward)?;
-                Ok((z, sums.divergence(z, forward, total)))
-            };
-            let (mut z, mut divergence) = sums(state, forward)?;
+            let mut sums =
+                OrderFit::gather(state, &weights, slots, order, log_below, &mut exponentials);
+            let mut z = sums.log_partition(forward)?;
+            let mut divergence = sums.divergence(z);
             forward = !forward;
             for _ in 0..50 {
-                let (old_divergence, old_z) = (divergence, z);
-                let mut delta = 0.0f64;
-                for at in 0..state.table.slots().len() {
-                    let slot = state.table.slots()[at];
-                    if slot.is_empty() || slot.order != order {
-                        continue;
-                    }
-                    let old = lambda(&slot);
-                    let mut new = if slot.count > cut {
-                        (log(f64::from(slot.count)) - log(total) - reference(&slot)) / r + z
-                            - suffix_sum(&slot)
-                    } else {
-                        0.0
-                    };
-                    if new.is_nan() {
-                        z = OrderSums { state, order, log_below }.log_partition(forward)?;
-                        continue;
-                    }
-                    if new > old + 100.0 {
-                        new = old + 100.0;
-                    } else if new < old - 100.0 {
-                        new = old - 100.0;
-                    }
-                    if new < 0.0 {
-                        new = 0.0;
-                    }
-                    let change = (new - old).abs();
-                    delta = if change > delta { change } else { delta };
-                    state.table.slots_mut()[at].lambda = QuantWeight::from_weight(narrow(new)).0;
-                }
-                (z, divergence) = sums(state, forward)?;
+                let (old_z, old_divergence) = (z, divergence);
+                let delta = sums.update(z, forward)?;
+                z = sums.log_partition(forward)?;
+                divergence = sums.divergence(z);
                 forward = !forward;
                 progress.say(|| {
                     format!(
                         "entropy change {} --> {} ({}, {})",
-                        fixed(old_divergence + extra, 0),
-                        fixed(divergence + extra, 0),
-                        fixed(delta, 10),
-                        fixed((z - old_z).abs(), 10)
+                        fixed_text(old_divergence + extra, 0, 6),
+                        fixed_text(divergence + extra, 0, 6),
+                        fixed_text(delta, 10, 6),
+                        fixed_text((z - old_z).abs(), 10, 6)
                     )
                 });
-                if !((old_divergence - divergence).abs() > tolerances.divergence
-                    || delta > tolerances.lambda
-                    || (z - old_z).abs() > tolerances.log_partition)
-                {
+                let change = (old_divergence - divergence).abs();
+                if !tolerances.ask_for_more(change, delta, (z - old_z).abs()) {
                     break;
                 }
             }
+            sums.store(&mut weights);
             fitted = Fitted { log_partition: z, divergence: divergence + extra };
         }
         if (1.0 - previous / fitted.log_partition).abs() < 0.01 {
@@ -215,72 +146,263 @@ pub fn fit(
         }
         previous = fitted.log_partition;
     }
-    Ok(fitted)
+    Ok((fitted, weights))
 }
 
 /// Features seen that often or less get no weight (spec model 7.2).
 #[allow(clippy::cast_sign_loss)] // wraps on purpose, as the reference does
-const fn cut_off(min_count: i32, max_count: u32) -> u32 {
+pub(super) const fn cut_off(min_count: i32, max_count: u32) -> u32 {
     if min_count >= 0 { min_count as u32 } else { (min_count as u32).wrapping_add(max_count) }
 }
 
-/// Sets reference weight and suffix sum of the features of `order`; returns the log mass of
-/// everything below it and kappa, the mass of the reference measure on the features
-/// (spec model 7.4).
-fn prepare(state: &mut LearningState, digrams: &DigramTable, order: u8) -> (f64, f64) {
-    let r = f64::from(order);
-    let mut max = 0.0f64;
-    let mut kappa = 0.0f64;
-    let tokens = std::mem::take(&mut state.tokens);
-    for (body, medium) in super::state::tokens_in(&tokens) {
-        let Some(at) = state.table.find(FeatureId::of(body, medium)) else { continue };
-        let slot = state.table.slots()[at];
-        let words = body.iter().filter(|&&byte| byte == BOUNDARY).count() - 1;
-        if words != usize::from(slot.order) || slot.order > order {
-            continue;
-        }
-        if slot.order == order {
-            let weight = QuantWeight::from_log_probability(digrams.log_reference(body)).0;
-            let mut sum = 0u16;
-            for start in 1..body.len().saturating_sub(1) {
-                if body[start] == BOUNDARY
-                    && let Some(at) = state.table.find(FeatureId::of(&body[start..], medium))
-                {
-                    sum = sum.wrapping_add(state.table.slots()[at].lambda);
-                }
+/// A slot's exponent `R s + d` in steps of 1/32 nat.
+fn exponent(order: u8, suffix: u16, reference: u16) -> i32 {
+    i32::from(order) * i32::from(suffix) - i32::from(reference)
+}
+
+/// Log mass of everything below `order`: maximum first, then the sum in hash order. The reference
+/// starts the sum from 1, not from exp(-max).
+fn lower_orders(
+    state: &LearningState,
+    weights: &Weights,
+    orders: &[u8],
+    order: u8,
+    exponentials: &mut Exponentials,
+) -> f64 {
+    if order <= 1 {
+        return 0.0;
+    }
+    let lower = || {
+        let slots = orders.iter().zip(&weights.lambda).enumerate();
+        slots.filter(|&(_, (&of, &lambda))| of < order && lambda > 0).map(|(at, _)| at)
+    };
+    let rise = |at: usize| u32::from(order) * u32::from(weights.lambda[at]);
+    let steps = |at: usize| exponent(order, weights.suffix[at], weights.reference[at]);
+    let mut max = 0;
+    for at in lower() {
+        max = max.max(steps(at) + rise(at).cast_signed());
+    }
+    let max = f64::from(max) / 32.0;
+    exponentials.set_shift(max);
+    let mut g = 1.0f64;
+    for at in lower() {
+        g += exponentials.difference(steps(at), rise(at));
+    }
+    let _ = state;
+    max + log(g)
+}
+
+/// Sum of weight times count over the features below `order`, nats; exact.
+fn weight_of_lower(state: &LearningState, weights: &Weights, orders: &[u8], order: u8) -> f64 {
+    let cells = state.table.cells().iter().zip(orders).zip(&weights.lambda);
+    let lower = cells.filter(|((_, of), lambda)| **of < order && **lambda > 0);
+    let sum: u64 =
+        lower.map(|((cell, _), &lambda)| u64::from(lambda) * u64::from(cell.count)).sum();
+    steps_to_nats(sum)
+}
+
+/// Whole steps of 1/32 nat, below 2^53 of them, as nats; exact.
+#[allow(clippy::cast_precision_loss)]
+fn steps_to_nats(steps: u64) -> f64 {
+    steps as f64 / 32.0
+}
+
+/// Mass of the reference measure on the features of up to `order`, in order of first appearance;
+/// shown in progress texts only.
+fn kappa(state: &LearningState, weights: &Weights, order: u8) -> f64 {
+    let mut kappa = 0.0;
+    state.tokens.for_each(&state.table, |body, medium| {
+        if let Place::Found(at) = state.table.place(FeatureId::of(body, medium)) {
+            let of = state.table.cells()[at].head.order();
+            if words(body) == usize::from(of) && of <= order {
+                kappa += exp(weights.log_reference(at));
             }
-            state.table.slots_mut()[at].set_fit_fields(weight, sum);
-        } else if slot.lambda > 0 {
-            let t = r * lambda(&slot) + r * suffix_sum(&slot) + reference(&slot);
-            max = if t > max { t } else { max };
         }
-        kappa += exp(reference(&state.table.slots()[at]));
+    });
+    kappa
+}
+
+/// The features of one order in hash order, and what their sums need.
+struct OrderFit<'a> {
+    order: u8,
+    /// Log mass of everything below the order, nats.
+    log_below: f64,
+    /// Occurrences of the order.
+    total: f64,
+    slots: Vec<u32>,
+    counts: Vec<u32>,
+    /// `(log count - log total - d) / R`, nats.
+    bases: Vec<f64>,
+    /// `R s + d`, steps.
+    exponents: Vec<i32>,
+    suffixes: Vec<u16>,
+    lambdas: Vec<u16>,
+    cut: u32,
+    /// Largest `R l + R s + d`, steps.
+    max: i32,
+    /// Sum of weight times count, steps.
+    weight: u64,
+    exponentials: &'a mut Exponentials,
+}
+
+impl<'a> OrderFit<'a> {
+    fn gather(
+        state: &LearningState,
+        weights: &Weights,
+        slots: Vec<u32>,
+        order: u8,
+        log_below: f64,
+        exponentials: &'a mut Exponentials,
+    ) -> Self {
+        let total = f64::from(state.total_of[usize::from(order)]);
+        let log_total = log(total);
+        let r = f64::from(order);
+        let cells = state.table.cells();
+        let mut logs = [f64::NAN; 256];
+        let mut log_count = |count: u32| match logs.get_mut(count as usize) {
+            Some(known) if !known.is_nan() => *known,
+            Some(unknown) => {
+                *unknown = log(f64::from(count));
+                *unknown
+            }
+            None => log(f64::from(count)),
+        };
+        let at = |k: usize| slots[k] as usize;
+        let each = 0..slots.len();
+        let counts: Vec<u32> = each.clone().map(|k| cells[at(k)].count).collect();
+        let base = |k: usize| (log_count(counts[k]) - log_total - weights.log_reference(at(k))) / r;
+        let bases = each.clone().map(base).collect();
+        let steps = |k: usize| exponent(order, weights.suffix[at(k)], weights.reference[at(k)]);
+        let mut fit = Self {
+            order,
+            log_below,
+            total,
+            bases,
+            exponents: each.clone().map(steps).collect(),
+            suffixes: each.clone().map(|k| weights.suffix[at(k)]).collect(),
+            lambdas: each.map(|k| weights.lambda[at(k)]).collect(),
+            cut: cut_off(state.min_count, state.max_count),
+            max: i32::MIN,
+            weight: 0,
+            slots,
+            counts,
+            exponentials,
+        };
+        for k in 0..fit.slots.len() {
+            fit.note(k);
+        }
+        fit
     }
-    state.tokens = tokens;
-    let mut g = 1.0f64; // the reference starts from 1, not from exp(-max)
-    for slot in state.table.used().filter(|slot| slot.order < order && slot.lambda > 0) {
-        let t = -max + r * suffix_sum(slot) + reference(slot);
-        g += exp(r * lambda(slot) + t) - exp(t);
+
+    /// Adds the feature at `k` to the maximum and to the weighted sum.
+    #[inline]
+    fn note(&mut self, k: usize) {
+        let lambda = self.lambdas[k];
+        let steps = self.exponents[k] + i32::from(self.order) * i32::from(lambda);
+        self.max = self.max.max(steps);
+        self.weight += u64::from(lambda) * u64::from(self.counts[k]);
     }
-    (max + log(g), kappa)
+
+    /// log Z divided by the order, nats: the sum runs in hash order or against it.
+    fn log_partition(&mut self, forward: bool) -> Result<f64> {
+        let max = f64::from(self.max) / 32.0;
+        let m = if max > self.log_below { max } else { self.log_below };
+        self.exponentials.set_shift(m);
+        let mut sum = exp(self.log_below - m);
+        let order = u32::from(self.order);
+        let exponentials = &mut *self.exponentials;
+        let mut add = |(&lambda, &exponent): (&u16, &i32)| {
+            // Without a weight the difference is exactly 0.
+            if lambda > 0 {
+                sum += exponentials.difference(exponent, order * u32::from(lambda));
+            }
+        };
+        let items = self.lambdas.iter().zip(&self.exponents);
+        if forward {
+            items.for_each(&mut add);
+        } else {
+            items.rev().for_each(&mut add);
+        }
+        let z = (m + log(sum)) / f64::from(self.order);
+        if z.is_nan() {
+            return Err(Error::Numeric("sorry, partition function went kaboom.".into()));
+        }
+        Ok(z)
+    }
+
+    /// Divergence of this order from the reference measure, nats.
+    fn divergence(&self, z: f64) -> f64 {
+        -z + steps_to_nats(self.weight) / self.total
+    }
+
+    /// One round: every weight moves towards what its count asks for under log-partition `z`.
+    /// Returns the largest change, nats.
+    fn update(&mut self, mut z: f64, forward: bool) -> Result<f64> {
+        let mut delta = 0.0f64;
+        self.max = i32::MIN;
+        self.weight = 0;
+        for k in 0..self.slots.len() {
+            let old = f64::from(self.lambdas[k]) / 32.0;
+            let mut new = if self.counts[k] > self.cut {
+                self.bases[k] + z - f64::from(self.suffixes[k]) / 32.0
+            } else {
+                0.0
+            };
+            if new.is_nan() {
+                z = self.partition_amid(forward)?;
+                self.note(k);
+                continue;
+            }
+            if new > old + 100.0 {
+                new = old + 100.0;
+            } else if new < old - 100.0 {
+                new = old - 100.0;
+            }
+            if new < 0.0 {
+                new = 0.0;
+            }
+            let change = (new - old).abs();
+            delta = if change > delta { change } else { delta };
+            self.lambdas[k] = QuantWeight::from_weight(narrow(new)).0;
+            self.note(k);
+        }
+        Ok(delta)
+    }
+
+    /// The log-partition in the middle of a round, when some weights have moved and others not.
+    #[cold]
+    fn partition_amid(&mut self, forward: bool) -> Result<f64> {
+        let (max, weight) = (self.max, self.weight);
+        (self.max, self.weight) = (i32::MIN, 0);
+        for k in 0..self.slots.len() {
+            self.note(k);
+        }
+        let z = self.log_partition(forward);
+        (self.max, self.weight) = (max, weight);
+        z
+    }
+
+    /// Puts the weights back into their slots.
+    fn store(&self, weights: &mut Weights) {
+        for (&at, &lambda) in self.slots.iter().zip(&self.lambdas) {
+            weights.lambda[at as usize] = lambda;
+        }
+    }
 }
 
 /// Probability mass of each medium under the model (spec model 7.5).
-pub fn class_masses(state: &LearningState, log_partition: f64) -> [f64; MEDIA] {
+pub fn class_masses(state: &LearningState, weights: &Weights, log_partition: f64) -> [f64; MEDIA] {
     let mut masses = [1.0 / 16.0; MEDIA];
-    let r = f32::from(state.max_order);
-    for slot in state.table.used().filter(|slot| slot.lambda > 0) {
-        let suffix_sum = QuantWeight(slot.suffix_sum()).weight();
-        let t = r * suffix_sum + QuantWeight(slot.reference()).log_probability();
-        let lambda = QuantWeight(slot.lambda).weight();
-        masses[usize::from(slot.medium)] += exp(f64::from(r * lambda + t)) - exp(f64::from(t));
+    let order = state.max_order;
+    // On the grid with no shift: exponents can be positive here, beyond the tables.
+    let mut exponentials = Exponentials::default();
+    for (at, cell) in state.table.cells().iter().enumerate() {
+        let lambda = weights.lambda[at];
+        if lambda > 0 && !cell.is_empty() {
+            let steps = exponent(order, weights.suffix[at], weights.reference[at]);
+            let rise = u32::from(order) * u32::from(lambda);
+            masses[state.medium(cell).index()] += exponentials.difference(steps, rise);
+        }
     }
     masses.map(|mass| mass * exp(-log_partition))
-}
-
-/// `%WIDTH.6f`.
-fn fixed(value: f64, width: usize) -> String {
-    let mut text = Vec::new();
-    crate::report::cformat::fixed(&mut text, value, width, 6);
-    String::from_utf8_lossy(&text).into_owned()
 }

@@ -11,18 +11,22 @@ pub mod count;
 pub mod fit;
 pub mod moments;
 pub mod online;
+mod prepare;
 pub mod reference;
 pub mod state;
 pub mod table;
+pub mod tokens;
+pub mod weights;
+pub mod words;
 
 use crate::category::header::Header;
 use crate::error::{Result, Warning, WarningSink};
 use crate::model::digram::DigramTable;
 use crate::model::medium::MEDIA;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
-use fit::Fitted;
 use reference::Reference;
 use state::LearningState;
+use weights::Weights;
 
 /// Receives lines of progress text; silent unless a sink is set.
 pub struct Progress<'a>(Option<&'a mut dyn FnMut(&str)>);
@@ -80,6 +84,8 @@ pub struct LearnedModel {
     pub header: Header,
     /// The digitised reference measure.
     pub digrams: DigramTable,
+    /// The weights by slot.
+    pub weights: Weights,
 }
 
 /// A weight file's entries to start the fit from (`-1`), in slot order, empty ones left out.
@@ -89,7 +95,7 @@ pub struct Preload {
 }
 
 /// Turns counts and their reference measure into a model: fit, class masses, document statistics
-/// (spec model 5, steps 6 to 8). The weights stay in the table of `state`.
+/// (spec model 5, steps 6 to 8).
 ///
 /// # Errors
 /// A number that leaves the range of the formulas.
@@ -105,12 +111,9 @@ pub fn finish(
         warnings(Warning::new(NO_UNIGRAMS));
         state.make_multinomial();
     }
-    if let Some(preload) = preload {
-        state.preload(preload, progress);
-    }
-    let fitted: Fitted = fit::fit(state, settings, &digrams, preload.is_some(), progress)?;
-    let masses: [f64; MEDIA] = fit::class_masses(state, fitted.log_partition);
-    let moments = moments::measure(state, settings, &fitted, progress);
+    let (fitted, weights) = fit::fit(state, settings, &digrams, preload, progress)?;
+    let masses: [f64; MEDIA] = fit::class_masses(state, &weights, fitted.log_partition);
+    let moments = moments::measure(state, settings, &fitted, &weights, progress);
     let header = Header {
         reference_only: state.options.has(ModelOption::ReferenceOnly),
         divergence: fitted.divergence,
@@ -126,7 +129,7 @@ pub fn finish(
         options: state.options,
         scheme: Some(state.scheme),
     };
-    Ok(LearnedModel { header, digrams })
+    Ok(LearnedModel { header, digrams, weights })
 }
 
 const NO_UNIGRAMS: &str = "\n         You have not defined any unigrams, so in this model

@@ -3,11 +3,10 @@
 
 use super::fit::Fitted;
 use super::state::LearningState;
-use super::table::Slot;
+use super::weights::Weights;
 use super::{LearnSettings, Progress};
 use crate::model::moments::Moments;
 use crate::numeric::elementary::{bits, count_f32, log};
-use crate::numeric::quantize::QuantWeight;
 use crate::report::cformat;
 
 /// The statistics of the documents in `state`. Sums run in hash order, then in the order of the
@@ -16,6 +15,7 @@ pub fn measure(
     state: &LearningState,
     settings: &LearnSettings,
     fitted: &Fitted,
+    weights: &Weights,
     progress: &mut Progress<'_>,
 ) -> Moments {
     let mut moments = Moments::default();
@@ -26,15 +26,15 @@ pub fn measure(
         moments.shannon_variance = (n * state.squared_entropy_sum - sum * sum) / (n * (n - 1.0));
     } else {
         let mut e = 0.0f64;
-        for slot in state.table.used().filter(|slot| slot.order == state.max_order) {
-            let count = f64::from(count_f32(slot.count));
+        for cell in state.table.used().filter(|cell| cell.head.order() == state.max_order) {
+            let count = f64::from(count_f32(cell.count));
             e += log(count) * count;
         }
         let total = state.total;
         moments.shannon = -(e / f64::from(total) - log(f64::from(count_f32(total))));
     }
     if settings.confidence && state.documents > 0 {
-        measure_divergence(&mut moments, state, fitted, n, progress);
+        measure_divergence(&mut moments, state, fitted, weights, n, progress);
     }
     progress.say(|| {
         let mut text = format!("documents {}", state.documents).into_bytes();
@@ -57,20 +57,22 @@ fn measure_divergence(
     moments: &mut Moments,
     state: &LearningState,
     fitted: &Fitted,
+    weights: &Weights,
     n: f64,
     progress: &mut Progress<'_>,
 ) {
-    let weight = |slot: &Slot| -> f64 {
-        let mut weight = f64::from(QuantWeight(slot.lambda).weight());
-        if slot.order == 1 {
-            let reference = f64::from(QuantWeight(slot.reference()).log_probability());
-            weight += reference - fitted.log_partition;
+    let weight = |at: usize| -> f64 {
+        let mut weight = weights.lambda_nats(at);
+        if state.table.cells()[at].head.order() == 1 {
+            weight += weights.log_reference(at) - fitted.log_partition;
         }
         weight
     };
     let mut mu = 0.0f64;
-    for slot in state.table.used().filter(|slot| slot.lambda > 0) {
-        mu += weight(slot) * f64::from(slot.share);
+    for (at, cell) in state.table.cells().iter().enumerate() {
+        if weights.lambda[at] > 0 && !cell.is_empty() {
+            mu += weight(at) * f64::from(state.table.spread(at).share);
+        }
     }
     mu /= n;
     mu = -(moments.shannon + mu);
@@ -81,9 +83,8 @@ fn measure_divergence(
         let mut score = 0.0f64;
         for &id in &document.ids {
             let Some(at) = state.table.find(id) else { continue };
-            let slot = &state.table.slots()[at];
-            if slot.lambda > 0 {
-                score += weight(slot);
+            if weights.lambda[at] > 0 {
+                score += weight(at);
             }
         }
         #[allow(clippy::cast_precision_loss)] // tokens of one document

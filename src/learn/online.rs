@@ -5,8 +5,9 @@
 //! of fixed size, the slots, the token list. Pointers are written as 0 and ignored when read; all
 //! sizes are checked against each other and against the file before use.
 
-use super::state::{LearningState, ORDERS, TOKEN_END, tokens_in};
-use super::table::{MAX_BITS, Place, Slot, Table};
+use super::state::{LearningState, ORDERS};
+use super::table::{Cell, Head, MAX_BITS, Place, Spread, Table};
+use super::tokens::{TOKEN_END, TokenList, append_text, tokens_in};
 use crate::error::{Warning, WarningSink};
 use crate::model::digram::{CharacterCounts, SYMBOLS};
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
@@ -102,8 +103,14 @@ pub fn read(bytes: &[u8]) -> Result<Dump, DumpFault> {
     if tokens.last().is_some_and(|&last| last != TOKEN_END) {
         return Err(DumpFault::Damaged("its token list breaks off"));
     }
-    let slots = bytes[RECORD..RECORD + slots_length].chunks_exact(SLOT).map(read_slot);
-    let table = Table::from_slots(slots.collect())
+    let options = ModelOptions::from_bits(u32_at(at::OPTIONS));
+    let slots = bytes[RECORD..RECORD + slots_length].chunks_exact(SLOT);
+    let cells = slots.clone().map(read_cell).collect();
+    // A dump starts a new document: what was counted of one being read is dropped.
+    let share = |slot: &[u8]| Spread { occurrences: 0, share: LE::read_f32(&slot[4..]) };
+    let entropy = options.has(ModelOption::Entropy);
+    let spreads = if entropy { slots.map(share).collect() } else { Vec::new() };
+    let table = Table::from_parts(cells, spreads)
         .ok_or(DumpFault::Damaged("its table has an impossible size"))?;
     let used_slots = table.used().count();
     if used_slots != u32_at(at::USED) as usize {
@@ -122,14 +129,13 @@ pub fn read(bytes: &[u8]) -> Result<Dump, DumpFault> {
     LE::read_u32_into(&record[at::TOTALS..at::TOTALS + 4 * ORDERS], &mut total_of);
     let mut unique = [0; ORDERS];
     LE::read_u32_into(&record[at::UNIQUES..at::UNIQUES + 4 * ORDERS], &mut unique);
-    let options = ModelOptions::from_bits(u32_at(at::OPTIONS));
     let scheme = Scheme::by_number(i64::from(u32_at(at::SCHEME)))
         .ok_or(DumpFault::Damaged("its tokenizing scheme is unknown"))?;
     let min_count = LE::read_i32(&record[at::MIN_COUNT..]);
     let mut state = LearningState::new(0, options, scheme, min_count);
     state.table = table;
     state.characters = characters;
-    state.tokens = tokens;
+    state.tokens = TokenList::Texts(tokens);
     state.max_order = max_order;
     state.total_of = total_of;
     state.unique = unique;
@@ -145,16 +151,13 @@ pub fn read(bytes: &[u8]) -> Result<Dump, DumpFault> {
     Ok(Dump { state, patterns: LE::read_u64(&record[at::PATTERNS..]) })
 }
 
-/// A slot without its occurrences in the document that was being read: a dump starts a new one.
-fn read_slot(bytes: &[u8]) -> Slot {
-    Slot {
-        count: LE::read_u32(bytes),
-        share: LE::read_f32(&bytes[4..]),
-        lambda: LE::read_u16(&bytes[8..]),
-        shared: 0,
+/// What a slot counts.
+fn read_cell(bytes: &[u8]) -> Cell {
+    Cell {
         id: FeatureId(LE::read_u32(&bytes[14..])),
-        order: bytes[18] >> 4 & 7,
-        medium: bytes[18] & 15,
+        count: LE::read_u32(bytes),
+        head: Head::new(bytes[18] >> 4 & 7, u32::from(bytes[18] & 15)),
+        suffix: FeatureId(0),
     }
 }
 
@@ -174,10 +177,11 @@ pub struct RunFlags {
 pub fn write(out: &mut dyn Write, state: &LearningState, flags: RunFlags) -> io::Result<()> {
     let mut out = io::BufWriter::with_capacity(1 << 16, out);
     out.write_all(MAGIC)?;
-    let room = list_room(&state.tokens);
+    let tokens = state.tokens.to_texts(&state.table);
+    let room = list_room(&tokens);
     let mut record = vec![0u8; RECORD];
     let r = &mut record;
-    LE::write_u64(&mut r[at::LIST_USED..], state.tokens.len() as u64);
+    LE::write_u64(&mut r[at::LIST_USED..], tokens.len() as u64);
     LE::write_u64(&mut r[at::LIST_ROOM..], room as u64);
     LE::write_u64(&mut r[at::PATTERNS..], flags.patterns);
     LE::write_u32(&mut r[at::MAX_ORDER..], u32::from(state.max_order));
@@ -202,18 +206,20 @@ pub fn write(out: &mut dyn Write, state: &LearningState, flags: RunFlags) -> io:
     LE::write_f64(&mut r[at::LAST_ENTROPY..], state.last_entropy);
     out.write_all(&record)?;
     let mut bytes = [0u8; SLOT];
-    for slot in state.table.slots() {
-        LE::write_u32(&mut bytes, slot.count);
-        LE::write_f32(&mut bytes[4..], slot.share);
-        LE::write_u16(&mut bytes[8..], slot.lambda);
-        LE::write_u32(&mut bytes[10..], slot.shared);
-        LE::write_u32(&mut bytes[14..], slot.id.0);
-        bytes[18] = slot.medium | slot.order << 4;
+    for (at, cell) in state.table.cells().iter().enumerate() {
+        let spread = state.table.spread(at);
+        LE::write_u32(&mut bytes, cell.count);
+        LE::write_f32(&mut bytes[4..], spread.share);
+        LE::write_u16(&mut bytes[8..], 0);
+        LE::write_u32(&mut bytes[10..], spread.occurrences);
+        LE::write_u32(&mut bytes[14..], cell.id.0);
+        bytes[18] =
+            if cell.is_empty() { 0 } else { state.medium(cell).number() | cell.head.order() << 4 };
         out.write_all(&bytes)?;
     }
-    out.write_all(&state.tokens)?;
+    out.write_all(&tokens)?;
     let zeros = [0u8; 4096];
-    let mut left = room - state.tokens.len();
+    let mut left = room - tokens.len();
     while left > 0 {
         let step = left.min(zeros.len());
         out.write_all(&zeros[..step])?;
@@ -236,38 +242,37 @@ fn list_room(tokens: &[u8]) -> usize {
     room
 }
 
-/// Adds the counts of `source` to `target`, growing its table up to 2^`max_bits` slots
-/// (spec model 10, "Merging"). Shares of documents are not added, as in the reference.
+/// Adds the counts of `source` to `target`, both with token lists of texts, growing the target's
+/// table up to 2^`max_bits` slots (spec model 10, "Merging"). Shares of documents are not added, as in
+/// the reference.
 pub fn merge(
     target: &mut LearningState,
     source: &LearningState,
     max_bits: &mut Option<u8>,
     warnings: WarningSink<'_>,
 ) {
-    for (body, medium) in tokens_in(&source.tokens) {
-        let id = FeatureId::of(body, medium);
-        if !matches!(target.table.place(id), Place::Found(_)) {
-            target.tokens.extend_from_slice(body);
-            let tail = [crate::token::MEDIUM_MARK, medium.number() + 3, TOKEN_END];
-            target.tokens.extend_from_slice(&tail);
+    if let (TokenList::Texts(list), TokenList::Texts(more)) = (&mut target.tokens, &source.tokens) {
+        for (body, medium) in tokens_in(more) {
+            let id = FeatureId::of(body, medium);
+            if !matches!(target.table.place(id), Place::Found(_)) {
+                append_text(list, body, medium);
+            }
         }
     }
     let mut overflow = false;
-    for slot in source.table.used() {
+    for cell in source.table.used() {
         let at = loop {
-            let at = match target.table.place(slot.id) {
+            let at = match target.table.place(cell.id) {
                 Place::Found(at) => break Some(at),
                 Place::Vacant(at) => at,
                 Place::None => break None,
             };
             if target.table.has_room(target.used) {
-                let new = &mut target.table.slots_mut()[at];
-                new.id = slot.id;
-                new.order = slot.order;
-                new.medium = slot.medium;
+                let new = &mut target.table.cells_mut()[at];
+                (new.id, new.head) = (cell.id, cell.head);
                 target.used += 1;
-                target.unique[usize::from(slot.order)] += 1;
-                target.max_order = target.max_order.max(slot.order);
+                target.unique[usize::from(cell.head.order())] += 1;
+                target.max_order = target.max_order.max(cell.head.order());
                 break Some(at);
             }
             match *max_bits {
@@ -282,17 +287,18 @@ pub fn merge(
         };
         let Some(at) = at else { continue };
         let mut add = |counter: &mut u32| {
-            if *counter < u32::MAX - slot.count {
-                *counter += slot.count;
+            if *counter < u32::MAX - cell.count {
+                *counter += cell.count;
             } else {
                 overflow = true;
             }
         };
-        let into = &mut target.table.slots_mut()[at];
+        let into = &mut target.table.cells_mut()[at];
         add(&mut into.count);
         target.max_count = target.max_count.max(into.count);
+        let order = if into.is_empty() { 0 } else { into.head.order() };
         add(&mut target.total);
-        add(&mut target.total_of[usize::from(into.order)]);
+        add(&mut target.total_of[usize::from(order)]);
     }
     if overflow {
         target.options.insert(ModelOption::Overflow);
@@ -315,9 +321,9 @@ mod tests {
         let body = b"\x03tom\x03";
         let id = FeatureId::of(body, crate::model::medium::Medium::TEXT);
         let Place::Vacant(place) = state.table.place(id) else { panic!("an empty table") };
-        state.table.slots_mut()[place] =
-            Slot { id, count: 3, order: 1, medium: 1, ..Slot::default() };
-        state.tokens = b"\x03tom\x03\x02\x04\x01".to_vec();
+        state.table.cells_mut()[place] =
+            Cell { id, count: 3, head: Head::new(1, 1), suffix: FeatureId(0) };
+        state.tokens = TokenList::Texts(b"\x03tom\x03\x02\x04\x01".to_vec());
         (state.used, state.total, state.max_count, state.max_order) = (1, 3, 3, 1);
         state
     }
@@ -329,8 +335,8 @@ mod tests {
         write(&mut bytes, &state, RunFlags::default()).unwrap();
         assert_eq!(bytes.len(), MAGIC.len() + RECORD + 8 * SLOT + LIST_STEP);
         let read = read(&bytes).unwrap().state;
-        assert_eq!(read.table.slots(), state.table.slots());
-        assert_eq!(read.tokens, state.tokens);
+        assert_eq!(read.table.cells(), state.table.cells());
+        assert_eq!(read.tokens.to_texts(&read.table), state.tokens.to_texts(&state.table));
         assert_eq!(read.max_count, 3);
     }
 

@@ -8,6 +8,7 @@ use crate::model::digram::{
     CharacterCounts, DigramTable, FIRST, LENGTH_ROW, MARGINAL_ROW, SYMBOLS,
 };
 use crate::numeric::elementary::{exp, log, narrow};
+use crate::report::cformat::fixed_text;
 
 /// Usable symbols: 3..=255.
 const USABLE: f64 = 253.0;
@@ -243,10 +244,10 @@ fn maximum_entropy_row(
         progress.say(|| {
             format!(
                 "digramic ({from}) entropy change {} --> {} ({}, {})",
-                fixed(f64::from(old_d), 0),
-                fixed(f64::from(d), 0),
-                fixed(f64::from(delta), 10),
-                fixed(f64::from((z - old_z).abs()), 10)
+                fixed_text(f64::from(old_d), 0, 6),
+                fixed_text(f64::from(d), 0, 6),
+                fixed_text(f64::from(delta), 10, 6),
+                fixed_text(f64::from((z - old_z).abs()), 10, 6)
             )
         });
         if !((d - old_d).abs() > 0.001 || delta > 0.001 || (z - old_z).abs() > 0.001) {
@@ -267,13 +268,6 @@ fn maximum_entropy_row(
         table.set(from, to, ((lambda[to] - log_size) - z) - s);
     }
     Ok(())
-}
-
-/// `%WIDTH.6f`.
-fn fixed(value: f64, width: usize) -> String {
-    let mut text = Vec::new();
-    crate::report::cformat::fixed(&mut text, value, width, 6);
-    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Relative frequencies of a row, unseen symbols sharing what the seen ones give up.

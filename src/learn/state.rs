@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What learning has counted so far: everything that an online dump holds.
 
-use super::table::Table;
-use super::{Preload, Progress};
+use super::table::{Cell, Table};
+use super::tokens::TokenList;
 use crate::model::digram::CharacterCounts;
 use crate::model::medium::Medium;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
-use crate::token::MEDIUM_MARK;
+use crate::token::lexicon::TermId;
 
 /// Number of values of an order as stored in three bits, and one more that dumps carry.
 pub const ORDERS: usize = 9;
-
-/// Ends each token in the token list.
-pub const TOKEN_END: u8 = 0x01;
 
 /// Counts of a learning run; all integers stop at 2^32 - 1.
 #[derive(Debug, Clone)]
@@ -21,9 +18,8 @@ pub struct LearningState {
     pub table: Table,
     /// Character statistics of the order-1 tokens.
     pub characters: CharacterCounts,
-    /// The token list: every feature's full text in order of first appearance, each followed by
-    /// [`TOKEN_END`].
-    pub tokens: Vec<u8>,
+    /// The features in order of first appearance.
+    pub tokens: TokenList,
     /// Highest order seen.
     pub max_order: u8,
     /// Occurrences by order; order 0 holds those that found no room.
@@ -71,9 +67,9 @@ impl LearningState {
     /// Nothing counted yet, in a table of 2^`bits` slots.
     pub fn new(bits: u8, options: ModelOptions, scheme: Scheme, min_count: i32) -> Self {
         Self {
-            table: Table::new(bits),
+            table: Table::new(bits, options.has(ModelOption::Entropy)),
             characters: CharacterCounts::default(),
-            tokens: Vec::new(),
+            tokens: TokenList::Texts(Vec::new()),
             max_order: 0,
             total_of: [0; ORDERS],
             unique: [0; ORDERS],
@@ -103,9 +99,13 @@ impl LearningState {
         self.options.has(ModelOption::Multinomial)
     }
 
-    /// Texts of the token list: body and medium, in order of first appearance.
-    pub fn token_list(&self) -> impl Iterator<Item = (&[u8], Medium)> {
-        tokens_in(&self.tokens)
+    /// The medium of the feature in a slot.
+    pub fn medium(&self, cell: &Cell) -> Medium {
+        let payload = cell.head.payload();
+        match &self.tokens {
+            TokenList::Terms(list) => list.lexicon.medium(TermId(payload)),
+            TokenList::Texts(_) => Medium::new((payload & 15) as u8),
+        }
     }
 
     /// Treats all features as of order 1, because none is (spec model 5, step 6).
@@ -115,28 +115,8 @@ impl LearningState {
             self.total_of[1] = self.total_of[1].wrapping_add(self.total_of[order]);
             self.unique[1] = self.unique[1].wrapping_add(self.unique[order]);
         }
-        for slot in self.table.slots_mut().iter_mut().filter(|slot| !slot.is_empty()) {
-            slot.order = 1;
+        for cell in self.table.cells_mut().iter_mut().filter(|cell| !cell.is_empty()) {
+            cell.head = cell.head.with_order(1);
         }
     }
-
-    /// Starts the weights from those of an earlier file (spec model 7.6). A weight whose feature is
-    /// not in the table goes to the empty slot where the search for it ends.
-    pub(super) fn preload(&mut self, preload: &Preload, progress: &mut Progress<'_>) {
-        progress.say(|| format!("preloading {} token weights", preload.weights.len()));
-        for &(id, weight) in &preload.weights {
-            if let Some(at) = self.table.find(id) {
-                self.table.slots_mut()[at].lambda = weight.0;
-            }
-        }
-    }
-}
-
-/// The tokens of a token list: body and medium.
-pub fn tokens_in(list: &[u8]) -> impl Iterator<Item = (&[u8], Medium)> {
-    list.split(|&byte| byte == TOKEN_END).filter_map(|token| {
-        let mark = token.iter().position(|&byte| byte == MEDIUM_MARK)?;
-        let medium = Medium::new(token.get(mark + 1)?.wrapping_sub(3) & 15);
-        Some((&token[..mark], medium))
-    })
 }

@@ -52,6 +52,24 @@ impl CharacterCounts {
         self.cells[LENGTH_ROW * SYMBOLS + length.min(SYMBOLS - 1)] += 1.0;
     }
 
+    /// Counts a token's body so many times, as if [`Self::count`] were called that often.
+    pub fn count_times(&mut self, body: &[u8], times: u32) {
+        if times == 0 {
+            return;
+        }
+        let Some((&first, rest)) = body.split_first() else { return };
+        let mut from = clip(first);
+        let mut length = 1;
+        for &byte in rest {
+            let to = clip(byte);
+            add_ones(&mut self.cells[from * SYMBOLS + to], times);
+            add_ones(&mut self.cells[MARGINAL_ROW * SYMBOLS + to], times);
+            from = to;
+            length += usize::from(to != FIRST);
+        }
+        add_ones(&mut self.cells[LENGTH_ROW * SYMBOLS + length.min(SYMBOLS - 1)], times);
+    }
+
     /// Row `from`: 256 counts.
     pub fn row(&self, from: usize) -> &[f32] {
         &self.cells[from * SYMBOLS..(from + 1) * SYMBOLS]
@@ -72,6 +90,20 @@ impl CharacterCounts {
         for (cell, more) in self.cells.iter_mut().zip(&other.cells) {
             *cell += more;
         }
+    }
+}
+
+/// Adds 1 so many times, each sum rounded to f32: counts stop at 2^24 by themselves.
+#[allow(clippy::cast_possible_truncation)] // at most 2^24, exact
+fn add_ones(cell: &mut f32, times: u32) {
+    const STOP: f32 = 16_777_216.0;
+    if *cell < STOP {
+        *cell = (f64::from(*cell) + f64::from(times)).min(f64::from(STOP)) as f32;
+        return;
+    }
+    // Merged counts can lie above; there a step of 1 rounds to nothing after one step at most.
+    for _ in 0..times.min(2) {
+        *cell += 1.0;
     }
 }
 
@@ -126,6 +158,19 @@ impl DigramTable {
         (sum, length)
     }
 
+    /// The same cost in whole steps of 1/32 nat, without the length term.
+    pub fn steps(&self, body: &[u8]) -> u32 {
+        let (sum, _) = self.walk(body);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // whole, below 2^24
+        let steps = (-sum * crate::numeric::quantize::STEPS_PER_NAT) as u32;
+        steps
+    }
+
+    /// Whether the length of a token has a price of its own (`-L toklen`).
+    pub fn prices_lengths(&self) -> bool {
+        self.cells[LENGTH_ROW * SYMBOLS..(LENGTH_ROW + 1) * SYMBOLS].iter().any(|&x| x != 0.0)
+    }
+
     /// The length term of a token of `length` symbols plus one: 0 but for the token-length measure.
     fn length_term(&self, length: usize) -> f32 {
         let row = LENGTH_ROW * SYMBOLS;
@@ -175,6 +220,18 @@ mod tests {
         assert_eq!(cell(98, 3), 1.0);
         assert_eq!(cell(MARGINAL_ROW, 3), 1.0);
         assert_eq!(cell(LENGTH_ROW, 3), 1.0);
+    }
+
+    #[test]
+    fn many_at_once_count_as_one_by_one() {
+        for start in [0.0, 5.0, 16_777_210.0, 16_777_216.0, 16_777_218.0, 33_554_432.0] {
+            for times in [0, 1, 2, 3, 10] {
+                let (mut at_once, mut one_by_one) = (start, start);
+                add_ones(&mut at_once, times);
+                (0..times).for_each(|_| one_by_one += 1.0f32);
+                assert_eq!(at_once, one_by_one, "{start} + {times}");
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! Everything that decides a bit: one home per formula, explicit widths, sums in stated order.
 
 pub mod elementary;
+pub mod exponentials;
 pub mod parse;
 pub mod quantize;
 pub mod random;

@@ -78,6 +78,13 @@ pub fn general(out: &mut Vec<u8>, value: f64) {
     }
 }
 
+/// `value` as `%WIDTH.PRECISIONf` prints it.
+pub fn fixed_text(value: f64, width: usize, precision: usize) -> String {
+    let mut text = Vec::new();
+    fixed(&mut text, value, width, precision);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
 /// Appends `value` as `%WIDTHd` does.
 pub fn decimal(out: &mut Vec<u8>, value: i64, width: usize) {
     let mut digits = [0; 24];

@@ -4,7 +4,7 @@
 use super::{cformat, token};
 use crate::category::header::Header;
 use crate::learn::state::LearningState;
-use crate::numeric::quantize::QuantWeight;
+use crate::learn::weights::Weights;
 use crate::token::id::FeatureId;
 
 /// Appends the dump's head: header lines, counts, expressions, options, column names.
@@ -33,23 +33,27 @@ pub fn head(
 pub fn tokens(
     out: &mut Vec<u8>,
     state: &LearningState,
+    weights: &Weights,
     mut flush: impl FnMut(&mut Vec<u8>) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
-    for (body, medium) in state.token_list() {
-        let id = FeatureId::of(body, medium);
-        let Some(at) = state.table.find(id) else { continue };
-        let slot = &state.table.slots()[at];
-        cformat::fixed(out, f64::from(QuantWeight(slot.lambda).weight()), 9, 3);
+    let mut result = Ok(());
+    state.tokens.for_each(&state.table, |body, medium| {
+        let Some(at) = state.table.find(FeatureId::of(body, medium)) else { return };
+        if result.is_err() {
+            return;
+        }
+        let cell = &state.table.cells()[at];
+        cformat::fixed(out, weights.lambda_nats(at), 9, 3);
         out.push(b' ');
-        cformat::fixed(out, f64::from(QuantWeight(slot.reference()).log_probability()), 9, 3);
+        cformat::fixed(out, weights.log_reference(at), 9, 3);
         out.push(b' ');
-        cformat::decimal(out, i64::from(slot.count.cast_signed()), 7);
+        cformat::decimal(out, i64::from(cell.count.cast_signed()), 7);
         out.push(b' ');
-        cformat::hexadecimal(out, u64::from(slot.id.0), 8);
+        cformat::hexadecimal(out, u64::from(cell.id.0), 8);
         out.push(b' ');
         token::show(out, body, medium);
         out.push(b'\n');
-        flush(out)?;
-    }
-    Ok(())
+        result = flush(out);
+    });
+    result
 }

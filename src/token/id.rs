@@ -47,6 +47,76 @@ pub fn hash(key: &[u8], level: u64) -> u64 {
     mix(a, b, c).2
 }
 
+/// The hash of a key that grows at its end: whole blocks of 24 bytes are mixed in once.
+#[derive(Debug, Clone, Copy)]
+pub struct GrowingHash {
+    a: u64,
+    b: u64,
+    c: u64,
+    /// Where the key starts in the text that holds it.
+    start: usize,
+    /// Where the bytes begin that are not mixed in yet.
+    next: usize,
+}
+
+/// Bytes that must be readable behind the end of a [`GrowingHash`]'s key.
+pub const HASH_PADDING: usize = 24;
+
+impl GrowingHash {
+    /// The hash of an empty key at `start` of a text, at level 0.
+    pub const fn new(start: usize) -> Self {
+        Self { a: 0, b: 0, c: GOLDEN_RATIO, start, next: start }
+    }
+
+    /// Where the key starts in its text.
+    pub const fn start(&self) -> usize {
+        self.start
+    }
+
+    /// The 64-bit hash of `text[start..end]`, as [`hash`] at level 0 gives it. `end` must not go
+    /// back from one call to the next, and [`HASH_PADDING`] bytes must follow it in `text`.
+    #[inline]
+    pub fn upto(&mut self, text: &[u8], end: usize) -> u64 {
+        while end - self.next >= 24 {
+            let (a, b, c) = three_words(text, self.next);
+            let (a, b, c) =
+                (self.a.wrapping_add(a), self.b.wrapping_add(b), self.c.wrapping_add(c));
+            (self.a, self.b, self.c) = mix(a, b, c);
+            self.next += 24;
+        }
+        let rest = end - self.next;
+        let (a, b, c) = three_words(text, self.next);
+        let a = self.a.wrapping_add(a & LOW_BYTES[rest.min(8)]);
+        let b = self.b.wrapping_add(b & LOW_BYTES[rest.clamp(8, 16) - 8]);
+        let c = (c & LOW_BYTES[rest.max(16) - 16]) << 8;
+        let c = self.c.wrapping_add((end - self.start) as u64).wrapping_add(c);
+        mix(a, b, c).2
+    }
+}
+
+/// Masks of the lowest 0 to 8 bytes.
+const LOW_BYTES: [u64; 9] = [
+    0,
+    0xff,
+    0xffff,
+    0xff_ffff,
+    0xffff_ffff,
+    0xff_ffff_ffff,
+    0xffff_ffff_ffff,
+    0xff_ffff_ffff_ffff,
+    u64::MAX,
+];
+
+/// The 24 bytes at `at` as three little-endian numbers.
+#[inline]
+fn three_words(text: &[u8], at: usize) -> (u64, u64, u64) {
+    let bytes: &[u8; 24] = text[at..at + 24].try_into().expect("a slice of 24");
+    let word = |from: usize| {
+        u64::from_le_bytes(bytes[from..from + 8].try_into().expect("a slice of eight"))
+    };
+    (word(0), word(8), word(16))
+}
+
 /// Up to eight bytes as a little-endian number; missing bytes are 0.
 fn le64(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
@@ -79,6 +149,18 @@ pub(crate) fn mix(mut a: u64, mut b: u64, mut c: u64) -> (u64, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn growing_keys_hash_as_whole_ones() {
+        let mut text: Vec<u8> = (0..200u8).map(|k| k.wrapping_mul(37)).collect();
+        text.resize(200 + HASH_PADDING, 0xaa);
+        for start in [0, 1, 7, 23, 24, 50] {
+            let mut growing = GrowingHash::new(start);
+            for end in (start..200).step_by(3) {
+                assert_eq!(growing.upto(&text, end), hash(&text[start..end], 0), "{start} {end}");
+            }
+        }
+    }
 
     #[test]
     fn ids_of_the_specification() {

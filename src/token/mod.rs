@@ -7,6 +7,7 @@
 
 pub mod class;
 pub mod id;
+pub mod lexicon;
 pub mod ngram;
 pub mod pattern;
 pub mod runs;

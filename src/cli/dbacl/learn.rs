@@ -61,8 +61,11 @@ pub fn run(
     config.patterns.refuse_unstorable()?;
     let state = initial_state(config, &mut settings, output)?;
     let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
+    let mut counter = Counter::new(state, &settings, verbose);
+    let by_words = patterns.is_empty() && !config.debug && counter.expect_words(config.order);
     let mut learner = Learner {
-        counter: Counter::new(state, &settings, verbose),
+        counter,
+        by_words,
         patterns,
         tokenizer: Tokenizer::new(
             config.scheme,
@@ -94,7 +97,7 @@ pub fn run(
         Ok(())
     })?;
     let Learner { counter, patterns, .. } = learner;
-    let mut state = counter.into_state();
+    let mut state = counter.into_state(&mut warn);
     if !state.table.has_room(state.used) {
         let bits = state.table.bits() + 1;
         MESSAGES.warning(&format!("table full, some tokens ignored - try with option -h {bits}"));
@@ -161,7 +164,7 @@ fn conclude(
         config.own_patterns.iter().map(|&pattern| patterns.stored(pattern)).collect();
     if config.dump {
         dump::head(output.buffer(), &model.header, name, &stored, state);
-        dump::tokens(&mut Vec::new(), state, |text| {
+        dump::tokens(&mut Vec::new(), state, &model.weights, |text| {
             output.buffer().append(text);
             output.spill()
         })
@@ -172,7 +175,9 @@ fn conclude(
         output.buffer().extend_from_slice(name);
         output.buffer().push(b'\n');
     }
-    let slots = || state.table.slots().iter().map(|slot| (slot.id, QuantWeight(slot.lambda)));
+    let ids = || state.table.cells().iter().map(|cell| cell.id);
+    let weights = || model.weights.lambda.iter().map(|&lambda| QuantWeight(lambda));
+    let slots = || ids().zip(weights());
     let mut write = |out: &mut dyn Write| {
         writer::write(out, &model.header, name, &stored, &model.digrams, slots())
     };
@@ -397,6 +402,8 @@ fn digram_dump(digrams: &DigramTable, output: &mut Output) -> io::Result<()> {
 /// Takes the lines of the inputs and counts their features.
 struct Learner<'a> {
     counter: Counter,
+    /// Features are counted by their words, not by their texts.
+    by_words: bool,
     patterns: PatternList,
     tokenizer: Tokenizer,
     window: Window,
@@ -420,6 +427,11 @@ impl Consumer for Learner<'_> {
         let Self { counter, patterns, tokenizer, window, output, .. } = self;
         counter.line_of_mail(state.in_header);
         if !state.kept {
+            return Ok(());
+        }
+        if self.by_words {
+            tokenizer.line(line, &mut counter.words(state.medium, &mut warn));
+            counter.end_of_words(&mut warn);
             return Ok(());
         }
         let debug = self.debug;

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Counts → weights: the maximum-entropy fit, one order after the other (spec model 7).
+
+use super::state::LearningState;
+use super::table::Slot;
+use super::{LearnSettings, Progress};
+use crate::error::{Error, Result};
+use crate::model::digram::DigramTable;
+use crate::model::medium::MEDIA;
+use crate::model::settings::ModelOption;
+use crate::numeric::elementary::{exp, log, narrow};
+use crate::numeric::quantize::QuantWeight;
+use crate::token::BOUNDARY;
+use crate::token::id::FeatureId;
+
+/// What the fit found beside the weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fitted {
+    /// log Z of the highest order, nats.
+    pub log_partition: f64,
+    /// Kullback-Leibler divergence from the reference measure, nats.
+    pub divergence: f64,
+}
+
+/// When the iteration of an order stops.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Tolerances {
+    divergence: f64,
+    lambda: f64,
+    log_partition: f64,
+    several_passes: bool,
+}
+
+impl Tolerances {
+    fn of(quality: Option<u8>, preloaded: bool) -> Self {
+        let (lambda, log_partition, several_passes) = match quality {
+            None if preloaded => (0.03125, 0.05, false),
+            None | Some(1) => (0.05, 0.05, false),
+            Some(2) => (0.03125, 0.05, false),
+            Some(3) => (0.03125, 0.01, false),
+            Some(_) => (0.03125, 0.01, true),
+        };
+        Self { divergence: 0.01, lambda, log_partition, several_passes }
+    }
+}
+
+/// Weight of a slot in nats, widened.
+fn lambda(slot: &Slot) -> f64 {
+    f64::from(QuantWeight(slot.lambda).weight())
+}
+
+/// Suffix sum of a slot in nats, widened.
+fn suffix_sum(slot: &Slot) -> f64 {
+    f64::from(QuantWeight(slot.suffix_sum()).weight())
+}
+
+/// Reference log-probability of a slot in nats, widened.
+fn reference(slot: &Slot) -> f64 {
+    f64::from(QuantWeight(slot.reference()).log_probability())
+}
+
+/// Features of one order and what their sums need.
+struct OrderSums<'a> {
+    state: &'a LearningState,
+    order: u8,
+    log_below: f64,
+}
+
+impl OrderSums<'_> {
+    fn slots(&self, forward: bool) -> Box<dyn Iterator<Item = &Slot> + '_> {
+        let order = self.order;
+        let slots = self.state.table.used();
+        if forward {
+            Box::new(slots.filter(move |slot| slot.order == order))
+        } else {
+            Box::new(slots.rev().filter(move |slot| slot.order == order))
+        }
+    }
+
+    /// log Z divided by the order, nats.
+    fn log_partition(&self, forward: bool) -> Result<f64> {
+        let r = f64::from(self.order);
+        let mut m = self.log_below;
+        for slot in self.slots(forward) {
+            let t = r * lambda(slot) + r * suffix_sum(slot) + reference(slot);
+            m = if t > m { t } else { m };
+        }
+        let mut sum = exp(self.log_below - m);
+        for slot in self.slots(forward) {
+            let t = r * suffix_sum(slot) + reference(slot) - m;
+            sum += exp(r * lambda(slot) + t) - exp(t);
+        }
+        let z = (m + log(sum)) / r;
+        if z.is_nan() {
+            return Err(Error::Numeric("sorry, partition function went kaboom.".into()));
+        }
+        Ok(z)
+    }
+
+    /// Divergence of this order, nats.
+    fn divergence(&self, z: f64, forward: bool, occurrences: f64) -> f64 {
+        let mut t = 0.0;
+        for slot in self.slots(forward) {
+            t += lambda(slot) * f64::from(slot.count);
+        }
+        -z + t / occurrences
+    }
+}
+
+/// Fits the weights of all orders; they end up in the table of `state`.
+///
+/// # Errors
+/// [`Error::Numeric`] when the log-partition leaves the range of numbers.
+pub fn fit(
+    state: &mut LearningState,
+    settings: &LearnSettings,
+    digrams: &DigramTable,
+    preloaded: bool,
+    progress: &mut Progress<'_>,
+) -> Result<Fitted> {
+    let tolerances = Tolerances::of(settings.quality, preloaded);
+    let multinomial = state.is_multinomial();
+    let orders = if multinomial { 1 } else { state.max_order };
+    let several = tolerances.several_passes && !multinomial && state.max_order != 1;
+    let cut = cut_off(state.min_count, state.max_count);
+    let mut fitted = Fitted { log_partition: 0.0, divergence: 0.0 };
+    let mut previous = 0.0;
+    let mut forward = true;
+    progress.say(|| "now maximizing model entropy".into());
+    for _ in 0..if several { 50 } else { 1 } {
+        for order in 1..=orders {
+            let occurrences = state.total_of[usize::from(order)];
+            let (log_below, kappa) = prepare(state, digrams, order);
+            let total = f64::from(occurrences);
+            let extra = if order == 1 {
+                0.0
+            } else {
+                let mut sum = 0.0;
+                for slot in state.table.used().filter(|slot| slot.order < order) {
+                    sum += lambda(slot) * f64::from(slot.count);
+                }
+                sum / total
+            };
+            let unique = state.unique[usize::from(order)];
+            progress.say(|| {
+                format!(
+                    "* optimizing order {order} weights ({occurrences} tokens, {unique} unique, kappa = {})",
+                    fixed(kappa, 0)
+                )
+            });
+            if state.options.has(ModelOption::ReferenceOnly) {
+                break;
+            }
+            let r = f64::from(order);
+            let sums = |state: &LearningState, forward: bool| -> Result<(f64, f64)> {
+                let sums = OrderSums { state, order, log_below };
+                let z = sums.log_partition(forward)?;
+                Ok((z, sums.divergence(z, forward, total)))
+            };
+            let (mut z, mut divergence) = sums(state, forward)?;
+            forward = !forward;
+            for _ in 0..50 {
+                let (old_divergence, old_z) = (divergence, z);
+                let mut delta = 0.0f64;
+                for at in 0..state.table.slots().len() {
+                    let slot = state.table.slots()[at];
+                    if slot.is_empty() || slot.order != order {
+                        continue;
+                    }
+                    let old = lambda(&slot);
+                    let mut new = if slot.count > cut {
+                        (log(f64::from(slot.count)) - log(total) - reference(&slot)) / r + z
+                            - suffix_sum(&slot)
+                    } else {
+                        0.0
+                    };
+                    if new.is_nan() {
+                        z = OrderSums { state, order, log_below }.log_partition(forward)?;
+                        continue;
+                    }
+                    if new > old + 100.0 {
+                        new = old + 100.0;
+                    } else if new < old - 100.0 {
+                        new = old - 100.0;
+                    }
+                    if new < 0.0 {
+                        new = 0.0;
+                    }
+                    let change = (new - old).abs();
+                    delta = if change > delta { change } else { delta };
+                    state.table.slots_mut()[at].lambda = QuantWeight::from_weight(narrow(new)).0;
+                }
+                (z, divergence) = sums(state, forward)?;
+                forward = !forward;
+                progress.say(|| {
+                    format!(
+                        "entropy change {} --> {} ({}, {})",
+                        fixed(old_divergence + extra, 0),
+                        fixed(divergence + extra, 0),
+                        fixed(delta, 10),
+                        fixed((z - old_z).abs(), 10)
+                    )
+                });
+                if !((old_divergence - divergence).abs() > tolerances.divergence
+                    || delta > tolerances.lambda
+                    || (z - old_z).abs() > tolerances.log_partition)
+                {
+                    break;
+                }
+            }
+            fitted = Fitted { log_partition: z, divergence: divergence + extra };
+        }
+        if (1.0 - previous / fitted.log_partition).abs() < 0.01 {
+            break;
+        }
+        previous = fitted.log_partition;
+    }
+    Ok(fitted)
+}
+
+/// Features seen that often or less get no weight (spec model 7.2).
+#[allow(clippy::cast_sign_loss)] // wraps on purpose, as the reference does
+const fn cut_off(min_count: i32, max_count: u32) -> u32 {
+    if min_count >= 0 { min_count as u32 } else { (min_count as u32).wrapping_add(max_count) }
+}
+
+/// Sets reference weight and suffix sum of the features of `order`; returns the log mass of
+/// everything below it and kappa, the mass of the reference measure on the features
+/// (spec model 7.4).
+fn prepare(state: &mut LearningState, digrams: &DigramTable, order: u8) -> (f64, f64) {
+    let r = f64::from(order);
+    let mut max = 0.0f64;
+    let mut kappa = 0.0f64;
+    let tokens = std::mem::take(&mut state.tokens);
+    for (body, medium) in super::state::tokens_in(&tokens) {
+        let Some(at) = state.table.find(FeatureId::of(body, medium)) else { continue };
+        let slot = state.table.slots()[at];
+        let words = body.iter().filter(|&&byte| byte == BOUNDARY).count() - 1;
+        if words != usize::from(slot.order) || slot.order > order {
+            continue;
+        }
+        if slot.order == order {
+            let weight = QuantWeight::from_log_probability(digrams.log_reference(body)).0;
+            let mut sum = 0u16;
+            for start in 1..body.len().saturating_sub(1) {
+                if body[start] == BOUNDARY
+                    && let Some(at) = state.table.find(FeatureId::of(&body[start..], medium))
+                {
+                    sum = sum.wrapping_add(state.table.slots()[at].lambda);
+                }
+            }
+            state.table.slots_mut()[at].set_fit_fields(weight, sum);
+        } else if slot.lambda > 0 {
+            let t = r * lambda(&slot) + r * suffix_sum(&slot) + reference(&slot);
+            max = if t > max { t } else { max };
+        }
+        kappa += exp(reference(&state.table.slots()[at]));
+    }
+    state.tokens = tokens;
+    let mut g = 1.0f64; // the reference starts from 1, not from exp(-max)
+    for slot in state.table.used().filter(|slot| slot.order < order && slot.lambda > 0) {
+        let t = -max + r * suffix_sum(slot) + reference(slot);
+        g += exp(r * lambda(slot) + t) - exp(t);
+    }
+    (max + log(g), kappa)
+}
+
+/// Probability mass of each medium under the model (spec model 7.5).
+pub fn class_masses(state: &LearningState, log_partition: f64) -> [f64; MEDIA] {
+    let mut masses = [1.0 / 16.0; MEDIA];
+    let r = f32::from(state.max_order);
+    for slot in state.table.used().filter(|slot| slot.lambda > 0) {
+        let suffix_sum = QuantWeight(slot.suffix_sum()).weight();
+        let t = r * suffix_sum + QuantWeight(slot.reference()).log_probability();
+        let lambda = QuantWeight(slot.lambda).weight();
+        masses[usize::from(slot.medium)] += exp(f64::from(r * lambda + t)) - exp(f64::from(t));
+    }
+    masses.map(|mass| mass * exp(-log_partition))
+}
+
+/// `%WIDTH.6f`.
+fn fixed(value: f64, width: usize) -> String {
+    let mut text = Vec::new();
+    crate::report::cformat::fixed(&mut text, value, width, 6);
+    String::from_utf8_lossy(&text).into_owned()
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What learning has counted so far: everything that an online dump holds.
+
+use super::table::Table;
+use super::{Preload, Progress};
+use crate::model::digram::CharacterCounts;
+use crate::model::medium::Medium;
+use crate::model::settings::{ModelOption, ModelOptions, Scheme};
+use crate::token::MEDIUM_MARK;
+
+/// Number of values of an order as stored in three bits, and one more that dumps carry.
+pub const ORDERS: usize = 9;
+
+/// Ends each token in the token list.
+pub const TOKEN_END: u8 = 0x01;
+
+/// Counts of a learning run; all integers stop at 2^32 - 1.
+#[derive(Debug, Clone)]
+pub struct LearningState {
+    /// The features.
+    pub table: Table,
+    /// Character statistics of the order-1 tokens.
+    pub characters: CharacterCounts,
+    /// The token list: every feature's full text in order of first appearance, each followed by
+    /// [`TOKEN_END`].
+    pub tokens: Vec<u8>,
+    /// Highest order seen.
+    pub max_order: u8,
+    /// Occurrences by order; order 0 holds those that found no room.
+    pub total_of: [u32; ORDERS],
+    /// Distinct features by order.
+    pub unique: [u32; ORDERS],
+    /// Occurrences of all orders.
+    pub total: u32,
+    /// Used slots.
+    pub used: u32,
+    /// Largest count of a slot.
+    pub max_count: u32,
+    /// The model's option word.
+    pub options: ModelOptions,
+    /// The tokenizing scheme.
+    pub scheme: Scheme,
+    /// The cut-off as given (`-z`).
+    pub min_count: i32,
+    /// Sum over documents of the negative entropy, nats.
+    pub negative_entropy_sum: f64,
+    /// Sum over documents of the squared entropy.
+    pub squared_entropy_sum: f64,
+    /// Entropy of the last document, nats.
+    pub last_entropy: f64,
+    /// Documents with at least one token.
+    pub documents: u32,
+    /// Documents without tokens.
+    pub empty_documents: u32,
+    /// Whether the message being read is passed over (`-x`).
+    pub message_dropped: bool,
+    /// Scores for the confidence: reservoir of documents.
+    pub reservoir: Vec<Sampled>,
+}
+
+/// A document in the reservoir.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sampled {
+    /// Ids of its tokens, in order, with repeats.
+    pub ids: Vec<crate::token::id::FeatureId>,
+    /// Its entropy, nats.
+    pub entropy: f64,
+}
+
+impl LearningState {
+    /// Nothing counted yet, in a table of 2^`bits` slots.
+    pub fn new(bits: u8, options: ModelOptions, scheme: Scheme, min_count: i32) -> Self {
+        Self {
+            table: Table::new(bits),
+            characters: CharacterCounts::default(),
+            tokens: Vec::new(),
+            max_order: 0,
+            total_of: [0; ORDERS],
+            unique: [0; ORDERS],
+            total: 0,
+            used: 0,
+            max_count: 0,
+            options,
+            scheme,
+            min_count,
+            negative_entropy_sum: 0.0,
+            squared_entropy_sum: 0.0,
+            last_entropy: 0.0,
+            documents: 0,
+            empty_documents: 0,
+            message_dropped: false,
+            reservoir: Vec::new(),
+        }
+    }
+
+    /// Whether per-document statistics are kept.
+    pub const fn measures_entropy(&self) -> bool {
+        self.options.has(ModelOption::Entropy)
+    }
+
+    /// Whether features are counted independently of their order.
+    pub const fn is_multinomial(&self) -> bool {
+        self.options.has(ModelOption::Multinomial)
+    }
+
+    /// Texts of the token list: body and medium, in order of first appearance.
+    pub fn token_list(&self) -> impl Iterator<Item = (&[u8], Medium)> {
+        tokens_in(&self.tokens)
+    }
+
+    /// Treats all features as of order 1, because none is (spec model 5, step 6).
+    pub(super) fn make_multinomial(&mut self) {
+        self.options.insert(ModelOption::Multinomial);
+        for order in 2..=usize::from(self.max_order).min(ORDERS - 1) {
+            self.total_of[1] = self.total_of[1].wrapping_add(self.total_of[order]);
+            self.unique[1] = self.unique[1].wrapping_add(self.unique[order]);
+        }
+        for slot in self.table.slots_mut().iter_mut().filter(|slot| !slot.is_empty()) {
+            slot.order = 1;
+        }
+    }
+
+    /// Starts the weights from those of an earlier file (spec model 7.6). A weight whose feature is
+    /// not in the table goes to the empty slot where the search for it ends.
+    pub(super) fn preload(&mut self, preload: &Preload, progress: &mut Progress<'_>) {
+        progress.say(|| format!("preloading {} token weights", preload.weights.len()));
+        for &(id, weight) in &preload.weights {
+            if let Some(at) = self.table.find(id) {
+                self.table.slots_mut()[at].lambda = weight.0;
+            }
+        }
+    }
+}
+
+/// The tokens of a token list: body and medium.
+pub fn tokens_in(list: &[u8]) -> impl Iterator<Item = (&[u8], Medium)> {
+    list.split(|&byte| byte == TOKEN_END).filter_map(|token| {
+        let mark = token.iter().position(|&byte| byte == MEDIUM_MARK)?;
+        let medium = Medium::new(token.get(mark + 1)?.wrapping_sub(3) & 15);
+        Some((&token[..mark], medium))
+    })
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What the fit needs of each feature of an order: its reference weight and the sum of its
+//! suffixes' weights (spec model 7.4).
+
+use super::state::LearningState;
+use super::table::Place;
+use super::tokens::{TermList, TokenList, tokens_in};
+use super::weights::Weights;
+use crate::model::digram::DigramTable;
+use crate::model::medium::Medium;
+use crate::numeric::quantize::QuantWeight;
+use crate::token::BOUNDARY;
+use crate::token::id::FeatureId;
+use crate::token::lexicon::TermId;
+
+/// Look-ups whose memory is asked for at once.
+const AHEAD: usize = 64;
+
+/// Sets reference weights and suffix sums, order by order.
+pub struct Preparation<'a> {
+    digrams: &'a DigramTable,
+    /// Steps of 1/32 nat that each term costs; empty where features are texts, or where the measure
+    /// prices lengths, which does not add up over words.
+    costs: Vec<u32>,
+}
+
+impl<'a> Preparation<'a> {
+    /// Prices the terms of `state` under the reference measure.
+    ///
+    /// A token's weight is a sum of multiples of 1/32 below 2^24 of them: it is exact in f32, in
+    /// whatever order, and so the sum over the token's words.
+    pub fn new(state: &LearningState, digrams: &'a DigramTable) -> Self {
+        let mut costs = Vec::new();
+        if let TokenList::Terms(list) = &state.tokens
+            && !digrams.prices_lengths()
+        {
+            let mut body = Vec::new();
+            costs.extend((0u32..).map(TermId).take(list.lexicon.len()).map(|term| {
+                list.text(&[term], &mut body);
+                digrams.steps(&body)
+            }));
+        }
+        Self { digrams, costs }
+    }
+
+    /// Prepares the features of `order`, whose slots in hash order are `slots`.
+    pub fn prepare(&self, state: &LearningState, weights: &mut Weights, order: u8, slots: &[u32]) {
+        match &state.tokens {
+            TokenList::Texts(list) => self.prepare_texts(list, state, weights, order),
+            TokenList::Terms(list) => self.prepare_terms(list, state, weights, slots),
+        }
+    }
+
+    fn prepare_texts(&self, list: &[u8], state: &LearningState, weights: &mut Weights, order: u8) {
+        for (body, medium) in tokens_in(list) {
+            // A token counts under its own order only; after a collision of ids its slot can be of
+            // another.
+            if words(body) != usize::from(order) {
+                continue;
+            }
+            let Place::Found(at) = state.table.place(FeatureId::of(body, medium)) else { continue };
+            if state.table.cells()[at].head.order() == order {
+                let (reference, suffix) = self.of_text(body, medium, state, weights);
+                (weights.reference[at], weights.suffix[at]) = (reference, suffix);
+            }
+        }
+    }
+
+    /// Reference weight and suffix sum from the feature's text.
+    fn of_text(
+        &self,
+        body: &[u8],
+        medium: Medium,
+        state: &LearningState,
+        weights: &Weights,
+    ) -> (u16, u16) {
+        let reference = QuantWeight::from_log_probability(self.digrams.log_reference(body)).0;
+        let mut sum = 0u16;
+        for start in 1..body.len().saturating_sub(1) {
+            if body[start] == BOUNDARY
+                && let Some(at) = state.table.find(FeatureId::of(&body[start..], medium))
+            {
+                sum = sum.wrapping_add(weights.lambda[at]);
+            }
+        }
+        (reference, sum)
+    }
+
+    fn prepare_terms(
+        &self,
+        list: &TermList,
+        state: &LearningState,
+        weights: &mut Weights,
+        slots: &[u32],
+    ) {
+        let cells = state.table.cells();
+        let (mut terms, mut body) = (Vec::new(), Vec::new());
+        let mut suffixes = [FeatureId(0); AHEAD];
+        for slots in slots.chunks(AHEAD) {
+            for (suffix, &at) in suffixes.iter_mut().zip(slots) {
+                *suffix = cells[at as usize].suffix;
+            }
+            std::hint::black_box(state.table.touch(&suffixes[..slots.len()]));
+            for &at in slots {
+                let at = at as usize;
+                let cell = &cells[at];
+                let prepared = if self.costs.is_empty() {
+                    None
+                } else if cell.suffix.0 == 0 && list.spelling(cell.id).is_none() {
+                    Some((stored(self.costs[cell.head.payload() as usize]), 0))
+                } else {
+                    self.of_linked(at, state, weights)
+                };
+                let (reference, suffix) = prepared.unwrap_or_else(|| {
+                    list.spell(&state.table, at, &mut terms);
+                    list.text(&terms, &mut body);
+                    let medium = list.lexicon.medium(terms[0]);
+                    self.of_text(&body, medium, state, weights)
+                });
+                (weights.reference[at], weights.suffix[at]) = (reference, suffix);
+            }
+        }
+    }
+
+    /// Reference weight and suffix sum from those of the suffix, which has been prepared; `None` if
+    /// the suffix is not linked, or its weight was cut off at the largest.
+    fn of_linked(&self, at: usize, state: &LearningState, weights: &Weights) -> Option<(u16, u16)> {
+        let cell = &state.table.cells()[at];
+        if !cell.head.is_linked() {
+            return None;
+        }
+        let Place::Found(suffix) = state.table.place(cell.suffix) else { return None };
+        let reference = weights.reference[suffix];
+        if reference == QuantWeight::MAX.0 {
+            return None;
+        }
+        let steps = u32::from(reference) + self.costs[cell.head.payload() as usize];
+        let sum = weights.lambda[suffix].wrapping_add(weights.suffix[suffix]);
+        Some((stored(steps), sum))
+    }
+}
+
+/// A weight of so many steps as stored: 2048 nats wrap to 0, more are cut off.
+fn stored(steps: u32) -> u16 {
+    match steps {
+        0..=0xffff => steps as u16,
+        0x1_0000 => 0,
+        _ => QuantWeight::MAX.0,
+    }
+}
+
+/// Number of words of a feature's text.
+pub fn words(body: &[u8]) -> usize {
+    memchr::memchr_iter(BOUNDARY, body).count().saturating_sub(1)
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Words → n-grams → counts, without spelling the n-grams out.
+//!
+//! Words are numbered once; n-grams that begin at one word grow by a word at a time, so that their
+//! hashes do; the ids of a line are known before its look-ups begin, so that those overlap. What is
+//! counted, and in which order, is what [`Counter::count`] would do with each n-gram's text.
+
+use super::count::Counter;
+use super::table::{Head, Place};
+use super::tokens::{TermList, TokenList};
+use crate::error::WarningSink;
+use crate::model::medium::Medium;
+use crate::token::BOUNDARY;
+use crate::token::id::{FeatureId, GrowingHash, HASH_PADDING};
+use crate::token::lexicon::TermId;
+use crate::token::tokenizer::{Word, WordSink};
+
+/// Look-ups whose memory is asked for at once.
+const AHEAD: usize = 64;
+
+/// The words that n-grams are made of.
+#[derive(Debug)]
+pub struct WordEngine {
+    order: usize,
+    /// Single words are only counted per word while reading, and go into the table at the end: what
+    /// the table makes of them depends on the order of their first appearance only.
+    defer: bool,
+    /// Order-1 occurrences by term, for the character counts.
+    uses: Vec<u32>,
+    /// Words waiting to be counted, behind those that only complete n-grams.
+    line: Vec<TermId>,
+    /// How many of `line` only complete n-grams.
+    carried: usize,
+    /// Occurrences that the counters still have room for; only when deferring.
+    budget: u32,
+    // Scratch.
+    text: Vec<u8>,
+    hashes: Vec<GrowingHash>,
+    ids: Vec<FeatureId>,
+    positions: Vec<Position>,
+}
+
+/// The n-grams that end in one word.
+#[derive(Debug, Clone, Copy)]
+struct Position {
+    /// Index of the word in the line.
+    at: usize,
+    /// Where their ids begin, longest first.
+    from: usize,
+    /// Longest of them.
+    longest: usize,
+    /// Shortest that is not blank.
+    shortest: usize,
+}
+
+impl WordEngine {
+    /// Words for n-grams of up to `order`, beside `terms` terms and `counted` occurrences that are
+    /// known already.
+    pub(super) fn new(order: u8, defer: bool, terms: usize, counted: u32) -> Self {
+        Self {
+            order: usize::from(order),
+            defer,
+            uses: vec![0; terms],
+            line: Vec::new(),
+            carried: 0,
+            budget: u32::MAX - counted,
+            text: Vec::new(),
+            hashes: Vec::new(),
+            ids: Vec::new(),
+            positions: Vec::new(),
+        }
+    }
+
+    /// N-grams begin anew.
+    pub(super) fn forget(&mut self) {
+        self.line.clear();
+        self.carried = 0;
+    }
+
+    /// Works out the ids of all n-grams that end in the waiting words.
+    fn hash_line(&mut self, list: &TermList) {
+        let Self { text, hashes, ids, positions, line, .. } = self;
+        text.clear();
+        hashes.clear();
+        ids.clear();
+        positions.clear();
+        text.push(BOUNDARY);
+        for &term in line.iter() {
+            hashes.push(GrowingHash::new(text.len() - 1));
+            list.lexicon.append_word(term, text);
+            text.push(BOUNDARY);
+        }
+        let end_of_text = text.len();
+        text.resize(end_of_text + HASH_PADDING, 0);
+        let medium = line.first().map_or(Medium::TEXT, |&term| list.lexicon.medium(term));
+        let end = |at: usize, hashes: &[GrowingHash]| {
+            hashes.get(at + 1).map_or(end_of_text, |next| next.start() + 1)
+        };
+        let mut blanks = 0;
+        for at in 0..line.len() {
+            let to = end(at, hashes);
+            let is_blank = to - hashes[at].start() == 2;
+            blanks = if is_blank { blanks + 1 } else { 0 };
+            if at < self.carried {
+                continue;
+            }
+            let longest = (at + 1).min(self.order);
+            let shortest = blanks + 1;
+            let from = ids.len();
+            for order in (shortest..=longest).rev() {
+                let id = if order == 1 {
+                    list.term_ids[line[at].index()]
+                } else {
+                    let hash = hashes[at + 1 - order].upto(text, to);
+                    FeatureId::from_body_hash(hash, medium)
+                };
+                ids.push(id);
+            }
+            positions.push(Position { at, from, longest, shortest });
+        }
+    }
+}
+
+impl Counter {
+    /// Where the tokenizer's words of `medium` go, up to the end of the text line.
+    pub fn words<'a>(&'a mut self, medium: Medium, warnings: WarningSink<'a>) -> CountedWords<'a> {
+        CountedWords { counter: self, medium, warnings }
+    }
+
+    /// Counts the words that wait; to be called behind each line of text.
+    pub fn end_of_words(&mut self, warnings: WarningSink<'_>) {
+        let Some(mut engine) = self.engine.take() else { return };
+        let TokenList::Terms(mut list) =
+            std::mem::replace(&mut self.state.tokens, TokenList::Texts(Vec::new()))
+        else {
+            return;
+        };
+        if !engine.defer && engine.line.len() > engine.carried {
+            self.count_line(&mut engine, &mut list, warnings);
+        }
+        self.state.tokens = TokenList::Terms(list);
+        self.engine = Some(engine);
+    }
+
+    fn count_line(
+        &mut self,
+        engine: &mut WordEngine,
+        list: &mut TermList,
+        warnings: WarningSink<'_>,
+    ) {
+        if engine.uses.len() < list.term_ids.len() {
+            engine.uses.resize(list.term_ids.len(), 0);
+        }
+        if engine.order == 1 {
+            for &term in &engine.line[engine.carried..] {
+                self.count_single(term, &mut engine.uses, list, warnings);
+            }
+        } else {
+            engine.hash_line(list);
+            let mut touched = 0;
+            for position in &engine.positions {
+                if touched < position.from + engine.order {
+                    let to = (position.from + AHEAD).min(engine.ids.len());
+                    std::hint::black_box(self.state.table.touch(&engine.ids[touched.min(to)..to]));
+                    touched = to;
+                }
+                self.count_position(
+                    engine.line.as_slice(),
+                    &engine.ids,
+                    &mut engine.uses,
+                    *position,
+                    list,
+                    warnings,
+                );
+            }
+        }
+        // The last words go on completing n-grams.
+        let keep = (engine.order - 1).min(engine.line.len());
+        engine.line.drain(..engine.line.len() - keep);
+        engine.carried = keep;
+    }
+
+    fn count_single(
+        &mut self,
+        term: TermId,
+        uses: &mut [u32],
+        list: &mut TermList,
+        warnings: WarningSink<'_>,
+    ) {
+        if self.is_deaf() || !self.draws() {
+            return;
+        }
+        let id = list.term_ids[term.index()];
+        let (place, new) = self.place(id, Head::new(1, term.0), FeatureId(0), warnings);
+        if new {
+            list.ids.push(id);
+        }
+        if let Some(at) = place {
+            self.add_occurrences(at, 1, warnings);
+        }
+        let uses = &mut uses[term.index()];
+        *uses = uses.saturating_add(1);
+    }
+
+    /// Counts the n-grams that end in one word, longest first.
+    fn count_position(
+        &mut self,
+        line: &[TermId],
+        ids: &[FeatureId],
+        uses: &mut [u32],
+        position: Position,
+        list: &mut TermList,
+        warnings: WarningSink<'_>,
+    ) {
+        let Position { at, from, longest, shortest } = position;
+        let mut any_new = false;
+        for order in (shortest..=longest).rev() {
+            if self.is_deaf() || !self.draws() {
+                continue;
+            }
+            let id = ids[from + longest - order];
+            let first = line[at + 1 - order];
+            let suffix = if order > shortest {
+                ids[from + longest - order + 1]
+            } else if order > 1 {
+                blank(order - 1, list.lexicon.medium(first))
+            } else {
+                FeatureId(0)
+            };
+            #[allow(clippy::cast_possible_truncation)] // at most 7
+            let head = Head::new(order as u8, first.0);
+            let (place, new) = self.place(id, head, suffix, warnings);
+            if new {
+                list.ids.push(id);
+                any_new |= order > 1;
+            }
+            if let Some(at) = place {
+                self.add_occurrences(at, 1, warnings);
+            }
+            if order == 1 {
+                let uses = &mut uses[first.index()];
+                *uses = uses.saturating_add(1);
+            }
+        }
+        if any_new {
+            self.link(line, ids, position, list);
+        }
+    }
+
+    /// Links the new n-grams that end in one word to their suffixes, from the shortest up. A slot is
+    /// known to hold an n-gram when it holds its first word and its suffix's id, and is linked to a
+    /// suffix that is known. New ones that cannot be linked are spelled out.
+    fn link(
+        &mut self,
+        line: &[TermId],
+        ids: &[FeatureId],
+        position: Position,
+        list: &mut TermList,
+    ) {
+        let Position { at, from, longest, shortest } = position;
+        let mut known = false;
+        let mut suffix = FeatureId(0);
+        for order in shortest..=longest {
+            let id = ids[from + longest - order];
+            let first = line[at + 1 - order];
+            let Place::Found(slot) = self.state.table.place(id) else {
+                (known, suffix) = (false, id);
+                continue;
+            };
+            let cell = &mut self.state.table.cells_mut()[slot];
+            let head = cell.head;
+            let is_this = usize::from(head.order()) == order && head.payload() == first.0;
+            known = if order == 1 {
+                is_this
+            } else if is_this && head.is_linked() {
+                known && cell.suffix == suffix
+            } else if is_this && list.spelling(id).is_none() {
+                // Neither linked nor spelled: it came just now.
+                if known {
+                    cell.head = head.linked();
+                } else {
+                    list.keep_spelling(id, &line[at + 1 - order..=at]);
+                }
+                known
+            } else {
+                false
+            };
+            suffix = id;
+        }
+    }
+
+    /// Puts deferred words into the table, and all words' characters into the digrams.
+    pub(super) fn finish_words(&mut self, warnings: WarningSink<'_>) {
+        self.end_of_words(warnings);
+        let Some(engine) = self.engine.take() else { return };
+        let TokenList::Terms(mut list) =
+            std::mem::replace(&mut self.state.tokens, TokenList::Texts(Vec::new()))
+        else {
+            return;
+        };
+        let mut body = Vec::new();
+        for (term, &uses) in (0u32..).map(TermId).zip(&engine.uses) {
+            if uses == 0 {
+                continue;
+            }
+            if engine.defer {
+                let id = list.term_ids[term.index()];
+                let (place, new) = self.place(id, Head::new(1, term.0), FeatureId(0), warnings);
+                if new {
+                    list.ids.push(id);
+                }
+                if let Some(at) = place {
+                    self.add_occurrences(at, uses, warnings);
+                }
+            }
+            list.text(&[term], &mut body);
+            self.state.characters.count_times(&body, uses);
+        }
+        self.state.tokens = TokenList::Terms(list);
+    }
+}
+
+/// The id of a feature of `order` empty words; it is never in a table of its own right.
+fn blank(order: usize, medium: Medium) -> FeatureId {
+    FeatureId::of(&[BOUNDARY; 9][..=order.min(8)], medium)
+}
+
+/// The words of a line on their way into the counts.
+pub struct CountedWords<'a> {
+    counter: &'a mut Counter,
+    medium: Medium,
+    warnings: WarningSink<'a>,
+}
+
+impl WordSink for CountedWords<'_> {
+    #[inline]
+    fn word(&mut self, word: Word<'_>) {
+        let Some(engine) = &mut self.counter.engine else { return };
+        let TokenList::Terms(list) = &mut self.counter.state.tokens else { return };
+        if engine.order > 1 {
+            engine.line.push(list.intern(word, self.medium));
+            return;
+        }
+        if word.is_empty() {
+            return;
+        }
+        let term = list.intern(word, self.medium);
+        if !engine.defer {
+            engine.line.push(term);
+            return;
+        }
+        if engine.uses.len() <= term.index() {
+            engine.uses.push(0);
+        }
+        if engine.budget > 0 {
+            engine.budget -= 1;
+            engine.uses[term.index()] += 1;
+        }
+    }
+
+    fn end_of_line(&mut self) {
+        self.counter.end_of_words(self.warnings);
+        if let Some(engine) = &mut self.counter.engine {
+            engine.forget();
+        }
+    }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Words seen so far, each known by a small number.
+//!
+//! A text repeats its words: what is worked out once for a word - its hash, its digrams, its weight in
+//! a category - is kept by its number and found again by one look-up of eight or 32 bytes.
+
+use super::tokenizer::{WORD_WINDOW, Word};
+use crate::model::medium::Medium;
+
+/// Number of a term - a word in a medium - in order of first appearance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TermId(pub u32);
+
+impl TermId {
+    /// The number as an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// All terms of a run.
+#[derive(Debug, Clone)]
+pub struct Lexicon {
+    short: Index,
+    long: Index,
+    terms: Vec<Term>,
+}
+
+/// A word in a medium.
+#[derive(Debug, Clone, Copy)]
+struct Term {
+    key: [u64; 4],
+    medium: Medium,
+}
+
+impl Default for Lexicon {
+    fn default() -> Self {
+        Self { short: Index::new(), long: Index::new(), terms: Vec::new() }
+    }
+}
+
+impl Lexicon {
+    /// Number of terms.
+    pub fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// The number of `word` in `medium`, new if it has not been seen before.
+    #[inline]
+    pub fn intern(&mut self, word: Word<'_>, medium: Medium) -> TermId {
+        let tag = u32::from(medium.number());
+        if word.len() <= 8 {
+            let key = word.first_key();
+            if let Some(term) = self.short.find(key, tag, |_| true) {
+                return TermId(term);
+            }
+            return self.insert(true, key, [key, 0, 0, 0], medium);
+        }
+        let key = word.key();
+        let folded = fold(&key);
+        let terms = &self.terms;
+        if let Some(term) = self.long.find(folded, tag, |term| terms[term as usize].key == key) {
+            return TermId(term);
+        }
+        self.insert(false, folded, key, medium)
+    }
+
+    #[cold]
+    fn insert(&mut self, short: bool, hash: u64, key: [u64; 4], medium: Medium) -> TermId {
+        let term = u32::try_from(self.terms.len()).expect("fewer than 2^32 words fit in memory");
+        self.terms.push(Term { key, medium });
+        let index = if short { &mut self.short } else { &mut self.long };
+        index.insert(hash, u32::from(medium.number()), term);
+        TermId(term)
+    }
+
+    /// The bytes of a term's word, in a window padded with zeros, and their number.
+    pub fn word(&self, term: TermId) -> ([u8; WORD_WINDOW], usize) {
+        let mut bytes = [0; WORD_WINDOW];
+        for (part, key) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(self.terms[term.index()].key)
+        {
+            *part = key.to_le_bytes();
+        }
+        let length = bytes.iter().position(|&byte| byte == 0).unwrap_or(WORD_WINDOW);
+        (bytes, length)
+    }
+
+    /// Appends the bytes of a term's word.
+    pub fn append_word(&self, term: TermId, out: &mut Vec<u8>) {
+        let (bytes, length) = self.word(term);
+        out.extend_from_slice(&bytes[..length]);
+    }
+
+    /// A term's medium.
+    pub fn medium(&self, term: TermId) -> Medium {
+        self.terms[term.index()].medium
+    }
+}
+
+/// A hash of a long word's four numbers.
+fn fold(key: &[u64; 4]) -> u64 {
+    key.iter().fold(0, |hash: u64, &part| {
+        (hash.rotate_left(23) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    })
+}
+
+/// Open addressing by 64-bit keys; at most half full.
+#[derive(Debug, Clone)]
+struct Index {
+    entries: Vec<Entry>,
+    used: usize,
+    /// 64 less the bits of the size.
+    shift: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    key: u64,
+    tag: u32,
+    term: u32,
+}
+
+const NO_TERM: u32 = u32::MAX;
+const VACANT: Entry = Entry { key: 0, tag: 0, term: NO_TERM };
+
+impl Index {
+    fn new() -> Self {
+        Self { entries: vec![VACANT; 1 << 10], used: 0, shift: 64 - 10 }
+    }
+
+    #[inline]
+    fn home(&self, key: u64, tag: u32) -> usize {
+        let mixed = (key ^ u64::from(tag) << 56 ^ key >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        #[allow(clippy::cast_possible_truncation)] // an index below the table's size
+        let home = (mixed >> self.shift) as usize;
+        home
+    }
+
+    #[inline]
+    fn find(&self, key: u64, tag: u32, same: impl Fn(u32) -> bool) -> Option<u32> {
+        let mask = self.entries.len() - 1;
+        let mut at = self.home(key, tag);
+        loop {
+            let entry = self.entries[at & mask];
+            if entry.key == key && entry.tag == tag && entry.term != NO_TERM && same(entry.term) {
+                return Some(entry.term);
+            }
+            if entry.term == NO_TERM {
+                return None;
+            }
+            at += 1;
+        }
+    }
+
+    fn insert(&mut self, key: u64, tag: u32, term: u32) {
+        if self.used * 2 >= self.entries.len() {
+            let larger = vec![VACANT; self.entries.len() * 2];
+            let old = std::mem::replace(&mut self.entries, larger);
+            self.shift -= 1;
+            for entry in old {
+                if entry.term != NO_TERM {
+                    self.place(entry);
+                }
+            }
+        }
+        self.used += 1;
+        self.place(Entry { key, tag, term });
+    }
+
+    fn place(&mut self, entry: Entry) {
+        let mask = self.entries.len() - 1;
+        let mut at = self.home(entry.key, entry.tag);
+        while self.entries[at & mask].term != NO_TERM {
+            at += 1;
+        }
+        self.entries[at & mask] = entry;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_again_and_media_kept_apart() {
+        let mut lexicon = Lexicon::default();
+        let mut window = [0u8; WORD_WINDOW];
+        let mut expected = Vec::new();
+        for round in 0..2 {
+            for number in 0..5000u32 {
+                let text = format!("{}{number}", "word".repeat(number as usize % 6));
+                window[..text.len()].copy_from_slice(text.as_bytes());
+                let word = Word::new(&window, text.len());
+                for medium in [Medium::TEXT, Medium::new(3)] {
+                    let term = lexicon.intern(word, medium);
+                    if round == 0 {
+                        expected.push(term);
+                        assert_eq!(term.index() + 1, lexicon.len());
+                        let (bytes, length) = lexicon.word(term);
+                        assert_eq!(&bytes[..length], text.as_bytes());
+                        assert_eq!(lexicon.medium(term), medium);
+                    } else {
+                        let at = number as usize * 2 + usize::from(medium != Medium::TEXT);
+                        assert_eq!(term, expected[at]);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_empty_word_is_a_word() {
+        let mut lexicon = Lexicon::default();
+        let term = lexicon.intern(Word::new(&[0; WORD_WINDOW], 0), Medium::TEXT);
+        assert_eq!(lexicon.intern(Word::new(&[7; WORD_WINDOW], 0), Medium::TEXT), term);
+        assert_eq!(lexicon.word(term).1, 0);
+    }
+}
