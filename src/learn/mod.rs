@@ -11,6 +11,8 @@ pub mod count;
 pub mod fit;
 pub mod moments;
 pub mod online;
+#[cfg(test)]
+mod oracle;
 mod prepare;
 pub mod reference;
 pub mod state;

@@ -104,9 +104,14 @@ impl<'a> Preparation<'a> {
             for &at in slots {
                 let at = at as usize;
                 let cell = &cells[at];
+                let single = cell.suffix.0 == 0 && list.spelling(cell.id).is_none();
+                // In a model turned multinomial longer features are never prepared.
+                if !single && state.is_multinomial() {
+                    continue;
+                }
                 let prepared = if self.costs.is_empty() {
                     None
-                } else if cell.suffix.0 == 0 && list.spelling(cell.id).is_none() {
+                } else if single {
                     Some((stored(self.costs[cell.head.payload() as usize]), 0))
                 } else {
                     self.of_linked(at, state, weights)

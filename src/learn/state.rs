@@ -109,7 +109,7 @@ impl LearningState {
     }
 
     /// Treats all features as of order 1, because none is (spec model 5, step 6).
-    pub(super) fn make_multinomial(&mut self) {
+    pub(in crate::learn) fn make_multinomial(&mut self) {
         self.options.insert(ModelOption::Multinomial);
         for order in 2..=usize::from(self.max_order).min(ORDERS - 1) {
             self.total_of[1] = self.total_of[1].wrapping_add(self.total_of[order]);

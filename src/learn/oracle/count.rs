@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Features → counts, in the order and with the limits of spec model 4 and 8.1.
 
-use super::LearnSettings;
 use super::state::{LearningState, Sampled, TOKEN_END};
 use super::table::Place;
 use crate::error::{Warning, WarningSink};
+use crate::learn::LearnSettings;
 use crate::model::settings::ModelOption;
 use crate::numeric::elementary::{count_f32, log, narrow};
 use crate::numeric::random::Random;
@@ -55,11 +55,6 @@ impl Counter {
             overflow: false,
             was_in_header: false,
         }
-    }
-
-    /// The counts so far.
-    pub fn state(&self) -> &LearningState {
-        &self.state
     }
 
     /// The counts, when reading is over.

@@ -1,48 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Counts → weights: the maximum-entropy fit, one order after the other (spec model 7).
+//! The fit, formula by formula (spec model 7).
 
 use super::state::LearningState;
 use super::table::Slot;
-use super::{LearnSettings, Progress};
 use crate::error::{Error, Result};
+use crate::learn::LearnSettings;
+use crate::learn::fit::{Fitted, Tolerances, cut_off};
 use crate::model::digram::DigramTable;
-use crate::model::medium::MEDIA;
 use crate::model::settings::ModelOption;
 use crate::numeric::elementary::{exp, log, narrow};
 use crate::numeric::quantize::QuantWeight;
 use crate::token::BOUNDARY;
 use crate::token::id::FeatureId;
-
-/// What the fit found beside the weights.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fitted {
-    /// log Z of the highest order, nats.
-    pub log_partition: f64,
-    /// Kullback-Leibler divergence from the reference measure, nats.
-    pub divergence: f64,
-}
-
-/// When the iteration of an order stops.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Tolerances {
-    divergence: f64,
-    lambda: f64,
-    log_partition: f64,
-    several_passes: bool,
-}
-
-impl Tolerances {
-    fn of(quality: Option<u8>, preloaded: bool) -> Self {
-        let (lambda, log_partition, several_passes) = match quality {
-            None if preloaded => (0.03125, 0.05, false),
-            None | Some(1) => (0.05, 0.05, false),
-            Some(2) => (0.03125, 0.05, false),
-            Some(3) => (0.03125, 0.01, false),
-            Some(_) => (0.03125, 0.01, true),
-        };
-        Self { divergence: 0.01, lambda, log_partition, several_passes }
-    }
-}
 
 /// Weight of a slot in nats, widened.
 fn lambda(slot: &Slot) -> f64 {
@@ -116,7 +85,6 @@ pub fn fit(
     settings: &LearnSettings,
     digrams: &DigramTable,
     preloaded: bool,
-    progress: &mut Progress<'_>,
 ) -> Result<Fitted> {
     let tolerances = Tolerances::of(settings.quality, preloaded);
     let multinomial = state.is_multinomial();
@@ -126,11 +94,10 @@ pub fn fit(
     let mut fitted = Fitted { log_partition: 0.0, divergence: 0.0 };
     let mut previous = 0.0;
     let mut forward = true;
-    progress.say(|| "now maximizing model entropy".into());
     for _ in 0..if several { 50 } else { 1 } {
         for order in 1..=orders {
             let occurrences = state.total_of[usize::from(order)];
-            let (log_below, kappa) = prepare(state, digrams, order);
+            let log_below = prepare(state, digrams, order);
             let total = f64::from(occurrences);
             let extra = if order == 1 {
                 0.0
@@ -141,13 +108,6 @@ pub fn fit(
                 }
                 sum / total
             };
-            let unique = state.unique[usize::from(order)];
-            progress.say(|| {
-                format!(
-                    "* optimizing order {order} weights ({occurrences} tokens, {unique} unique, kappa = {})",
-                    fixed(kappa, 0)
-                )
-            });
             if state.options.has(ModelOption::ReferenceOnly) {
                 break;
             }
@@ -192,15 +152,6 @@ pub fn fit(
                 }
                 (z, divergence) = sums(state, forward)?;
                 forward = !forward;
-                progress.say(|| {
-                    format!(
-                        "entropy change {} --> {} ({}, {})",
-                        fixed(old_divergence + extra, 0),
-                        fixed(divergence + extra, 0),
-                        fixed(delta, 10),
-                        fixed((z - old_z).abs(), 10)
-                    )
-                });
                 if !((old_divergence - divergence).abs() > tolerances.divergence
                     || delta > tolerances.lambda
                     || (z - old_z).abs() > tolerances.log_partition)
@@ -218,19 +169,12 @@ pub fn fit(
     Ok(fitted)
 }
 
-/// Features seen that often or less get no weight (spec model 7.2).
-#[allow(clippy::cast_sign_loss)] // wraps on purpose, as the reference does
-const fn cut_off(min_count: i32, max_count: u32) -> u32 {
-    if min_count >= 0 { min_count as u32 } else { (min_count as u32).wrapping_add(max_count) }
-}
-
 /// Sets reference weight and suffix sum of the features of `order`; returns the log mass of
 /// everything below it and kappa, the mass of the reference measure on the features
 /// (spec model 7.4).
-fn prepare(state: &mut LearningState, digrams: &DigramTable, order: u8) -> (f64, f64) {
+fn prepare(state: &mut LearningState, digrams: &DigramTable, order: u8) -> f64 {
     let r = f64::from(order);
     let mut max = 0.0f64;
-    let mut kappa = 0.0f64;
     let tokens = std::mem::take(&mut state.tokens);
     for (body, medium) in super::state::tokens_in(&tokens) {
         let Some(at) = state.table.find(FeatureId::of(body, medium)) else { continue };
@@ -254,7 +198,6 @@ fn prepare(state: &mut LearningState, digrams: &DigramTable, order: u8) -> (f64,
             let t = r * lambda(&slot) + r * suffix_sum(&slot) + reference(&slot);
             max = if t > max { t } else { max };
         }
-        kappa += exp(reference(&state.table.slots()[at]));
     }
     state.tokens = tokens;
     let mut g = 1.0f64; // the reference starts from 1, not from exp(-max)
@@ -262,25 +205,5 @@ fn prepare(state: &mut LearningState, digrams: &DigramTable, order: u8) -> (f64,
         let t = -max + r * suffix_sum(slot) + reference(slot);
         g += exp(r * lambda(slot) + t) - exp(t);
     }
-    (max + log(g), kappa)
-}
-
-/// Probability mass of each medium under the model (spec model 7.5).
-pub fn class_masses(state: &LearningState, log_partition: f64) -> [f64; MEDIA] {
-    let mut masses = [1.0 / 16.0; MEDIA];
-    let r = f32::from(state.max_order);
-    for slot in state.table.used().filter(|slot| slot.lambda > 0) {
-        let suffix_sum = QuantWeight(slot.suffix_sum()).weight();
-        let t = r * suffix_sum + QuantWeight(slot.reference()).log_probability();
-        let lambda = QuantWeight(slot.lambda).weight();
-        masses[usize::from(slot.medium)] += exp(f64::from(r * lambda + t)) - exp(f64::from(t));
-    }
-    masses.map(|mass| mass * exp(-log_partition))
-}
-
-/// `%WIDTH.6f`.
-fn fixed(value: f64, width: usize) -> String {
-    let mut text = Vec::new();
-    crate::report::cformat::fixed(&mut text, value, width, 6);
-    String::from_utf8_lossy(&text).into_owned()
+    max + log(g)
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What learning has counted so far: everything that an online dump holds.
+//! The counts of a learning run, with the token list as texts.
 
 use super::table::Table;
-use super::{Preload, Progress};
 use crate::model::digram::CharacterCounts;
 use crate::model::medium::Medium;
-use crate::model::settings::{ModelOption, ModelOptions, Scheme};
+use crate::model::settings::{ModelOption, ModelOptions};
 use crate::token::MEDIUM_MARK;
 
 /// Number of values of an order as stored in three bits, and one more that dumps carry.
@@ -38,8 +37,6 @@ pub struct LearningState {
     pub max_count: u32,
     /// The model's option word.
     pub options: ModelOptions,
-    /// The tokenizing scheme.
-    pub scheme: Scheme,
     /// The cut-off as given (`-z`).
     pub min_count: i32,
     /// Sum over documents of the negative entropy, nats.
@@ -69,7 +66,7 @@ pub struct Sampled {
 
 impl LearningState {
     /// Nothing counted yet, in a table of 2^`bits` slots.
-    pub fn new(bits: u8, options: ModelOptions, scheme: Scheme, min_count: i32) -> Self {
+    pub fn new(bits: u8, options: ModelOptions, min_count: i32) -> Self {
         Self {
             table: Table::new(bits),
             characters: CharacterCounts::default(),
@@ -81,7 +78,6 @@ impl LearningState {
             used: 0,
             max_count: 0,
             options,
-            scheme,
             min_count,
             negative_entropy_sum: 0.0,
             squared_entropy_sum: 0.0,
@@ -103,13 +99,8 @@ impl LearningState {
         self.options.has(ModelOption::Multinomial)
     }
 
-    /// Texts of the token list: body and medium, in order of first appearance.
-    pub fn token_list(&self) -> impl Iterator<Item = (&[u8], Medium)> {
-        tokens_in(&self.tokens)
-    }
-
     /// Treats all features as of order 1, because none is (spec model 5, step 6).
-    pub(super) fn make_multinomial(&mut self) {
+    pub fn make_multinomial(&mut self) {
         self.options.insert(ModelOption::Multinomial);
         for order in 2..=usize::from(self.max_order).min(ORDERS - 1) {
             self.total_of[1] = self.total_of[1].wrapping_add(self.total_of[order]);
@@ -117,17 +108,6 @@ impl LearningState {
         }
         for slot in self.table.slots_mut().iter_mut().filter(|slot| !slot.is_empty()) {
             slot.order = 1;
-        }
-    }
-
-    /// Starts the weights from those of an earlier file (spec model 7.6). A weight whose feature is
-    /// not in the table goes to the empty slot where the search for it ends.
-    pub(super) fn preload(&mut self, preload: &Preload, progress: &mut Progress<'_>) {
-        progress.say(|| format!("preloading {} token weights", preload.weights.len()));
-        for &(id, weight) in &preload.weights {
-            if let Some(at) = self.table.find(id) {
-                self.table.slots_mut()[at].lambda = weight.0;
-            }
         }
     }
 }

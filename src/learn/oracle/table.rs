@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The count table: open addressing by feature id, in the slot order of the reference.
+//! The count table as the specification describes it, slot by slot.
 //!
 //! The order of slots is part of the result: sums of the fit run over it and the file holds it.
 
 use crate::token::id::FeatureId;
-
-/// Largest number of bits of a table's size.
-pub const MAX_BITS: u8 = 30;
 
 /// What is known of one feature.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -70,18 +67,8 @@ pub struct Table {
 
 impl Table {
     /// An empty table of 2^`bits` slots.
-    ///
-    /// # Panics
-    /// If `bits` exceeds [`MAX_BITS`]; options and files are checked before.
     pub fn new(bits: u8) -> Self {
-        assert!(bits <= MAX_BITS, "table sizes are checked where they are read");
         Self { bits, slots: vec![Slot::default(); 1 << bits] }
-    }
-
-    /// The table with these slots, a power of two of them.
-    pub fn from_slots(slots: Vec<Slot>) -> Option<Self> {
-        let bits = u8::try_from(slots.len().checked_ilog2()?).ok()?;
-        (slots.len().is_power_of_two() && bits <= MAX_BITS).then_some(Self { bits, slots })
     }
 
     /// Bits of the table's size.
@@ -165,35 +152,6 @@ impl Table {
                     }
                 }
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn small_tables_fill_completely() {
-        let table = Table::new(4);
-        assert!(table.has_room(15));
-        assert!(!Table::new(15).has_room(31130));
-        assert!(Table::new(15).has_room(31129));
-    }
-
-    #[test]
-    fn every_feature_is_found_after_growing() {
-        let mut table = Table::new(4);
-        let ids: Vec<FeatureId> =
-            (1..=15u32).map(|k| FeatureId(k.wrapping_mul(0x9e3779b1))).collect();
-        for &id in &ids {
-            let Place::Vacant(at) = table.place(id) else { panic!("no room") };
-            table.slots_mut()[at].id = id;
-        }
-        table.grow();
-        assert_eq!(table.bits(), 5);
-        for &id in &ids {
-            assert!(matches!(table.place(id), Place::Found(_)), "{id:?}");
         }
     }
 }

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Learning as the specification writes it down: slow, literal, and the judge of the fast way.
+
+mod count;
+mod fit;
+mod state;
+mod table;
+
+use super::count::Counter;
+use super::reference::Reference;
+use super::state::LearningState;
+use super::{LearnSettings, Progress, fit as fast_fit};
+use crate::model::medium::Medium;
+use crate::model::settings::{ModelOption, ModelOptions, Scheme};
+use crate::token::Feature;
+use crate::token::ngram::Window;
+use crate::token::tokenizer::Tokenizer;
+use proptest::prelude::*;
+
+/// A learning run of the property test.
+#[derive(Debug, Clone)]
+struct Run {
+    lines: Vec<(String, u8, bool)>,
+    order: u8,
+    straddle: bool,
+    settings: LearnSettings,
+}
+
+fn settings() -> impl Strategy<Value = LearnSettings> {
+    let sizes = (0..9u8, proptest::option::of(0..14u8));
+    let fit = (0..5usize, proptest::option::of(1..5u8), -3..3i32);
+    let counts = (proptest::option::weighted(0.2, 1..3u32), 0..5u8);
+    (sizes, fit, counts).prop_map(
+        |((bits, max_bits), (reference, quality, min_count), (decimation, flags))| {
+            let mut options = ModelOptions::default().with(ModelOption::StandardTokenizer);
+            match flags {
+                1 => options.insert(ModelOption::Entropy),
+                2 => {
+                    options.insert(ModelOption::Entropy);
+                    options.insert(ModelOption::Mail);
+                }
+                3 => {
+                    options.insert(ModelOption::Entropy);
+                    options.insert(ModelOption::Multinomial);
+                }
+                4 => options.insert(ModelOption::ReferenceOnly),
+                _ => options.insert(ModelOption::Text),
+            }
+            let references = [
+                Reference::Uniform,
+                Reference::Dirichlet,
+                Reference::MaximumLikelihood,
+                Reference::Independent,
+                Reference::TokenLength,
+            ];
+            LearnSettings {
+                bits,
+                max_bits,
+                decimation,
+                reference: references[reference],
+                quality,
+                min_count,
+                confidence: flags == 2,
+                options,
+                scheme: Scheme::Alpha,
+            }
+        },
+    )
+}
+
+fn runs() -> impl Strategy<Value = Run> {
+    // Few letters and many repeats, so that tables fill and n-grams come again.
+    let line = ("([a-c]{0,3}[ .]){0,30}([a-z]{28,33} ?)?[a-d]{0,2}\n?", 1..4u8, any::<bool>());
+    (proptest::collection::vec(line, 0..30), 1..=7u8, any::<bool>(), settings())
+        .prop_map(|(lines, order, straddle, settings)| Run { lines, order, straddle, settings })
+}
+
+impl Run {
+    /// Cuts the lines and calls `line` with each, its medium and whether a mail's header holds it.
+    fn tokenize(&self, mut line: impl FnMut(&mut Tokenizer, &mut Vec<u8>, Medium, bool)) {
+        let mut tokenizer = Tokenizer::new(Scheme::Alpha, false, self.straddle, self.order);
+        for (text, medium, in_header) in &self.lines {
+            // N-grams that run on over lines are of one medium (spec email 13).
+            let medium = if self.straddle { Medium::TEXT } else { Medium::new(*medium) };
+            line(&mut tokenizer, &mut text.clone().into_bytes(), medium, *in_header);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn fast_and_literal_learning_agree(run in runs()) {
+        let settings = &run.settings;
+        let mail = settings.options.has(ModelOption::Mail);
+        let mut warned = (Vec::new(), Vec::new());
+
+        let state =
+            state::LearningState::new(settings.bits, settings.options, settings.min_count);
+        let mut literal = count::Counter::new(state, settings, false);
+        let mut window = Window::new(run.order);
+        run.tokenize(|tokenizer, line, medium, in_header| {
+            if mail {
+                literal.line_of_mail(in_header);
+            }
+            let mut count = |feature: Feature<'_>| {
+                literal.count(feature, &mut |warning| warned.0.push(warning));
+            };
+            tokenizer.line(line, &mut window.feeding(medium, &mut count));
+        });
+        literal.end_of_file();
+        let mut literal = literal.into_state();
+
+        let state = LearningState::new(
+            settings.bits, settings.options, Scheme::Alpha, settings.min_count,
+        );
+        let mut fast = Counter::new(state, settings, false);
+        let by_words = fast.expect_words(run.order);
+        let mut window = Window::new(run.order);
+        run.tokenize(|tokenizer, line, medium, in_header| {
+            if mail {
+                fast.line_of_mail(in_header);
+            }
+            let warnings = &mut |warning| warned.1.push(warning);
+            if by_words {
+                tokenizer.line(line, &mut fast.words(medium, warnings));
+                fast.end_of_words(warnings);
+            } else {
+                let mut count = |feature: Feature<'_>| {
+                    fast.count(feature, warnings);
+                };
+                tokenizer.line(line, &mut window.feeding(medium, &mut count));
+            }
+        });
+        fast.end_of_file();
+        let mut fast = fast.into_state(&mut |warning| warned.1.push(warning));
+
+        prop_assert_eq!(&warned.0, &warned.1);
+        prop_assert_eq!(literal.total_of, fast.total_of);
+        prop_assert_eq!(literal.unique, fast.unique);
+        prop_assert_eq!(literal.max_count, fast.max_count);
+        prop_assert_eq!(literal.characters.cells(), fast.characters.cells());
+        prop_assert_eq!(literal.negative_entropy_sum.to_bits(), fast.negative_entropy_sum.to_bits());
+        prop_assert_eq!(&literal.tokens, &fast.tokens.to_texts(&fast.table));
+        if literal.used == 0 {
+            return Ok(());
+        }
+        let measure =
+            settings.reference.measure(&fast.characters, &mut Progress::silent(), &mut |_| {});
+        let digrams = measure.expect("these measures always exist");
+        if literal.total_of[1] == 0 {
+            literal.make_multinomial();
+            fast.make_multinomial();
+        }
+        let expected = fit::fit(&mut literal, settings, &digrams, false);
+        let found = fast_fit::fit(&fast, settings, &digrams, None, &mut Progress::silent());
+        let (Ok(expected), Ok((fitted, weights))) = (expected, found) else {
+            panic!("the partition function is finite");
+        };
+        prop_assert_eq!(expected.log_partition.to_bits(), fitted.log_partition.to_bits());
+        prop_assert_eq!(expected.divergence.to_bits(), fitted.divergence.to_bits());
+        for (at, slot) in literal.table.slots().iter().enumerate() {
+            let cell = &fast.table.cells()[at];
+            prop_assert_eq!(slot.id, cell.id);
+            prop_assert_eq!(slot.count, cell.count);
+            prop_assert_eq!(slot.share.to_bits(), fast.table.spread(at).share.to_bits());
+            prop_assert_eq!(slot.lambda, weights.lambda[at]);
+            if !slot.is_empty() && slot.order <= 7 {
+                prop_assert_eq!(slot.suffix_sum(), weights.suffix[at]);
+                prop_assert_eq!(slot.reference(), weights.reference[at]);
+                prop_assert_eq!(Medium::new(slot.medium), fast.medium(cell));
+            }
+        }
+    }
+}
