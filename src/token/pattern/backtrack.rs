@@ -99,7 +99,8 @@ impl Backtracker {
                         let before = subject::last(&text[..way.at], locale).map(|found| found.0);
                         let after = subject::first(&text[way.at..], locale).map(|found| found.0);
                         let words = program.looks_at_words;
-                        let place = subject.place(way.at, before, after, words);
+                        let mut place = subject.place(way.at, before, after, words);
+                        place.line_start |= way.at > start && before == Some(u32::from(b'\n'));
                         place.satisfies(assertion).then_some(next)
                     }
                     Step::Open(group, next) => {

@@ -92,10 +92,10 @@ fn bytes(low: u8, high: u8) -> Class {
 
 fn class(set: &CharSet, locale: Locale) -> Hir {
     let ranges = set.ranges();
-    if let (Locale::Utf8, &[(code, last)]) = (locale, ranges) {
-        if let Some(only) = char::from_u32(code).filter(|_| code == last) {
-            return Hir::literal(only.to_string().into_bytes());
-        }
+    if let (Locale::Utf8, &[(code, last)]) = (locale, ranges)
+        && let Some(only) = char::from_u32(code).filter(|_| code == last)
+    {
+        return Hir::literal(only.to_string().into_bytes());
     }
     let top = if locale == Locale::C { 0xff } else { 0x7f };
     let narrow = ranges.iter().filter_map(|&(low, high)| {

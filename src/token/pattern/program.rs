@@ -53,6 +53,7 @@ pub enum Step {
 }
 
 /// A compiled expression.
+#[allow(clippy::struct_excessive_bools)] // independent facts, each looked at alone
 #[derive(Debug, Clone)]
 pub struct Program {
     /// All steps: first those that take a character, then the others with successors first.
@@ -74,6 +75,8 @@ pub struct Program {
     pub looks_back: bool,
     /// Whether an assertion about words occurs.
     pub looks_at_words: bool,
+    /// Whether `^` occurs.
+    pub line_starts: bool,
     /// Whether back-references occur.
     pub backrefs: bool,
 }
@@ -117,6 +120,7 @@ pub fn compile(tree: &Tree, groups: usize) -> Result<Program, Reason> {
         nullable: root_nullable,
         looks_back: looks_at_words || at_start,
         looks_at_words,
+        line_starts: tree.has(|node| matches!(node, Node::Assert(Assertion::LineStart))),
         backrefs,
     })
 }

@@ -8,9 +8,9 @@
 //! at *all* positions, where searching from each would be quadratic: a megabyte of letters with
 //! `([a-z]+)` is a megabyte of work, not half a million megabytes.
 //!
-//! A best match is a record of `width` numbers: its end, then beginning and end of each group,
-//! all plus one, 0 for none; last, if the program undoes empty iterations, whether recording is
-//! off.
+//! A best match is a record of numbers: its end, then beginning and end of each group, all plus
+//! one, 0 for none; last, if the program undoes empty iterations, whether recording is off. Records
+//! come in a few widths, for each of which the inner loops are compiled.
 
 use super::program::{Program, Step};
 use super::subject::{self, STRAY};
@@ -24,13 +24,15 @@ const PIECE: usize = 1 << 14;
 pub const LONGEST: usize = u32::MAX as usize - 16;
 
 /// What is known about a position.
+#[allow(clippy::struct_excessive_bools)] // independent facts, each looked at alone
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     /// The position plus one.
     pub mark: u32,
     /// Whether the search begins here.
     pub begin: bool,
-    /// Whether a line begins here.
+    /// Whether a line begins here. For GNU libc this is also so behind a newline, but only if the
+    /// expression has just taken it.
     pub line_start: bool,
     /// Whether the subject ends here.
     pub end: bool,
@@ -94,24 +96,49 @@ pub fn mark(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX - 1) + 1
 }
 
-/// Number of words in a record of `program`.
-pub fn width(program: &Program) -> usize {
-    1 + 2 * program.groups + usize::from(program.undoes)
+/// Number of words in a record of `program`: 3, 5, 9 or 20.
+fn width(program: &Program) -> usize {
+    match 1 + 2 * program.groups + usize::from(program.undoes) {
+        ..=3 => 3,
+        4..=5 => 5,
+        6..=9 => 9,
+        _ => 20,
+    }
+}
+
+/// Which searches a match at a position is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Searches that began before, at the beginning of a character.
+    Passing = 0,
+    /// Searches that begin at the position.
+    Beginning = 1,
+    /// Searches that began inside the character that the position is in or behind: they see its
+    /// last bytes as stray bytes.
+    Split = 2,
 }
 
 /// Working memory of sweeps, kept from one to the next.
 #[derive(Debug, Clone, Default)]
 pub struct Sweeper {
-    /// Records at the current position, by step.
+    state: State,
+    /// The match at each position of the piece under way, by kind.
+    tables: [Vec<u32>; 3],
+    /// Whether the position is inside a character.
+    inside: Vec<bool>,
+}
+
+/// Takes kind, position and record of a match.
+type Visit<'a> = &'a mut dyn FnMut(Kind, usize, &[u32]);
+
+/// The best matches at one position, for all steps.
+#[derive(Debug, Clone, Default)]
+struct State {
     now: Vec<u32>,
-    /// Records one character on.
+    /// The same one character on.
     next: Vec<u32>,
-    /// Records at positions inside a character, where a search can begin and no match continue.
+    /// The same inside a character, where a search can begin and no character be taken.
     lone: Vec<u32>,
-    /// Records of the start at each position of the piece under way: for searches that began
-    /// before it, and for searches that begin there.
-    passing: Vec<u32>,
-    beginning: Vec<u32>,
 }
 
 /// Where a sweep has got to.
@@ -124,6 +151,15 @@ struct Cursor {
     settled: bool,
 }
 
+/// The searches of spec text 6.2, as far as they have got.
+#[derive(Debug, Clone, Copy, Default)]
+struct Searches {
+    /// Where the search under way began.
+    begin: usize,
+    /// Whether it began inside a character and has not left it yet.
+    split: bool,
+}
+
 impl Sweeper {
     /// The leftmost match at or after `from`, which no match may precede: position and record.
     pub fn first(
@@ -133,18 +169,17 @@ impl Sweeper {
         from: usize,
     ) -> Option<(usize, &[u32])> {
         let mut found = None;
-        self.beginning.clear();
-        self.beginning.resize(width(program), 0);
-        let mut cursor = self.start(program, subject);
-        self.run(program, subject, &mut cursor, from, |sweeper, at, passing| {
-            if passing && sweeper.start_record(program)[0] != 0 {
+        let [best, ..] = &mut self.tables;
+        best.clear();
+        best.resize(width(program), 0);
+        let mut cursor = self.state.start(program, subject);
+        self.state.run(program, subject, &mut cursor, from, &mut |kind, at, record| {
+            if kind == Kind::Passing && record[0] != 0 {
                 found = Some(at);
-                let begin = program.start as usize * width(program);
-                let record = begin..begin + width(program);
-                sweeper.beginning.copy_from_slice(&sweeper.now[record]);
+                best.copy_from_slice(record);
             }
         });
-        found.map(|at| (at, &self.beginning[..]))
+        found.map(|at| (at, &best[..]))
     }
 
     /// Calls `emit` for every match that the overlapping searches of spec text 6.2 find, in order:
@@ -162,67 +197,81 @@ impl Sweeper {
     ) {
         let piece = PIECE.max(program.steps.len() * width(program));
         let mut saved = Vec::new();
-        let mut cursor = self.start(program, subject);
-        if cursor.at - from > piece {
-            while cursor.at > from + piece {
-                let until = cursor.at - piece;
-                self.run(program, subject, &mut cursor, until, |_, _, _| {});
-                saved.push((cursor, self.now.clone()));
-            }
-            saved.reverse();
+        let mut cursor = self.state.start(program, subject);
+        while cursor.at > from + piece {
+            let until = cursor.at - piece;
+            self.state.run(program, subject, &mut cursor, until, &mut |_, _, _| {});
+            saved.push((cursor, self.state.now.clone()));
         }
-        let mut search = 0;
+        let mut searches = Searches::default();
         let mut low = from;
-        for (cursor, records) in saved {
-            self.now.copy_from_slice(&records);
-            self.piece(program, subject, cursor, low, &mut search, emit);
+        while let Some((cursor, records)) = saved.pop() {
+            self.state.now.copy_from_slice(&records);
+            self.piece(program, subject, cursor, low, &mut searches, emit);
             low = cursor.at;
         }
-        let cursor = self.start(program, subject);
-        self.piece(program, subject, cursor, low, &mut search, emit);
+        let cursor = self.state.start(program, subject);
+        self.piece(program, subject, cursor, low, &mut searches, emit);
     }
 
     /// Sweeps from `cursor` down to `low` and reports the matches in between in forward order.
-    /// `search` is where the search under way began.
     fn piece(
         &mut self,
         program: &Program,
         subject: Subject<'_>,
         mut cursor: Cursor,
         low: usize,
-        search: &mut usize,
+        searches: &mut Searches,
         emit: &mut dyn FnMut(&[u32]),
     ) {
+        let Self { state, tables, inside } = self;
         let width = width(program);
         // A character that begins before `low` may reach behind it.
         let base = low.saturating_sub(8);
         let high = cursor.at + usize::from(!cursor.settled);
-        let two = depends_on_begin(program, subject);
-        for table in [&mut self.passing, &mut self.beginning] {
+        let kinds = [
+            true,
+            depends_on_begin(program, subject),
+            program.looks_at_words && subject.locale == Locale::Utf8,
+        ];
+        for (table, _) in tables.iter_mut().zip(kinds).filter(|(_, wanted)| *wanted) {
             table.clear();
             table.resize((high - base) * width, 0);
         }
-        self.run(program, subject, &mut cursor, low, |sweeper, at, passing| {
+        inside.clear();
+        inside.resize(high - base, false);
+        let mut above = cursor.at;
+        state.run(program, subject, &mut cursor, low, &mut |kind, at, record| {
             let row = (at - base) * width;
-            let begin = program.start as usize * width;
-            let (records, table) = if passing {
-                (&sweeper.now, &mut sweeper.passing)
-            } else {
-                (&sweeper.lone, &mut sweeper.beginning)
-            };
-            table[row..row + width].copy_from_slice(&records[begin..begin + width]);
+            tables[kind as usize][row..row + width].copy_from_slice(record);
+            if kind == Kind::Passing {
+                inside[(at + 1).min(above) - base..above - base].fill(true);
+                above = at;
+            }
         });
-        for at in base..high {
+        for at in searches.begin.max(base)..high {
+            if at < searches.begin {
+                continue;
+            }
+            let inside = inside[at - base];
+            let kind = match at == searches.begin {
+                true => Kind::Beginning,
+                false if searches.split => Kind::Split,
+                false => Kind::Passing,
+            };
+            let table = if kinds[kind as usize] { kind } else { Kind::Passing };
             let row = (at - base) * width;
-            let table = if two && at == *search { &self.beginning } else { &self.passing };
-            let record = &table[row..row + width];
-            if at >= *search && record[0] != 0 {
+            let record = &tables[table as usize][row..row + width];
+            searches.split = inside && kind != Kind::Passing;
+            if record[0] != 0 {
                 emit(record);
-                *search = at + 1;
+                *searches = Searches { begin: at + 1, split: false };
             }
         }
     }
+}
 
+impl State {
     /// The end of the subject, before anything is known there.
     fn start(&mut self, program: &Program, subject: Subject<'_>) -> Cursor {
         let size = program.steps.len() * width(program);
@@ -233,58 +282,84 @@ impl Sweeper {
         Cursor { at: subject.text.len(), after: None, settled: false }
     }
 
-    fn start_record(&self, program: &Program) -> &[u32] {
-        let begin = program.start as usize * width(program);
-        &self.now[begin..begin + width(program)]
-    }
-
     /// Moves down to `until` or just below it, to the beginning of a character, and calls `visit`
-    /// at every position with the records in `now`: with `true` for searches that began before it
-    /// and, where that makes a difference, first with `false` for searches that begin there. At
-    /// positions inside characters there is only the latter, with the records in `lone`.
+    /// with kind, position and record of the matches at every position.
     fn run(
         &mut self,
         program: &Program,
         subject: Subject<'_>,
         cursor: &mut Cursor,
         until: usize,
-        mut visit: impl FnMut(&mut Self, usize, bool),
+        visit: Visit<'_>,
+    ) {
+        match width(program) {
+            3 => self.run_in::<3>(program, subject, cursor, until, visit),
+            5 => self.run_in::<5>(program, subject, cursor, until, visit),
+            9 => self.run_in::<9>(program, subject, cursor, until, visit),
+            _ => self.run_in::<20>(program, subject, cursor, until, visit),
+        }
+    }
+
+    /// The same for records of `W` words.
+    fn run_in<const W: usize>(
+        &mut self,
+        program: &Program,
+        subject: Subject<'_>,
+        cursor: &mut Cursor,
+        until: usize,
+        visit: Visit<'_>,
     ) {
         let Subject { text, locale, .. } = subject;
         let words = program.looks_at_words;
-        let two = depends_on_begin(program, subject);
+        let begins = depends_on_begin(program, subject);
+        let start = program.start as usize;
+        let (mut now, mut next) = (self.now.as_chunks_mut().0, self.next.as_chunks_mut().0);
+        let lone = self.lone.as_chunks_mut().0;
+        let mut swapped = false;
+        let stray = |at: usize| Some(STRAY | u32::from(text[at]));
         loop {
             let before = subject::last(&text[..cursor.at], locale);
             if cursor.settled {
-                let Some((code, length)) = before else { return };
-                if cursor.at <= until {
-                    return;
+                let Some((code, length)) = before.filter(|_| cursor.at > until) else { break };
+                if program.nullable {
+                    for at in (cursor.at + 1 - length..cursor.at).rev() {
+                        let place = subject.place(at, None, stray(at), words);
+                        settle::<W>(program, lone, Place { begin: true, ..place });
+                        visit(Kind::Beginning, at, &lone[start]);
+                        if words {
+                            let place = subject.place(at, stray(at - 1), stray(at), words);
+                            settle::<W>(program, lone, place);
+                            visit(Kind::Split, at, &lone[start]);
+                        }
+                    }
                 }
-                for inside in (1..length).rev().filter(|_| program.nullable) {
-                    let at = cursor.at - length + inside;
-                    let stray = Some(STRAY | u32::from(text[at]));
-                    let place = Place { begin: true, ..subject.place(at, None, stray, words) };
-                    settle(program, &mut self.lone, place);
-                    visit(self, at, false);
-                }
-                std::mem::swap(&mut self.now, &mut self.next);
-                take(program, &self.next, &mut self.now, code);
+                (now, next) = (next, now);
+                swapped = !swapped;
+                take::<W>(program, next, now, code);
                 *cursor = Cursor { at: cursor.at - length, after: Some(code), settled: false };
                 continue;
             }
-            let before = before.map(|found| found.0);
-            if two {
-                let place = subject.place(cursor.at, None, cursor.after, words);
-                settle(program, &mut self.now, Place { begin: true, ..place });
-                let start = program.start as usize * width(program);
-                let record = start..start + width(program);
-                let (now, lone) = (&self.now, &mut self.lone);
-                lone[record.clone()].copy_from_slice(&now[record]);
-                visit(self, cursor.at, false);
+            let Cursor { at, after, .. } = *cursor;
+            if begins {
+                let place = subject.place(at, None, after, words);
+                settle::<W>(program, now, Place { begin: true, ..place });
+                visit(Kind::Beginning, at, &now[start]);
             }
-            settle(program, &mut self.now, subject.place(cursor.at, before, cursor.after, words));
+            if words && before.is_some_and(|found| found.1 > 1) {
+                let place = subject.place(at, stray(at - 1), after, words);
+                settle::<W>(program, now, place);
+                visit(Kind::Split, at, &now[start]);
+            }
+            let place = subject.place(at, before.map(|found| found.0), after, words);
+            settle::<W>(program, now, place);
+            visit(Kind::Passing, at, &now[start]);
+            if program.line_starts && before.is_some_and(|found| found.0 == u32::from(b'\n')) {
+                settle::<W>(program, now, Place { line_start: true, ..place });
+            }
             cursor.settled = true;
-            visit(self, cursor.at, true);
+        }
+        if swapped {
+            std::mem::swap(&mut self.now, &mut self.next);
         }
     }
 }
@@ -295,14 +370,16 @@ fn depends_on_begin(program: &Program, subject: Subject<'_>) -> bool {
 }
 
 /// Fills in the records of the steps that take a character, from those behind it.
-fn take(program: &Program, behind: &[u32], records: &mut [u32], code: u32) {
-    let width = width(program);
-    for (step, record) in program.steps[..program.takes].iter().zip(records.chunks_exact_mut(width))
-    {
+fn take<const W: usize>(
+    program: &Program,
+    behind: &[[u32; W]],
+    records: &mut [[u32; W]],
+    code: u32,
+) {
+    for (step, record) in program.steps[..program.takes].iter().zip(records) {
         let Step::Take(set, next) = *step else { continue };
-        let from = next as usize * width;
-        if behind[from] != 0 && program.sets[set as usize].holds(code) {
-            record.copy_from_slice(&behind[from..from + width]);
+        if program.sets[set as usize].holds(code) {
+            *record = behind[next as usize];
         } else {
             record[0] = 0;
         }
@@ -310,52 +387,51 @@ fn take(program: &Program, behind: &[u32], records: &mut [u32], code: u32) {
 }
 
 /// Fills in the records of all other steps, from those of the steps that take a character.
-fn settle(program: &Program, records: &mut [u32], place: Place) {
-    let width = width(program);
+fn settle<const W: usize>(program: &Program, records: &mut [[u32; W]], place: Place) {
     for (number, &step) in program.steps.iter().enumerate().skip(program.takes) {
-        let at = number * width;
-        let source = match step {
-            Step::Fail | Step::Take(..) | Step::Again(..) => None,
+        let (done, rest) = records.split_at_mut(number);
+        let record = &mut rest[0];
+        match step {
+            Step::Fail | Step::Take(..) | Step::Again(..) => record[0] = 0,
             Step::Match => {
-                records[at..at + width].fill(0);
-                records[at] = place.mark;
-                continue;
+                *record = [0; W];
+                record[0] = place.mark;
             }
             Step::Either(a, b) => {
-                let farther = records[b as usize * width] > records[a as usize * width];
-                Some(if farther { b } else { a })
+                let (first, second) = (&done[a as usize], &done[b as usize]);
+                *record = if second[0] > first[0] { *second } else { *first };
             }
-            Step::Check(assertion, next) => place.satisfies(assertion).then_some(next),
-            Step::Open(_, next) | Step::Close(_, next) | Step::Begin(next) | Step::Undo(next) => {
-                Some(next)
+            Step::Check(assertion, next) => {
+                *record = done[next as usize];
+                if !place.satisfies(assertion) {
+                    record[0] = 0;
+                }
             }
-        };
-        let Some(source) = source.map(|step| step as usize * width) else {
-            records[at] = 0;
-            continue;
-        };
-        records.copy_within(source..source + width, at);
-        if records[at] == 0 {
-            continue;
-        }
-        let recording = !program.undoes || records[at + width - 1] == 0;
-        match step {
             // The pass runs backwards: what is found first is the group's last iteration.
-            Step::Close(group, _) if recording => {
-                let close = at + 2 + 2 * usize::from(group);
-                if records[close] == 0 {
-                    records[close] = place.mark;
-                }
+            Step::Open(group, next) => {
+                *record = done[next as usize];
+                set(program, record, 1 + 2 * usize::from(group), place.mark);
             }
-            Step::Open(group, _) if recording => {
-                let open = at + 1 + 2 * usize::from(group);
-                if records[open] == 0 {
-                    records[open] = place.mark;
-                }
+            Step::Close(group, next) => {
+                *record = done[next as usize];
+                set(program, record, 2 + 2 * usize::from(group), place.mark);
             }
-            Step::Undo(_) => records[at + width - 1] = 1,
-            Step::Begin(_) => records[at + width - 1] = 0,
-            _ => {}
+            Step::Begin(next) => {
+                *record = done[next as usize];
+                record[W - 1] = 0;
+            }
+            Step::Undo(next) => {
+                *record = done[next as usize];
+                record[W - 1] = 1;
+            }
         }
+    }
+}
+
+/// Records a mark where none is yet, unless recording is off.
+fn set<const W: usize>(program: &Program, record: &mut [u32; W], slot: usize, mark: u32) {
+    let recording = !program.undoes || record[W - 1] == 0;
+    if recording && record[slot] == 0 {
+        record[slot] = mark;
     }
 }
