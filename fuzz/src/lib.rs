@@ -8,6 +8,7 @@ use dbacl::filter::markup::{Markup, MarkupChoice};
 use dbacl::filter::mime::{Boundaries, Content};
 use dbacl::filter::{Filter, Verdict, decode as decoders};
 use dbacl::model::settings::{Locale, ModelOption, ModelOptions};
+use dbacl::token::pattern::{Expression, PatternList, Syntax};
 
 /// The options and the locale that the first five bytes choose, and the rest.
 fn options(data: &[u8]) -> Option<(ModelOptions, Locale, &[u8])> {
@@ -87,6 +88,32 @@ pub fn mail_chain(data: &[u8]) {
             // With `email:atts` a line from which nothing is delivered yet is shown undecoded too.
             assert!(output <= 2 * input);
             assert!((1..16).contains(&filter.medium().number()));
+        }
+    }
+}
+
+/// Regular expressions: a byte of flags, the expression, a newline, and text to search.
+pub fn pattern(data: &[u8]) {
+    let Some((&flags, rest)) = data.split_first() else {
+        return;
+    };
+    let locale = if flags & 1 == 0 { Locale::C } else { Locale::Utf8 };
+    let syntax = if flags & 2 == 0 { Syntax::Extended } else { Syntax::Basic };
+    let end = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+    let (argument, text) = rest.split_at(end);
+    let text = &text[..text.len().min(4096)];
+    if let Ok(mut expression) = Expression::new(argument, syntax, locale) {
+        let mut groups = [None; 9];
+        let found = expression.captures(text, 0, true, &mut groups);
+        assert_eq!(found, expression.is_match(text));
+        assert!(groups.into_iter().flatten().all(|(from, to)| from <= to && to <= text.len()));
+    }
+    let mut list = PatternList::new(locale);
+    if list.add(argument, &mut |_| {}).is_ok() {
+        for line in lines(text) {
+            list.features(line, flags & 4 == 0, &mut |_, order, body| {
+                assert!(order < 8 && body.len() <= 1 + 8 * 31 && body.starts_with(b"\x03"));
+            });
         }
     }
 }

@@ -7,11 +7,12 @@ use std::path::Path;
 
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 4] = [
+const TARGETS: [(&str, Target); 5] = [
     ("decode", dbacl_fuzz::decode),
     ("markup", dbacl_fuzz::markup),
     ("mime", dbacl_fuzz::mime),
     ("mail_chain", dbacl_fuzz::mail_chain),
+    ("pattern", dbacl_fuzz::pattern),
 ];
 
 /// A small generator (xorshift): every run takes the same way.

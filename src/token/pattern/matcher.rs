@@ -186,3 +186,229 @@ fn budget(text: &[u8]) -> u64 {
 pub(super) fn refusal(pattern: &[u8], why: Reason) -> Error {
     Error::Pattern { pattern: String::from_utf8_lossy(pattern).into_owned(), why: why.to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Undoes Rust's escapes of bytes.
+    fn unescape(text: &str) -> Vec<u8> {
+        let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+        while let [first, tail @ ..] = rest {
+            rest = tail;
+            match (first, tail) {
+                (b'\\', [b'x', high, low, after @ ..]) => {
+                    let digits = [*high, *low];
+                    let digits = std::str::from_utf8(&digits).unwrap();
+                    bytes.push(u8::from_str_radix(digits, 16).unwrap());
+                    rest = after;
+                }
+                (b'\\', [kind, after @ ..]) => {
+                    bytes.push(match kind {
+                        b'n' => b'\n',
+                        b't' => b'\t',
+                        b'r' => b'\r',
+                        other => *other,
+                    });
+                    rest = after;
+                }
+                _ => bytes.push(*first),
+            }
+        }
+        bytes
+    }
+
+    fn print(span: Option<Span>) -> String {
+        span.map_or("-".to_owned(), |(from, to)| format!("{from}:{to}"))
+    }
+
+    /// Rows: expression, subject, whether a line begins there, span of the match, spans of the nine
+    /// groups; as the GNU C library 2.36 reported them.
+    #[test]
+    fn matches_are_those_of_the_c_library() {
+        for (file, syntax, locale) in [
+            ("extended-c", Syntax::Extended, Locale::C),
+            ("extended-utf8", Syntax::Extended, Locale::Utf8),
+            ("basic-c", Syntax::Basic, Locale::C),
+            ("basic-utf8", Syntax::Basic, Locale::Utf8),
+        ] {
+            let path = format!("{}/testdata/pattern/{file}.tsv", env!("CARGO_MANIFEST_DIR"));
+            let rows = std::fs::read_to_string(path).unwrap();
+            assert!(rows.lines().count() > 30);
+            for row in rows.lines() {
+                let fields: Vec<&str> = row.split('\t').collect();
+                let (pattern, subject) = (unescape(fields[0]), unescape(fields[1]));
+                let mut expression = Expression::new(&pattern, syntax, locale).unwrap();
+                let bol = fields[2] == "1";
+                let mut slots = [None; 9];
+                expression.captures(&subject, 0, bol, &mut slots);
+                let mut found = print(expression.find(&subject, 0, bol));
+                for (group, slot) in slots.into_iter().enumerate() {
+                    let between = if group == 0 { '\t' } else { ',' };
+                    write!(found, "{between}{}", print(slot)).unwrap();
+                }
+                assert_eq!(found, fields[3..].join("\t"), "{file}: {row}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_c_library_refuses_is_refused() {
+        for (pattern, extended, basic) in [
+            ("(*a)", false, true),
+            ("(^*a)", false, true),
+            ("a|*b", false, true),
+            ("a)", true, true),
+            ("(a", false, true),
+            ("[a", false, false),
+            ("a{1", false, true),
+            ("a\\", false, false),
+            ("a\\{2", true, false),
+            ("a{,2}", true, true),
+            ("a{}", false, true),
+            ("a{2,1}", false, true),
+            ("a{32768}", false, true),
+            ("a**", true, false),
+            ("[z-a]", false, false),
+            ("[a-c-e]", false, false),
+            ("[[:digit:]-z]", false, false),
+            ("[[:foo:]]", false, false),
+            ("[[.hyphen.]]", false, false),
+            ("(a)\\2", false, false),
+            ("(a\\1)", false, false),
+            ("(a)|\\1", false, false),
+            ("\\(a\\)\\1", false, true),
+            ("\\)", true, false),
+            ("\\<*", false, true),
+        ] {
+            for (syntax, expected) in [(Syntax::Extended, extended), (Syntax::Basic, basic)] {
+                let compiled = Expression::new(pattern.as_bytes(), syntax, Locale::C);
+                assert_eq!(compiled.is_ok(), expected, "{pattern} {syntax:?}");
+            }
+        }
+        for (pattern, c, utf8) in [("[à-ï]", true, false), ("[é]", true, true), ("é+", true, true)]
+        {
+            for (locale, expected) in [(Locale::C, c), (Locale::Utf8, utf8)] {
+                let compiled = Expression::new(pattern.as_bytes(), Syntax::Extended, locale);
+                assert_eq!(compiled.is_ok(), expected, "{pattern} {locale:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn case_can_be_ignored() {
+        for (pattern, subject, locale, expected) in [
+            ("a[b-c]", "xAB", Locale::C, Some((1, 3))),
+            ("[^a]", "Ab", Locale::C, Some((1, 2))),
+            ("[[:upper:]]", "a", Locale::C, Some((0, 1))),
+            ("(a)\\1", "aA", Locale::C, Some((0, 2))),
+            ("é", "É", Locale::C, None),
+            ("é", "É", Locale::Utf8, Some((0, 2))),
+        ] {
+            let mut expression =
+                Expression::ignoring_case(pattern.as_bytes(), Syntax::Extended, locale).unwrap();
+            assert_eq!(expression.find(subject.as_bytes(), 0, true), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_caret_matches_behind_a_newline_only_if_that_was_taken() {
+        let mut expression = Expression::new(b"(\n|b)^a", Syntax::Extended, Locale::C).unwrap();
+        assert_eq!(expression.find(b"\nba\na", 0, true), Some((3, 5)));
+        let mut expression = Expression::new(b"^a", Syntax::Extended, Locale::C).unwrap();
+        assert_eq!(expression.find(b"b\na", 0, true), None);
+    }
+
+    /// What the overlapping searches find, in pieces of `piece` bytes.
+    fn in_pieces(expression: &mut Expression, text: &[u8], piece: usize) -> Vec<Vec<u32>> {
+        let Expression { program, sweeper, words, dialect, .. } = expression;
+        let subject = Subject { text, locale: dialect.locale, line_start: true, words };
+        let mut found = Vec::new();
+        sweeper
+            .all_in_pieces(program, subject, 0, piece, &mut |record| found.push(record.to_vec()));
+        found
+    }
+
+    /// Text that is likely to make sense as an expression.
+    fn operators() -> impl Strategy<Value = Vec<u8>> {
+        let pieces: Vec<&[u8]> = vec![
+            b"a",
+            b"b",
+            "é".as_bytes(),
+            b".",
+            b"[ab]",
+            b"[^a]",
+            b"|",
+            b"(",
+            b"(",
+            b")",
+            b")",
+            b"*",
+            b"+",
+            b"?",
+            b"{1,2}",
+            b"{2}",
+            b"^",
+            b"$",
+            b"\\<",
+            b"\\b",
+            b"\\w",
+            b"\\1",
+            b"\\(",
+            b"\\)",
+        ];
+        prop::collection::vec(prop::sample::select(pieces), 0..12).prop_map(|all| all.concat())
+    }
+
+    fn subjects() -> impl Strategy<Value = Vec<u8>> {
+        let bytes: &[u8] = b"aab\n \xc3\xa9\xe2\x82\xac_";
+        prop::collection::vec(prop::sample::select(bytes), 0..40)
+    }
+
+    fn modes() -> impl Strategy<Value = (Syntax, Locale)> {
+        let syntax = prop::sample::select(vec![Syntax::Basic, Syntax::Extended]);
+        (syntax, prop::sample::select(vec![Locale::C, Locale::Utf8]))
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_end_in_an_error_or_in_spans_of_the_subject(
+            pattern in prop_oneof![prop::collection::vec(any::<u8>(), 0..30), operators()],
+            subject in prop_oneof![prop::collection::vec(any::<u8>(), 0..60), subjects()],
+            (syntax, locale) in modes(),
+            at in 0..60usize,
+        ) {
+            if let Ok(mut expression) = Expression::new(&pattern, syntax, locale) {
+                let mut slots = [None; 9];
+                let found = expression.captures(&subject, at, at == 0, &mut slots);
+                let whole = expression.find(&subject, at, at == 0);
+                prop_assert_eq!(found, whole.is_some());
+                for (from, to) in slots.into_iter().flatten().chain(whole) {
+                    prop_assert!(at <= from && from <= to && to <= subject.len());
+                }
+                expression.overlapping(&subject, &mut |_, _| {});
+            }
+        }
+
+        #[test]
+        fn pieces_make_no_difference(
+            pattern in operators(), subject in subjects(), (syntax, locale) in modes(),
+            piece in 1..9usize,
+        ) {
+            if let Ok(mut expression) = Expression::new(&pattern, syntax, locale)
+                && !expression.program.backrefs
+            {
+                let whole = in_pieces(&mut expression, &subject, usize::MAX / 2);
+                prop_assert_eq!(in_pieces(&mut expression, &subject, piece), whole.clone());
+                // The prefilter may only leave out what holds no match.
+                let mut filtered = Vec::new();
+                expression.overlapping(&subject, &mut |record, _| filtered.push(record.to_vec()));
+                prop_assert_eq!(filtered, whole);
+            }
+        }
+    }
+}

@@ -196,6 +196,18 @@ impl Sweeper {
         emit: &mut dyn FnMut(&[u32]),
     ) {
         let piece = PIECE.max(program.steps.len() * width(program));
+        self.all_in_pieces(program, subject, from, piece, emit);
+    }
+
+    /// The same in pieces of `piece` bytes.
+    pub(super) fn all_in_pieces(
+        &mut self,
+        program: &Program,
+        subject: Subject<'_>,
+        from: usize,
+        piece: usize,
+        emit: &mut dyn FnMut(&[u32]),
+    ) {
         let mut saved = Vec::new();
         let mut cursor = self.state.start(program, subject);
         while cursor.at > from + piece {
