@@ -8,7 +8,7 @@
 //!
 //! Expressions are POSIX expressions with the matches that the GNU C library finds: categories of
 //! dbacl 1.14.1 were learned with these, and a feature that is cut differently is another feature.
-//! Engines of today follow other rules, so matching is done here; only [`prefilter`] uses one, to
+//! Engines of today follow other rules, so matching is done here; only the prefilter uses one, to
 //! skip text without a match.
 
 mod backtrack;
