@@ -300,6 +300,25 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_last_iteration_is_undone() {
+        for (pattern, group) in [
+            ("(a*)*", (0, 2)),
+            ("(a*)+", (0, 2)),
+            ("(a*)?*", (0, 2)),
+            ("(a*){1,2}", (0, 2)),
+            ("(a*){2}", (2, 2)),
+            ("(a+){0,2}", (1, 2)),
+            ("(|a)+", (1, 2)),
+        ] {
+            let mut expression =
+                Expression::new(pattern.as_bytes(), Syntax::Extended, Locale::C).unwrap();
+            let mut slots = [None; 9];
+            assert!(expression.captures(b"aa", 0, true, &mut slots));
+            assert_eq!(slots[0], Some(group), "{pattern}");
+        }
+    }
+
+    #[test]
     fn case_can_be_ignored() {
         for (pattern, subject, locale, expected) in [
             ("a[b-c]", "xAB", Locale::C, Some((1, 3))),

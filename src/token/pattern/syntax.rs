@@ -76,7 +76,7 @@ pub enum Node {
 /// A parsed expression.
 #[derive(Debug, Clone)]
 pub struct Tree {
-    /// All nodes, children before parents.
+    /// All nodes, children before parents. A node has at most one parent.
     pub nodes: Vec<Node>,
     /// The whole expression.
     pub root: NodeId,
@@ -391,7 +391,11 @@ impl Parser<'_> {
             self.deeper()?;
             node = match (&self.nodes[node], min, max) {
                 (_, 0, Some(0)) | (Node::Empty, ..) => self.push(Node::Empty),
-                (Node::Repeat { min: 0, max: None, .. }, 0, None) => node,
+                // x** and x?* repeat as x* does.
+                (&Node::Repeat { node: inner, min: 0, max: None | Some(1) }, 0, None) => {
+                    self.nodes[node] = Node::Repeat { node: inner, min, max };
+                    node
+                }
                 _ => self.push(Node::Repeat { node, min, max }),
             };
         }
