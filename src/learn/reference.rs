@@ -100,27 +100,22 @@ fn dirichlet(
     progress: &mut Progress<'_>,
     warnings: WarningSink<'_>,
 ) {
-    let mut g = [0.0f32; SYMBOLS];
-    let mut h = [0.0f32; SYMBOLS];
     let mut rows_with = [0.0f32; SYMBOLS];
     let mut row_totals = [0.0f32; SYMBOLS];
+    let mut columns = vec![Vec::new(); SYMBOLS];
     for from in FIRST..SYMBOLS {
         let row = counts.row(from);
         for to in FIRST..SYMBOLS {
             let count = row[to];
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most 2^24
-            let whole = count as u32;
-            for k in 3..whole {
-                let k = f64::from(k);
-                g[to] = narrow(f64::from(g[to]) + 1.0 / k);
-                h[to] = narrow(f64::from(h[to]) + 1.0 / (k * k));
-            }
             if count > 0.0 {
                 rows_with[to] += 1.0;
                 row_totals[from] += count;
+                columns[to].push(whole(count));
             }
         }
     }
+    let g = chain_sums(&columns, |k| 1.0 / k);
+    let h = chain_sums(&columns, |k| 1.0 / (k * k));
     let mut u = [0.0f64; SYMBOLS];
     let mut alpha = 1.0f64;
     let mut rounds = 0;
@@ -172,6 +167,71 @@ fn dirichlet(
             table.set(from, to, narrow(x));
         }
     }
+}
+
+/// A count as an integer.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+const fn whole(count: f32) -> u32 {
+    count as u32
+}
+
+/// Chains worked on side by side, so that their additions overlap.
+const LANES: usize = 8;
+
+/// For each column the sum of `term(k)` over k = 3, 4, … below each of its counts, count by count,
+/// rounded to f32 after each addition, which is done in f64. `term` must fall.
+///
+/// Once an addition changes nothing, no later one of the same count does. Columns do not depend on
+/// each other.
+fn chain_sums(columns: &[Vec<u32>], term: impl Fn(f64) -> f64 + Copy) -> Vec<f32> {
+    const STEPS: u32 = 64;
+    let mut sums = vec![0.0f32; columns.len()];
+    let mut waiting = columns.iter().enumerate().filter(|(_, counts)| !counts.is_empty());
+    // Each lane: a column, its counts still to come, and how far k has to go; idle lanes add nothing
+    // that is kept.
+    let mut lanes: [Option<(usize, std::slice::Iter<'_, u32>)>; LANES] = [const { None }; LANES];
+    let mut left = [0u32; LANES];
+    let mut k = [3.0f64; LANES];
+    let mut sum = [0.0f32; LANES];
+    loop {
+        let mut busy = false;
+        for lane in 0..LANES {
+            if left[lane] > 0 && step(sum[lane], term(k[lane])) == sum[lane] {
+                left[lane] = 0;
+            }
+            while left[lane] == 0 {
+                let next = lanes[lane].as_mut().and_then(|(_, counts)| counts.next());
+                if let Some(&count) = next {
+                    (left[lane], k[lane]) = (count.saturating_sub(3), 3.0);
+                    continue;
+                }
+                if let Some((column, _)) = lanes[lane].take() {
+                    sums[column] = sum[lane];
+                }
+                let Some((column, counts)) = waiting.next() else { break };
+                lanes[lane] = Some((column, counts.iter()));
+                sum[lane] = 0.0;
+            }
+            busy |= left[lane] > 0;
+        }
+        if !busy {
+            return sums;
+        }
+        let steps = left.iter().filter(|&&left| left > 0).min().map_or(0, |&left| left.min(STEPS));
+        for _ in 0..steps {
+            for lane in 0..LANES {
+                sum[lane] = step(sum[lane], term(k[lane]));
+                k[lane] += 1.0;
+            }
+        }
+        left.iter_mut().for_each(|left| *left = left.saturating_sub(steps));
+    }
+}
+
+/// One addition of a chain.
+#[inline]
+fn step(sum: f32, term: f64) -> f32 {
+    narrow(f64::from(sum) + term)
 }
 
 /// One row of the maximum-entropy measure: an iteration in f32.
@@ -312,5 +372,31 @@ fn token_length(lengths: &[f32], table: &mut DigramTable) {
         #[allow(clippy::cast_precision_loss)] // at most 31
         let x = log(f64::from(count / total)) - length as f64 * log(USABLE);
         table.set(LENGTH_ROW, length, narrow(x));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn chains_side_by_side_have_the_bits_of_single_ones(
+            columns in proptest::collection::vec(
+                proptest::collection::vec(0..20_000u32, 0..5), 0..20),
+        ) {
+            for square in [false, true] {
+                let term = move |k: f64| if square { 1.0 / (k * k) } else { 1.0 / k };
+                let sums = chain_sums(&columns, term);
+                for (counts, sum) in columns.iter().zip(sums) {
+                    let mut expected = 0.0f32;
+                    for &count in counts {
+                        (3..count).for_each(|k| expected = step(expected, term(f64::from(k))));
+                    }
+                    prop_assert_eq!(sum.to_bits(), expected.to_bits());
+                }
+            }
+        }
     }
 }

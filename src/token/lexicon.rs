@@ -109,7 +109,7 @@ fn fold(key: &[u64; 4]) -> u64 {
     })
 }
 
-/// Open addressing by 64-bit keys; at most half full.
+/// Open addressing by 64-bit keys; at most three quarters full, so that more of it stays near.
 #[derive(Debug, Clone)]
 struct Index {
     entries: Vec<Entry>,
@@ -158,7 +158,7 @@ impl Index {
     }
 
     fn insert(&mut self, key: u64, tag: u32, term: u32) {
-        if self.used * 2 >= self.entries.len() {
+        if self.used * 4 >= self.entries.len() * 3 {
             let larger = vec![VACANT; self.entries.len() * 2];
             let old = std::mem::replace(&mut self.entries, larger);
             self.shift -= 1;
