@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Lets the text classifier play chess.
+//!
+//! The adapter knows the rules of chess and nothing about good chess. It turns games into text ([`pgn`], [`notation`],
+//! [`encode`], [`describe`], [`prepare`]), lists the legal completions of a game, hands them to the classifier and plays
+//! what the classifier prefers.
+#![warn(missing_docs)]
+
+pub mod cli;
+pub mod describe;
+pub mod encode;
+pub mod notation;
+pub mod pgn;
+pub mod prepare;
+pub mod random;
