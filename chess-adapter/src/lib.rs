@@ -2,14 +2,22 @@
 //! Lets the text classifier play chess.
 //!
 //! The adapter knows the rules of chess and nothing about good chess. It turns games into text ([`pgn`], [`notation`],
-//! [`encode`], [`describe`], [`prepare`]), lists the legal completions of a game, hands them to the classifier and plays
-//! what the classifier prefers.
+//! [`encode`], [`describe`], [`prepare`]), lists the legal completions of a game ([`game`]), hands them to the
+//! classifier ([`classifier`], [`models`]) and plays what the classifier prefers ([`choose`], [`engine`]).
 #![warn(missing_docs)]
 
+pub mod book;
+pub mod choose;
+pub mod classifier;
 pub mod cli;
 pub mod describe;
 pub mod encode;
+pub mod engine;
+pub mod game;
+pub mod models;
 pub mod notation;
 pub mod pgn;
 pub mod prepare;
 pub mod random;
+pub mod settings;
+pub mod tables;

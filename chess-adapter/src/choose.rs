@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! From scores to a choice: the selection rules and the randomised draw (chess.md 5.2 and 5.3).
+
+use shakmaty::Role;
+
+use crate::game::Completion;
+use crate::random::Random;
+
+/// Which completions are preferred, given their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Rule {
+    /// The best score.
+    #[default]
+    Basic,
+    /// The best score among the captures, if there are any.
+    Captures,
+    /// Captures by the cheapest piece, if at least two without the king's are there.
+    Tactical,
+}
+
+impl Rule {
+    /// The name in options.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Basic => "basic",
+            Self::Captures => "captures",
+            Self::Tactical => "tactical",
+        }
+    }
+}
+
+/// A completion and its score, smaller is better.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scored {
+    /// The completion.
+    pub completion: Completion,
+    /// Bits.
+    pub score: f64,
+}
+
+/// Puts the best first; equal scores in byte order of the words.
+pub fn sort(list: &mut [Scored]) {
+    list.sort_by(|a, b| {
+        a.score.total_cmp(&b.score).then_with(|| a.completion.word.cmp(&b.completion.word))
+    });
+}
+
+/// The candidates of a rule, the preferred one first; indices into a sorted, non-empty list.
+pub fn candidates(list: &[Scored], rule: Rule) -> Vec<usize> {
+    let all = || (0..list.len()).collect();
+    let captures = (0..list.len()).filter(|&i| list[i].completion.is_capture());
+    match rule {
+        Rule::Basic => all(),
+        Rule::Captures => {
+            let found: Vec<usize> = captures.collect();
+            if found.is_empty() { all() } else { found }
+        }
+        Rule::Tactical => {
+            let captures: Vec<usize> = captures.collect();
+            let by = |role: Role| {
+                let captures = &captures;
+                captures.iter().copied().filter(move |&i| capturer(&list[i].completion) == role)
+            };
+            let order = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
+            let found: Vec<usize> = order.into_iter().flat_map(by).collect();
+            if found.len() >= 2 { found } else { all() }
+        }
+    }
+}
+
+/// The piece that captures; a promoting pawn counts as what it becomes.
+fn capturer(completion: &Completion) -> Role {
+    completion.m.promotion().unwrap_or_else(|| completion.m.role())
+}
+
+/// The weight of each score in a randomised draw: `min(1, 2^-((s - first) / temperature))`.
+pub fn weights(scores: &[f64], temperature: f64) -> Vec<f64> {
+    let Some(first) = scores.first() else { return Vec::new() };
+    scores.iter().map(|s| (-(s - first) / temperature).exp2().min(1.0)).collect()
+}
+
+/// Draws one of the candidates.
+pub fn draw(list: &[Scored], candidates: &[usize], temperature: f64, random: &mut Random) -> usize {
+    if temperature <= 0.0 {
+        return candidates[0];
+    }
+    let scores: Vec<f64> = candidates.iter().map(|&i| list[i].score).collect();
+    random.weighted(&weights(&scores, temperature)).map_or(candidates[0], |drawn| candidates[drawn])
+}
+
+/// The model's own distribution over a sorted list: shares that sum to one.
+pub fn shares(list: &[Scored]) -> Vec<f64> {
+    let scores: Vec<f64> = list.iter().map(|s| s.score).collect();
+    let weights = weights(&scores, 1.0);
+    let total: f64 = weights.iter().sum();
+    weights.into_iter().map(|w| w / total).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::{Game, read_fen};
+    use crate::notation::Spelling;
+
+    /// All moves of a position; those named get the scores 1, 2, ..., the others 100.
+    fn scored(fen: &str, best: &[&str]) -> Vec<Scored> {
+        let game = Game::new(read_fen(fen).expect("good FEN"), Spelling::default());
+        let mut list: Vec<Scored> = game
+            .completions()
+            .into_iter()
+            .map(|completion| {
+                let place = best.iter().position(|w| *w == completion.word);
+                let score =
+                    place.map_or(100.0, |p| f64::from(u32::try_from(p).expect("small") + 1));
+                Scored { completion, score }
+            })
+            .collect();
+        sort(&mut list);
+        list
+    }
+
+    #[test]
+    fn rules_prefer_captures() {
+        let two = "4k3/8/8/3p4/4P3/2N5/3K4/8 w - - 0 1"; // exd5, Nxd5
+        let one = "4k3/8/8/3p4/8/2N5/3K4/8 w - - 0 1"; // Nxd5
+        let promotion = "1n2k3/P7/8/1n6/8/2N5/3K4/8 w - - 0 1"; // axb8=Q, Nxb5
+        let rows: &[(&str, &[&str], Rule, &str)] = &[
+            (two, &["Kd3", "Nxd5", "exd5"], Rule::Basic, "Kd3"),
+            (two, &["Kd3", "Nxd5", "exd5"], Rule::Captures, "Nxd5"),
+            (two, &["Kd3", "Nxd5", "exd5"], Rule::Tactical, "exd5"),
+            (one, &["Kd3", "Nxd5"], Rule::Tactical, "Kd3"),
+            (one, &["Kd3", "Nxd5"], Rule::Captures, "Nxd5"),
+            (promotion, &["Kd3", "axb8=Q+", "Nxb5"], Rule::Tactical, "Nxb5"),
+        ];
+        for (fen, best, rule, chosen) in rows {
+            let list = scored(fen, best);
+            assert_eq!(
+                list[candidates(&list, *rule)[0]].completion.word,
+                *chosen,
+                "{rule:?} {fen}"
+            );
+        }
+    }
+
+    #[test]
+    fn ties_fall_to_the_smaller_word() {
+        let list = scored("4k3/8/8/8/8/8/8/4K3 w - - 0 1", &[]);
+        assert_eq!(list[0].completion.word, "Kd1");
+    }
+
+    #[test]
+    fn draws_have_the_stated_frequencies() {
+        let list = scored("4k3/8/8/3p4/4P3/2N5/3K4/8 w - - 0 1", &["Kd3", "Nxd5", "exd5"]);
+        let all = candidates(&list, Rule::Basic);
+        let mut random = Random::from_seed(3);
+        let mut counts = vec![0u32; list.len()];
+        for _ in 0..20_000 {
+            counts[draw(&list, &all, 1.0, &mut random)] += 1;
+        }
+        for (i, expected) in [(0, 4.0 / 7.0), (1, 2.0 / 7.0), (2, 1.0 / 7.0)] {
+            assert!((f64::from(counts[i]) / 20_000.0 - expected).abs() < 0.015, "{counts:?}");
+        }
+        // The regrouped list clips what scores better than its first line.
+        assert_eq!(weights(&[3.0, 2.0, 4.0], 1.0), [1.0, 1.0, 0.5]);
+        assert_eq!(weights(&[3.0, 5.0], 2.0), [1.0, 0.5]);
+        assert_eq!(draw(&list, &all, 0.0, &mut random), 0);
+    }
+}

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The classifier as a process that is kept running: lines in, scores out (chess.md 4.2 and 4.3).
+
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
+
+use anyhow::{Context as _, Result, bail};
+
+/// Gives each line one score per category: minus log2 of its probability, smaller is likelier.
+///
+/// Asking and reading are two calls, so that several classifiers work at the same time.
+pub trait Scorer: Send {
+    /// Sends lines; they must not hold line ends.
+    ///
+    /// # Errors
+    ///
+    /// The scorer is gone and cannot be brought back.
+    fn ask(&mut self, lines: &[String]) -> Result<()>;
+
+    /// Reads the scores of the lines just sent, in their order.
+    ///
+    /// # Errors
+    ///
+    /// The scorer died twice, or answers something else than scores.
+    fn scores(&mut self) -> Result<Vec<Vec<f64>>>;
+
+    /// The features of a line and their evidence, as one category sees it (0 for the first).
+    ///
+    /// # Errors
+    ///
+    /// The scorer cannot be run, or has no such report.
+    fn features(&mut self, _category: usize, _line: &str) -> Result<Vec<FeatureRow>> {
+        bail!("no feature report")
+    }
+}
+
+/// One row of the classifier's feature report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FeatureRow {
+    /// The feature's tokens.
+    pub feature: String,
+    /// Bits this feature adds to the line's score.
+    pub bits: f64,
+}
+
+/// All children of this process that are to end with it.
+#[derive(Clone, Debug, Default)]
+pub struct Nursery {
+    children: Arc<Mutex<Vec<Weak<Mutex<Child>>>>>,
+    closed: Arc<AtomicBool>,
+}
+
+impl Nursery {
+    /// Ends all children and refuses new ones.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        let children = std::mem::take(&mut *lock(&self.children));
+        for child in children.iter().filter_map(Weak::upgrade) {
+            end(&child);
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    /// Starts a child of its own process group, so that the terminal's interrupt does not reach it.
+    ///
+    /// # Errors
+    ///
+    /// The program cannot be run.
+    pub fn spawn(&self, command: &mut Command) -> Result<Arc<Mutex<Child>>> {
+        if self.is_closed() {
+            bail!("shutting down");
+        }
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
+        let child = command
+            .spawn()
+            .with_context(|| format!("cannot run {}", command.get_program().display()))?;
+        let child = Arc::new(Mutex::new(child));
+        let mut children = lock(&self.children);
+        children.retain(|c| c.strong_count() > 0);
+        children.push(Arc::downgrade(&child));
+        drop(children);
+        if self.is_closed() {
+            end(&child);
+        }
+        Ok(child)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Kills the child and takes its status, so that no zombie stays.
+pub fn end(child: &Mutex<Child>) {
+    let mut child = lock(child);
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Which classifier program to run, and with what.
+#[derive(Clone, Debug)]
+pub struct Program {
+    path: PathBuf,
+    args: Vec<OsString>,
+    nursery: Nursery,
+}
+
+impl Program {
+    /// The named program, or `dbacl` beside this one, or `dbacl` on the search path; `args` go before ours.
+    pub fn find(path: Option<&Path>, args: &[String], nursery: &Nursery) -> Self {
+        let beside = || {
+            let beside = std::env::current_exe().ok()?.with_file_name("dbacl");
+            beside.is_file().then_some(beside)
+        };
+        let path =
+            path.map(Path::to_path_buf).or_else(beside).unwrap_or_else(|| PathBuf::from("dbacl"));
+        Self { path, args: args.iter().map(OsString::from).collect(), nursery: nursery.clone() }
+    }
+
+    /// The program's path, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A command line to be completed.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.args(&self.args);
+        command
+    }
+}
+
+struct Running {
+    child: Arc<Mutex<Child>>,
+    to: mpsc::Sender<Vec<u8>>,
+    from: BufReader<ChildStdout>,
+    /// The categories' names as the score lines print them.
+    names: usize,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        end(&self.child);
+    }
+}
+
+/// A classifier process for one or more categories.
+pub struct Classifier {
+    program: Program,
+    categories: Vec<PathBuf>,
+    running: Option<Running>,
+    /// What was sent and not yet answered, to send again after a restart.
+    pending: Vec<u8>,
+    expected: usize,
+}
+
+impl Classifier {
+    /// Prepares a classifier; [`Classifier::start`] or the first question starts it.
+    pub const fn new(program: Program, categories: Vec<PathBuf>) -> Self {
+        Self { program, categories, running: None, pending: Vec::new(), expected: 0 }
+    }
+
+    /// Starts the process, if it is not running.
+    ///
+    /// # Errors
+    ///
+    /// The program cannot be run.
+    pub fn start(&mut self) -> Result<()> {
+        if self.running.is_some() {
+            return Ok(());
+        }
+        let mut command = self.program.command();
+        command.arg("-n");
+        for category in &self.categories {
+            command.arg("-c").arg(category);
+        }
+        let columns: Vec<String> = (1..=self.categories.len()).map(|i| i.to_string()).collect();
+        command.arg("-f").arg(columns.join(","));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let child = self.program.nursery.spawn(&mut command)?;
+        let (stdin, stdout) = {
+            let mut child = lock(&child);
+            (child.stdin.take(), child.stdout.take())
+        };
+        let (mut stdin, stdout) = (stdin.context("no pipe")?, stdout.context("no pipe")?);
+        let (to, lines) = mpsc::channel::<Vec<u8>>();
+        // Writing has a thread of its own: a long list fills both pipes before the first answer is read.
+        std::thread::spawn(move || {
+            for text in lines {
+                if stdin.write_all(&text).and_then(|()| stdin.flush()).is_err() {
+                    return;
+                }
+            }
+        });
+        self.running =
+            Some(Running { child, to, from: BufReader::new(stdout), names: self.categories.len() });
+        Ok(())
+    }
+
+    /// Sends what is pending to a process that surely runs.
+    fn send(&mut self) -> Result<()> {
+        self.start()?;
+        if let Some(running) = &self.running {
+            running.to.send(self.pending.clone()).context("the classifier's pipe is closed")?;
+        }
+        Ok(())
+    }
+
+    fn read(&mut self) -> Result<Vec<Vec<f64>>> {
+        let expected = self.expected;
+        let running = self.running.as_mut().context("the classifier does not run")?;
+        let mut rows = Vec::with_capacity(expected);
+        let mut line = Vec::new();
+        while rows.len() < expected {
+            line.clear();
+            if running.from.read_until(b'\n', &mut line).context("reading from the classifier")?
+                == 0
+            {
+                bail!("the classifier ended");
+            }
+            let scores = parse_scores(&line, running.names);
+            let shown = || String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+            rows.push(
+                scores.with_context(|| {
+                    format!("unexpected line from the classifier: {:?}", shown())
+                })?,
+            );
+        }
+        Ok(rows)
+    }
+}
+
+/// Reads `NAME SCORE` pairs from the left of a score line.
+fn parse_scores(line: &[u8], categories: usize) -> Option<Vec<f64>> {
+    let mut fields = line.split(u8::is_ascii_whitespace).filter(|f| !f.is_empty());
+    (0..categories)
+        .map(|_| {
+            fields.next()?;
+            let score: f64 = std::str::from_utf8(fields.next()?).ok()?.parse().ok()?;
+            score.is_finite().then_some(score)
+        })
+        .collect()
+}
+
+impl Scorer for Classifier {
+    fn ask(&mut self, lines: &[String]) -> Result<()> {
+        self.pending.clear();
+        for line in lines {
+            self.pending.extend_from_slice(line.as_bytes());
+            self.pending.push(b'\n');
+        }
+        self.expected = lines.len();
+        self.send().or_else(|_| {
+            self.running = None;
+            self.send()
+        })
+    }
+
+    fn scores(&mut self) -> Result<Vec<Vec<f64>>> {
+        self.read().or_else(|first| {
+            self.running = None;
+            let again = self.send().and_then(|()| self.read());
+            if again.is_err() {
+                self.running = None;
+            }
+            again.with_context(|| format!("after a restart ({first:#})"))
+        })
+    }
+
+    fn features(&mut self, category: usize, line: &str) -> Result<Vec<FeatureRow>> {
+        let category = self.categories.get(category).context("no such category")?;
+        let mut command = self.program.command();
+        command.arg("-nv").arg("-c").arg(category).args(["-f", "1", "-d"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let child = self.program.nursery.spawn(&mut command)?;
+        let (stdin, stdout) = {
+            let mut child = lock(&child);
+            (child.stdin.take(), child.stdout.take())
+        };
+        // One line fits any pipe.
+        stdin.context("no pipe")?.write_all(format!("{line}\n").as_bytes())?;
+        let rows = read_features(BufReader::new(stdout.context("no pipe")?));
+        end(&child);
+        rows
+    }
+}
+
+/// Turns the report of running averages into bits per feature.
+///
+/// A row is the average score so far in nats, the complexity so far and the feature. Each feature adds the reciprocal
+/// of the model's order to the complexity, which is printed with one decimal only: the last row tells the order, and
+/// with it every complexity exactly.
+fn read_features(report: impl std::io::BufRead) -> Result<Vec<FeatureRow>> {
+    let mut rows = Vec::new();
+    for line in report.lines() {
+        rows.extend(parse_feature(&line?));
+    }
+    let count = f64::from(u32::try_from(rows.len()).context("endless report")?);
+    let order = rows
+        .last()
+        .map_or(1.0, |(_, complexity, _)| (count / complexity.max(0.05)).round().max(1.0));
+    let mut before = 0.0;
+    let mut complexity = 0.0;
+    Ok(rows
+        .into_iter()
+        .map(|(average, _, feature)| {
+            complexity += 1.0 / order;
+            let total = average * complexity / std::f64::consts::LN_2;
+            let bits = total - before;
+            before = total;
+            FeatureRow { feature, bits }
+        })
+        .collect())
+}
+
+/// Reads a row `AVERAGE * COMPLEXITY  []TOKEN[]TOKEN[](MEDIUM)`.
+fn parse_feature(line: &str) -> Option<(f64, f64, String)> {
+    let (average, rest) = line.split_once('*')?;
+    let (complexity, feature) = rest.trim_start().split_once(char::is_whitespace)?;
+    let average: f64 = average.trim().parse().ok()?;
+    let complexity: f64 = complexity.parse().ok()?;
+    let feature = feature.trim();
+    let tokens = feature.rsplit_once('(').map_or(feature, |(tokens, _)| tokens);
+    let tokens: Vec<&str> = tokens.split("[]").filter(|t| !t.is_empty()).collect();
+    (!tokens.is_empty()).then(|| (average, complexity, tokens.join(" ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_read_from_the_left() {
+        let rows: &[(&str, usize, Option<Vec<f64>>)] = &[
+            ("BlackWin 123.45 e4_c5\n", 1, Some(vec![123.45])),
+            ("a  -0.00 \n", 1, Some(vec![0.0])),
+            ("a 1.00 b  22.50 Nf3 9.9\n", 2, Some(vec![1.0, 22.5])),
+            ("a 1.00\n", 2, None),
+            ("dbacl: error\n", 1, None),
+            ("a nan x\n", 1, None),
+        ];
+        for (line, categories, scores) in rows {
+            assert_eq!(parse_scores(line.as_bytes(), *categories), *scores, "{line}");
+        }
+    }
+
+    #[test]
+    fn feature_rows_become_increments() {
+        let report = "# categories: a \n# format: avg_score * complexity\n    16.62 * 0.5   \t[]e4[](1)\n     3.12 * 1.0   \t[]e4[]c5[](1)\n";
+        let rows = read_features(report.as_bytes()).expect("memory does not fail");
+        assert_eq!(rows.len(), 2);
+        assert_eq!((rows[0].feature.as_str(), rows[1].feature.as_str()), ("e4", "e4 c5"));
+        assert!((rows[0].bits - 8.31 / std::f64::consts::LN_2).abs() < 1e-9);
+        assert!((rows[1].bits - (3.12 - 8.31) / std::f64::consts::LN_2).abs() < 1e-9);
+    }
+
+    fn shell(script: &str) -> Program {
+        let nursery = Nursery::default();
+        Program::find(Some(Path::new("sh")), &["-c".to_owned(), script.to_owned()], &nursery)
+    }
+
+    #[test]
+    fn a_dead_classifier_is_restarted_once() {
+        // Answers two lines, then ends: the second question finds it dead.
+        let program = shell("for i in 1 2; do read -r line; echo \"x 1.50 $line\"; done");
+        let mut classifier = Classifier::new(program, vec!["x".into()]);
+        for _ in 0..2 {
+            classifier.ask(&["a".to_owned(), "b".to_owned()]).expect("restarted");
+            assert_eq!(classifier.scores().expect("restarted"), [[1.5], [1.5]]);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_an_error() {
+        let mut classifier =
+            Classifier::new(shell("while read -r line; do echo '!'; done"), vec!["x".into()]);
+        classifier.ask(&["a".to_owned()]).expect("it runs");
+        assert!(classifier.scores().is_err());
+        let mut nothing = Classifier::new(
+            Program::find(Some(Path::new("/nonexistent")), &[], &Nursery::default()),
+            vec!["x".into()],
+        );
+        assert!(nothing.ask(&["a".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn long_lists_do_not_deadlock() {
+        let mut classifier = Classifier::new(
+            shell("while read -r line; do echo \"x 1.00 $line\"; done"),
+            vec!["x".into()],
+        );
+        let lines: Vec<String> = (0..300).map(|_| "e4 ".repeat(500)).collect();
+        classifier.ask(&lines).expect("it runs");
+        assert_eq!(classifier.scores().expect("it answers").len(), 300);
+    }
+
+    #[test]
+    fn closing_ends_the_children() {
+        let nursery = Nursery::default();
+        let mut command = Command::new("sleep");
+        command.arg("100");
+        let child = nursery.spawn(&mut command).expect("sleep runs");
+        nursery.close();
+        assert!(lock(&child).try_wait().expect("known child").is_some());
+        assert!(nursery.spawn(&mut command).is_err());
+    }
+}

@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Chooses a move: completions to the voice, its scores through the rules, one move out.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context as _, Error, Result};
+use shakmaty::{Chess, Color, Move, Position};
+
+use crate::book::{Book, BookMove};
+use crate::choose::{self, Scored};
+use crate::classifier::Program;
+use crate::describe::Template;
+use crate::encode::Encoding;
+use crate::game::{Completion, End, Game};
+use crate::models::{self, MANIFEST, Manifest, Voice};
+use crate::notation::Spelling;
+use crate::random::Random;
+use crate::settings::Settings;
+use crate::tables::Tables;
+
+/// Why a move was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The classifier preferred it.
+    Classifier,
+    /// It mates.
+    Mate,
+    /// It stands in the book.
+    Book,
+}
+
+/// A chosen move and what it was chosen from.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The move.
+    pub completion: Completion,
+    /// Who chose.
+    pub source: Source,
+    /// What was judged, best first; empty if the classifier was not asked.
+    pub ranking: Vec<Scored>,
+}
+
+/// Why no move was chosen.
+#[derive(Debug)]
+pub enum Trouble {
+    /// No legal move.
+    NoMove,
+    /// No model for this colour.
+    NoModel(Color),
+    /// The classifier or a file failed.
+    Failed(Error),
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Where voices come from.
+#[derive(Clone, Debug)]
+pub struct Workshop {
+    /// The classifier.
+    pub program: Program,
+    /// The description words.
+    pub template: Template,
+}
+
+/// The engine: a game, two voices, settings.
+pub struct Engine {
+    game: Game,
+    /// White's voice and Black's.
+    voices: [Option<Voice>; 2],
+    stale: [bool; 2],
+    settings: Settings,
+    workshop: Workshop,
+    spelling: Spelling,
+    random: Random,
+    /// Whether draws are on now.
+    pub randomised: bool,
+    /// Whether the interface asked for a move at once.
+    pub stop: Arc<AtomicBool>,
+    book: Option<Book>,
+    tables: Option<Tables>,
+    watch: Option<PathBuf>,
+    bad_moves: u32,
+}
+
+const fn index(color: Color) -> usize {
+    match color {
+        Color::White => 0,
+        Color::Black => 1,
+    }
+}
+
+impl Engine {
+    /// An engine in the start position, nothing loaded yet.
+    pub fn new(settings: Settings, workshop: Workshop, spelling: Spelling) -> Self {
+        let seed = if settings.seed == 0 { Random::clock_seed() } else { settings.seed };
+        Self {
+            game: Game::new(Chess::default(), spelling),
+            voices: [None, None],
+            stale: [true, true],
+            randomised: settings.random_play,
+            settings,
+            workshop,
+            spelling,
+            random: Random::from_seed(seed),
+            stop: Arc::default(),
+            book: None,
+            tables: None,
+            watch: None,
+            bad_moves: 0,
+        }
+    }
+
+    /// An engine with given voices, for tests and measurements.
+    pub fn with_voices(settings: Settings, workshop: Workshop, voices: [Option<Voice>; 2]) -> Self {
+        let mut engine = Self::new(settings, workshop, Spelling::default());
+        engine.voices = voices;
+        engine.stale = [false, false];
+        engine
+    }
+
+    /// Writes the files to watch under this prefix.
+    pub fn watch(&mut self, prefix: Option<PathBuf>) {
+        self.watch = prefix;
+    }
+
+    /// The game in progress.
+    pub const fn game(&self) -> &Game {
+        &self.game
+    }
+
+    /// What the engine was told.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Starts again from this position.
+    pub fn set_position(&mut self, start: Chess) {
+        self.game = Game::new(start, self.spelling);
+        self.bad_moves = 0;
+    }
+
+    /// Plays a legal move on the board.
+    pub fn play(&mut self, m: Move) {
+        self.game.play(m);
+    }
+
+    /// Takes back half-moves; `false`, and nothing taken back, if there are not so many.
+    pub fn undo(&mut self, half_moves: usize) -> bool {
+        let enough = self.game.plies() >= half_moves;
+        if enough {
+            for _ in 0..half_moves {
+                self.game.undo();
+            }
+        }
+        enough
+    }
+
+    /// Sets an option; models, books and tables are loaded when next needed.
+    ///
+    /// # Errors
+    ///
+    /// The name is unknown or the value bad.
+    pub fn set_option(&mut self, name: &str, value: &str) -> Result<()> {
+        let before = self.settings.clone();
+        self.settings.set(name, value)?;
+        let now = &self.settings;
+        let both = before.voice != now.voice
+            || before.encoding != now.encoding
+            || before.window != now.window;
+        self.stale[0] |= both || before.white_model != now.white_model;
+        self.stale[1] |= both || before.black_model != now.black_model;
+        if before.book_file != now.book_file {
+            self.book = None;
+        }
+        if before.syzygy_path != now.syzygy_path {
+            self.tables = None;
+        }
+        if before.seed != now.seed {
+            self.random = Random::from_seed(now.seed);
+        }
+        if before.random_play != now.random_play {
+            self.randomised = now.random_play;
+        }
+        Ok(())
+    }
+
+    /// Loads what the settings name and is not loaded yet; one message for each thing that cannot be.
+    pub fn load(&mut self) -> Vec<String> {
+        let mut complaints = Vec::new();
+        for color in [Color::White, Color::Black] {
+            if std::mem::take(&mut self.stale[index(color)]) {
+                match self.load_voice(color) {
+                    Ok(voice) => self.voices[index(color)] = voice,
+                    Err(error) => {
+                        self.voices[index(color)] = None;
+                        complaints.push(format!("{error:#}"));
+                    }
+                }
+            }
+            if self.voices[index(color)].is_none() && complaints.is_empty() {
+                complaints.push(format!("no model for {color}"));
+            }
+        }
+        if self.book.is_none() && !self.settings.book_file.is_empty() {
+            match Book::open(Path::new(&self.settings.book_file)) {
+                Ok(book) => self.book = Some(book),
+                Err(error) => {
+                    complaints.push(format!("{error:#}"));
+                    self.settings.book_file.clear();
+                }
+            }
+        }
+        if self.tables.is_none() && !self.settings.syzygy_path.is_empty() {
+            match Tables::open(Path::new(&self.settings.syzygy_path)) {
+                Ok(tables) => self.tables = Some(tables),
+                Err(error) => {
+                    complaints.push(format!("{error:#}"));
+                    self.settings.syzygy_path.clear();
+                }
+            }
+        }
+        complaints
+    }
+
+    fn load_voice(&mut self, color: Color) -> Result<Option<Voice>> {
+        let path = match color {
+            Color::White => &self.settings.white_model,
+            Color::Black => &self.settings.black_model,
+        };
+        if path.is_empty() {
+            return Ok(None);
+        }
+        let path = Path::new(path);
+        let program = &self.workshop.program;
+        let mut voice = if path.is_dir() {
+            let manifest = Manifest::read(path)?;
+            if manifest.spelling() != self.spelling {
+                if self.game.plies() > 0 {
+                    anyhow::bail!("{}: its moves are spelt in another way", path.display());
+                }
+                self.spelling = manifest.spelling();
+                self.game = Game::new(self.game.start().clone(), self.spelling);
+            }
+            let voice = if self.settings.voice.is_empty() {
+                &manifest.preset
+            } else {
+                &self.settings.voice
+            };
+            manifest.voice(path, color, voice, &self.workshop.template, program)?
+        } else {
+            std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let encoding = self.settings.encoding.unwrap_or(Encoding::of_full_moves(color));
+            Voice::of_category(program, path, encoding)
+        };
+        voice.window = self.settings.window;
+        voice.warm_up()?;
+        Ok(Some(voice))
+    }
+
+    /// The voice that judges a colour's moves.
+    pub fn voice(&mut self, color: Color) -> Option<&mut Voice> {
+        self.voices[index(color)].as_mut()
+    }
+
+    /// Puts all legal completions, or those asked for, in the classifier's order.
+    ///
+    /// # Errors
+    ///
+    /// No legal move, no model, or the classifier failed.
+    pub fn rank(
+        &mut self,
+        only: Option<&[Move]>,
+        reply_depth: usize,
+    ) -> Result<Vec<Scored>, Trouble> {
+        let mut completions = self.game.completions();
+        if let Some(only) = only {
+            completions.retain(|c| only.contains(&c.m));
+        }
+        if completions.is_empty() {
+            return Err(Trouble::NoMove);
+        }
+        let turn = self.game.turn();
+        let voice = self.voices[index(turn)].as_mut().ok_or(Trouble::NoModel(turn))?;
+        let mut scores = voice.scores(&self.game, &completions)?;
+        if reply_depth > 0 && voice.reads_half_moves() {
+            let ahead = look_ahead(
+                voice,
+                &self.game,
+                &completions,
+                self.settings.hard_minimum,
+                &self.stop,
+            )?;
+            scores = ahead.unwrap_or(scores);
+        }
+        if self.settings.book_weight > 0.0
+            && let Some(book) = &self.book
+        {
+            book.adjust(self.game.position(), &completions, self.settings.book_weight, &mut scores);
+        }
+        let mut list: Vec<Scored> = completions
+            .into_iter()
+            .zip(scores)
+            .map(|(completion, score)| Scored { completion, score })
+            .collect();
+        choose::sort(&mut list);
+        Ok(list)
+    }
+
+    /// Chooses a move for the side to move; `depth` half-moves may be looked at.
+    ///
+    /// # Errors
+    ///
+    /// No legal move, no model, or the classifier failed.
+    pub fn choose(
+        &mut self,
+        only: Option<&[Move]>,
+        depth: Option<usize>,
+    ) -> Result<Choice, Trouble> {
+        if let Some(choice) = self.book_choice(only) {
+            return Ok(choice);
+        }
+        let replies =
+            depth.map_or(usize::MAX, |d| d.saturating_sub(1)).min(self.settings.look_ahead);
+        let ranking = self.rank(only, replies)?;
+        let mut source = Source::Classifier;
+        let mate =
+            ranking.iter().find(|s| s.completion.mates).filter(|_| self.settings.mate_keyword);
+        let (completion, considered) = if let Some(mate) = mate {
+            source = Source::Mate;
+            (mate.completion.clone(), Vec::new())
+        } else {
+            let list = self.filter(&ranking);
+            let candidates = choose::candidates(&list, self.settings.rule);
+            let chosen = if self.randomised {
+                choose::draw(&list, &candidates, self.settings.temperature, &mut self.random)
+            } else {
+                candidates[0]
+            };
+            let considered: Vec<Scored> = candidates.iter().map(|&i| list[i].clone()).collect();
+            (list[chosen].completion.clone(), considered)
+        };
+        let choice = Choice { completion, source, ranking };
+        self.write_watch_files(&choice, &considered)?;
+        Ok(choice)
+    }
+
+    fn book_choice(&mut self, only: Option<&[Move]>) -> Option<Choice> {
+        if !self.settings.own_book {
+            return None;
+        }
+        let completions = self.game.completions();
+        let mut moves = self.book.as_ref()?.moves(self.game.position());
+        moves.retain(|b| only.is_none_or(|only| only.contains(&b.m)));
+        let chosen = if self.randomised {
+            let weights: Vec<f64> = moves.iter().map(|b| b.weight).collect();
+            self.random.weighted(&weights)?
+        } else {
+            0
+        };
+        let m = moves.get(chosen)?.m;
+        let completion = completions.into_iter().find(|c| c.m == m)?;
+        Some(Choice { completion, source: Source::Book, ranking: Vec::new() })
+    }
+
+    /// The book's moves here, best first.
+    pub fn book_moves(&self) -> Vec<BookMove> {
+        self.book.as_ref().map(|book| book.moves(self.game.position())).unwrap_or_default()
+    }
+
+    /// Leaves out what endgame tables and draw avoidance forbid, unless nothing would be left.
+    fn filter(&self, ranking: &[Scored]) -> Vec<Scored> {
+        let mut list = ranking.to_vec();
+        if let Some(tables) = &self.tables {
+            let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
+            if let Some(good) = tables.best(self.game.position(), &moves) {
+                list.retain(|s| good.contains(&s.completion.m));
+            }
+        }
+        let lead = self.game.material_balance() * if self.game.turn().is_white() { 1 } else { -1 };
+        if self.settings.avoid_draws && lead >= 0 {
+            let kept: Vec<Scored> =
+                list.iter().filter(|s| !self.draws_at_once(s.completion.m)).cloned().collect();
+            if !kept.is_empty() {
+                list = kept;
+            }
+        }
+        list
+    }
+
+    fn draws_at_once(&self, m: Move) -> bool {
+        let mut after = self.game.position().clone();
+        after.play_unchecked(m);
+        after.is_stalemate()
+            || after.is_insufficient_material()
+            || self.game.occurrences_after(m) >= 1
+    }
+
+    /// Whether the position's material says that it is time to resign; counts own moves.
+    pub fn is_resigning(&mut self) -> bool {
+        let lead = self.game.material_balance() * if self.game.turn().is_white() { 1 } else { -1 };
+        let limit = i32::try_from(self.settings.resign_material).unwrap_or(i32::MAX);
+        if limit == 0 || lead > -limit {
+            self.bad_moves = 0;
+            return false;
+        }
+        self.bad_moves += 1;
+        self.bad_moves >= self.settings.resign_moves
+    }
+
+    /// Whether a draw is offered and accepted here.
+    pub fn is_drawish(&self) -> bool {
+        self.settings.draw_after > 0 && self.game.position().halfmoves() >= self.settings.draw_after
+    }
+
+    /// Whether and how the game is over by the rules.
+    pub fn end(&self) -> Option<End> {
+        self.game.end()
+    }
+
+    fn write_watch_files(&self, choice: &Choice, considered: &[Scored]) -> Result<()> {
+        use std::fmt::Write as _;
+        let Some(prefix) = &self.watch else { return Ok(()) };
+        let file = |name: &str, text: &str| {
+            let mut path = prefix.as_os_str().to_owned();
+            path.push(format!(".current.{name}"));
+            models::replace_file(Path::new(&path), text.as_bytes())
+        };
+        let gameline = self.game.gameline();
+        let lines = |list: &[Scored]| {
+            list.iter().fold(String::new(), |mut out, s| {
+                let space = if gameline.is_empty() { "" } else { " " };
+                let _ =
+                    writeln!(out, "score {:6.2} {gameline}{space}{}", s.score, s.completion.word);
+                out
+            })
+        };
+        let captures: Vec<Scored> =
+            considered.iter().filter(|s| s.completion.is_capture()).cloned().collect();
+        file("pgn", &self.game.to_pgn("?", "?", "*", ""))?;
+        file("gameline", &format!("{gameline}\n"))?;
+        file("scores", &lines(&choice.ranking))?;
+        file("scores.cap", &lines(&captures))?;
+        file("emove", &format!("{}\n", choice.completion.word))
+    }
+}
+
+/// Scores every completion by the lines that extend it by each legal reply (chess.md 9.7); `None` when stopped.
+fn look_ahead(
+    voice: &mut Voice,
+    game: &Game,
+    completions: &[Completion],
+    hard_minimum: bool,
+    stop: &AtomicBool,
+) -> Result<Option<Vec<f64>>> {
+    let mut scores = Vec::with_capacity(completions.len());
+    for completion in completions {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let mut after = game.clone();
+        after.play(completion.m);
+        let replies = after.completions();
+        if replies.is_empty() {
+            scores.push(if completion.mates { f64::MIN } else { f64::MAX });
+            continue;
+        }
+        let line = after.gameline();
+        let lines: Vec<String> = replies.iter().map(|r| format!("{line} {}", r.word)).collect();
+        let replies = voice.line_scores(game.plies(), &lines)?;
+        scores.push(soft_minimum(&replies, hard_minimum));
+    }
+    Ok(Some(scores))
+}
+
+/// `-log2 sum 2^-s`, or the plain minimum.
+fn soft_minimum(scores: &[f64], hard: bool) -> f64 {
+    let best = scores.iter().copied().fold(f64::INFINITY, f64::min);
+    if hard { best } else { best - scores.iter().map(|s| (best - s).exp2()).sum::<f64>().log2() }
+}
+
+/// Where a model folder's path leads: the folder itself if it has a manifest.
+pub fn is_model_folder(path: &Path) -> bool {
+    path.join(MANIFEST).is_file()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::classifier::{Nursery, Scorer};
+    use crate::models::Document;
+    use crate::notation;
+
+    /// Prefers words by a list; everything else costs 50 bits.
+    pub(crate) struct Fake {
+        pub(crate) best: &'static [&'static str],
+        sent: Vec<String>,
+    }
+
+    impl Scorer for Fake {
+        fn ask(&mut self, lines: &[String]) -> Result<()> {
+            self.sent = lines.to_vec();
+            Ok(())
+        }
+
+        fn scores(&mut self) -> Result<Vec<Vec<f64>>> {
+            let score = |line: &String| {
+                let word = line.rsplit([' ', '_']).next().unwrap_or_default();
+                let place =
+                    self.best.iter().position(|b| *b == word).and_then(|p| u32::try_from(p).ok());
+                vec![place.map_or(50.0, |p| f64::from(p) + 1.0)]
+            };
+            Ok(self.sent.iter().map(score).collect())
+        }
+    }
+
+    pub(crate) fn workshop() -> Workshop {
+        let program = Program::find(Some(Path::new("/nonexistent")), &[], &Nursery::default());
+        Workshop { program, template: Template::default() }
+    }
+
+    pub(crate) fn engine(best: &'static [&'static str], settings: Settings) -> Engine {
+        let voice = || {
+            let fake = Fake { best, sent: Vec::new() };
+            Some(Voice::of_scorer(Box::new(fake), Document::Half))
+        };
+        Engine::with_voices(settings, workshop(), [voice(), voice()])
+    }
+
+    fn chosen(fen: &str, best: &'static [&'static str], settings: Settings) -> String {
+        let mut engine = engine(best, settings);
+        engine.set_position(crate::game::read_fen(fen).expect("good FEN"));
+        engine.choose(None, None).expect("a move").completion.word
+    }
+
+    #[test]
+    fn mate_keyword_and_draw_avoidance() {
+        let mate = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1";
+        let stalemate = "7k/8/4Q3/6K1/8/8/8/8 w - - 0 1"; // Qf7 draws at once, being ahead
+        let on = Settings { avoid_draws: true, ..Settings::default() };
+        let off = Settings { mate_keyword: false, ..Settings::default() };
+        assert_eq!(chosen(mate, &["Kd2"], Settings::default()), "Ra8#");
+        assert_eq!(chosen(mate, &["Kd2"], off), "Kd2");
+        assert_eq!(chosen(stalemate, &["Qf7", "Qe5+"], Settings::default()), "Qf7");
+        assert_eq!(chosen(stalemate, &["Qf7", "Qe5+"], on), "Qe5+");
+    }
+
+    #[test]
+    fn look_ahead_sums_over_replies() {
+        assert!((soft_minimum(&[3.0, 3.0], false) - 2.0).abs() < 1e-12);
+        assert_eq!(soft_minimum(&[4.0, 3.0], true), 3.0);
+        let settings = Settings { look_ahead: 1, ..Settings::default() };
+        let mut engine = engine(&["e4"], settings);
+        engine.choose(None, None).expect("a move");
+        engine.stop.store(true, Ordering::Relaxed);
+        assert_eq!(engine.choose(None, None).expect("a move").completion.word, "e4");
+    }
+
+    #[test]
+    fn resigning_takes_patience() {
+        let settings = Settings { resign_material: 5, resign_moves: 2, ..Settings::default() };
+        let mut engine = engine(&[], settings);
+        engine.set_position(
+            crate::game::read_fen("q3k3/8/8/8/8/8/8/4K3 w - - 0 1").expect("good FEN"),
+        );
+        assert!(!engine.is_resigning());
+        assert!(engine.is_resigning());
+    }
+
+    #[test]
+    fn watch_files_show_the_choice() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut engine = engine(&["Nf6"], Settings::default());
+        engine.watch(Some(folder.path().join("game")));
+        let m = notation::read_move(engine.game().position(), b"e4").expect("legal");
+        engine.play(m);
+        engine.choose(None, None).expect("a move");
+        let read = |name: &str| {
+            std::fs::read_to_string(folder.path().join(format!("game.current.{name}"))).expect(name)
+        };
+        assert_eq!((read("emove").as_str(), read("gameline").as_str()), ("Nf6\n", "e4\n"));
+        assert_eq!(read("scores").lines().next(), Some("score   1.00 e4 Nf6"));
+        assert_eq!(read("scores").lines().count(), 20);
+        assert!(read("pgn").contains("1. e4 *"));
+    }
+}

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Model folders: which categories exist, what documents they read, how their scores combine into a voice.
+//!
+//! A *model* is one or more categories that read the same kind of document; its score is the weighted sum of theirs. A
+//! *voice* is a weighted sum of models; the best move of a voice is the one with the smallest sum. One category on
+//! gamelines is the essay's engine; the difference of two on descriptions is a spam filter; both together are the
+//! preset `best`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use serde::{Deserialize, Serialize};
+use shakmaty::Color;
+
+use crate::classifier::{Classifier, FeatureRow, Program, Scorer};
+use crate::describe::Template;
+use crate::encode::{self, Encoding};
+use crate::game::{Completion, Game};
+use crate::notation::Spelling;
+use crate::prepare;
+
+/// The name of a folder's manifest.
+pub const MANIFEST: &str = "manifest.json";
+/// The only manifest format so far.
+pub const FORMAT: u32 = 1;
+
+/// What a model reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Document {
+    /// Gamelines of half-moves.
+    Half,
+    /// Gamelines of full moves.
+    Full,
+    /// Gamelines of shifted full moves.
+    Shifted,
+    /// Descriptions of moves.
+    Describe,
+    /// Position hash and move.
+    Position,
+}
+
+impl From<Encoding> for Document {
+    fn from(encoding: Encoding) -> Self {
+        match encoding {
+            Encoding::Half => Self::Half,
+            Encoding::Full => Self::Full,
+            Encoding::Shifted => Self::Shifted,
+        }
+    }
+}
+
+impl Document {
+    const fn encoding(self) -> Option<Encoding> {
+        match self {
+            Self::Half => Some(Encoding::Half),
+            Self::Full => Some(Encoding::Full),
+            Self::Shifted => Some(Encoding::Shifted),
+            Self::Describe | Self::Position => None,
+        }
+    }
+
+    /// One line for each completion of the game, cut to the last `window` words if that is not 0.
+    pub fn lines(
+        self,
+        game: &Game,
+        completions: &[Completion],
+        template: &Template,
+        window: usize,
+    ) -> Vec<String> {
+        match (self.encoding(), self) {
+            (Some(encoding), _) => {
+                let prefix = encoding.line(game.first(), game.words().iter().map(String::as_str));
+                let line = |c: &Completion| {
+                    let mut line = prefix.clone();
+                    encoding.push_word(&mut line, game.plies(), game.first(), &c.word);
+                    encode::cut_to_last_words(&line, window).to_owned()
+                };
+                completions.iter().map(line).collect()
+            }
+            (None, Self::Position) => {
+                let hash = prepare::position_word(game.position());
+                completions.iter().map(|c| format!("{hash} {}", c.word)).collect()
+            }
+            (None, _) => completions
+                .iter()
+                .map(|c| {
+                    let mut line = String::with_capacity(64);
+                    template.describe(game.position(), c.m, game.plies(), &mut line);
+                    line
+                })
+                .collect(),
+        }
+    }
+}
+
+/// A category of a model folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CategoryEntry {
+    /// File name within the folder.
+    pub file: String,
+    /// Size when learned, bytes: another size means another file.
+    pub bytes: u64,
+    /// Factor of its score in the model's.
+    pub factor: f64,
+    /// The phase it is for, if the model has phases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<usize>,
+}
+
+/// A model of a model folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelEntry {
+    /// What it reads.
+    pub document: Document,
+    /// Longest n-gram, words.
+    pub order: usize,
+    /// Its categories.
+    pub categories: Vec<CategoryEntry>,
+}
+
+/// The models and voices of one colour.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Side {
+    /// Models by name.
+    pub models: BTreeMap<String, ModelEntry>,
+    /// Voices by name: models and weights.
+    pub voices: BTreeMap<String, Vec<(String, f64)>>,
+}
+
+/// What stands in a model folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The preset it was learned as, which is also the voice that plays unless told otherwise.
+    pub preset: String,
+    /// Games read.
+    pub games: u64,
+    /// Whether training text has `+` and `#`.
+    pub check_marks: bool,
+    /// Whether captured pieces are named.
+    pub victims: bool,
+    /// Name and hash of the description template.
+    pub template: String,
+    /// White's models.
+    pub white: Side,
+    /// Black's models.
+    pub black: Side,
+}
+
+impl Manifest {
+    /// Reads the manifest of a folder.
+    ///
+    /// # Errors
+    ///
+    /// It is missing, damaged or of another format.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(MANIFEST);
+        let text =
+            std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let manifest: Self = serde_json::from_slice(&text)
+            .with_context(|| format!("{} is damaged", path.display()))?;
+        if manifest.format != FORMAT {
+            bail!("{}: format {} is not known here", path.display(), manifest.format);
+        }
+        Ok(manifest)
+    }
+
+    /// Writes the manifest beside, then renames.
+    ///
+    /// # Errors
+    ///
+    /// Those of writing.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(MANIFEST);
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        replace_file(&path, &text)
+    }
+
+    /// The models of a colour.
+    pub const fn side(&self, color: Color) -> &Side {
+        match color {
+            Color::White => &self.white,
+            Color::Black => &self.black,
+        }
+    }
+
+    /// How words are spelt in the training text.
+    pub const fn spelling(&self) -> Spelling {
+        Spelling { check_marks: self.check_marks, victims: self.victims }
+    }
+
+    /// Makes the named voice of a colour, checking its files.
+    ///
+    /// # Errors
+    ///
+    /// The voice is not there, a category is missing or has changed, the descriptions differ from the template.
+    pub fn voice(
+        &self,
+        folder: &Path,
+        color: Color,
+        name: &str,
+        template: &Template,
+        program: &Program,
+    ) -> Result<Voice> {
+        let side = self.side(color);
+        let terms = side.voices.get(name).with_context(|| {
+            let known: Vec<&str> = side.voices.keys().map(String::as_str).collect();
+            format!(
+                "{}: no voice {name:?} for {color}; there are: {}",
+                folder.display(),
+                known.join(", ")
+            )
+        })?;
+        let mut voice = Voice::new(template.clone());
+        for (model, weight) in terms {
+            let entry = side.models.get(model);
+            let entry =
+                entry.with_context(|| format!("{}: no model {model:?}", folder.display()))?;
+            if entry.document == Document::Describe && self.template != template.identity() {
+                bail!(
+                    "{}: its descriptions follow the template {:?}, not {:?}",
+                    folder.display(),
+                    self.template,
+                    template.identity()
+                );
+            }
+            let phases: Vec<Option<usize>> =
+                match entry.categories.iter().any(|c| c.phase.is_some()) {
+                    true => (0..prepare::PHASES.len()).map(Some).collect(),
+                    false => vec![None],
+                };
+            let mut parts = Vec::new();
+            for phase in phases {
+                let mut files = Vec::new();
+                let mut factors = Vec::new();
+                for category in entry.categories.iter().filter(|c| c.phase == phase) {
+                    files.push(check_category(folder, category)?);
+                    factors.push(category.factor);
+                }
+                if files.is_empty() {
+                    bail!("{}: model {model:?} lacks a phase", folder.display());
+                }
+                parts.push(Part {
+                    factors,
+                    scorer: Box::new(Classifier::new(program.clone(), files)),
+                });
+            }
+            voice.terms.push(Term { document: entry.document, weight: *weight, parts });
+        }
+        Ok(voice)
+    }
+}
+
+fn check_category(folder: &Path, category: &CategoryEntry) -> Result<PathBuf> {
+    let path = folder.join(&category.file);
+    let path = std::path::absolute(&path).unwrap_or(path);
+    let bytes =
+        std::fs::metadata(&path).with_context(|| format!("cannot read {}", path.display()))?.len();
+    if bytes != category.bytes {
+        bail!("{} is not the category that was learned here; learn again", path.display());
+    }
+    Ok(path)
+}
+
+/// Writes a file beside, then renames it into place, so that nobody reads half of it.
+///
+/// # Errors
+///
+/// Those of writing.
+pub fn replace_file(path: &Path, contents: &[u8]) -> Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.tmp", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let written = std::fs::write(&beside, contents).and_then(|()| std::fs::rename(&beside, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Categories that are asked together.
+struct Part {
+    factors: Vec<f64>,
+    scorer: Box<dyn Scorer>,
+}
+
+/// One model within a voice, with its phases.
+struct Term {
+    document: Document,
+    weight: f64,
+    parts: Vec<Part>,
+}
+
+impl Term {
+    fn part(&mut self, ply: usize) -> &mut Part {
+        let phase = if self.parts.len() > 1 { prepare::phase_of(ply) } else { 0 };
+        &mut self.parts[phase]
+    }
+}
+
+/// What judges the completions of one colour.
+pub struct Voice {
+    template: Template,
+    terms: Vec<Term>,
+    /// Only so many last words are sent, 0 for all.
+    pub window: usize,
+}
+
+impl Voice {
+    fn new(template: Template) -> Self {
+        Self { template, terms: Vec::new(), window: 0 }
+    }
+
+    /// One category that reads gamelines.
+    pub fn of_category(program: &Program, category: &Path, encoding: Encoding) -> Self {
+        let path = std::path::absolute(category).unwrap_or_else(|_| category.to_path_buf());
+        Self::of_scorer(Box::new(Classifier::new(program.clone(), vec![path])), encoding.into())
+    }
+
+    /// Any scorer of one category.
+    pub fn of_scorer(scorer: Box<dyn Scorer>, document: Document) -> Self {
+        let parts = vec![Part { factors: vec![1.0], scorer }];
+        Self {
+            template: Template::default(),
+            terms: vec![Term { document, weight: 1.0, parts }],
+            window: 0,
+        }
+    }
+
+    /// Own wins minus the opponent's (chess.md 9.5).
+    pub fn carrot_and_stick(
+        program: &Program,
+        carrot: &Path,
+        stick: &Path,
+        encoding: Encoding,
+    ) -> Self {
+        let absolute = |p: &Path| std::path::absolute(p).unwrap_or_else(|_| p.to_path_buf());
+        let scorer = Classifier::new(program.clone(), vec![absolute(carrot), absolute(stick)]);
+        let parts = vec![Part { factors: vec![1.0, -1.0], scorer: Box::new(scorer) }];
+        let document = encoding.into();
+        Self {
+            template: Template::default(),
+            terms: vec![Term { document, weight: 1.0, parts }],
+            window: 0,
+        }
+    }
+
+    /// Whether all it reads are half-moves, so that lines can be extended by replies.
+    pub fn reads_half_moves(&self) -> bool {
+        self.terms.iter().all(|t| t.document == Document::Half)
+    }
+
+    /// Starts what is needed, so that the first answer is quick.
+    ///
+    /// # Errors
+    ///
+    /// The classifier cannot be run.
+    pub fn warm_up(&mut self) -> Result<()> {
+        for part in self.terms.iter_mut().flat_map(|t| &mut t.parts) {
+            part.scorer.ask(&[])?;
+        }
+        Ok(())
+    }
+
+    /// One score per completion, in their order; smaller is better.
+    ///
+    /// # Errors
+    ///
+    /// The classifier failed, twice.
+    pub fn scores(&mut self, game: &Game, completions: &[Completion]) -> Result<Vec<f64>> {
+        let ply = game.plies();
+        // All classifiers work at once: ask first, read then.
+        for term in &mut self.terms {
+            let lines = term.document.lines(game, completions, &self.template, self.window);
+            term.part(ply).scorer.ask(&lines)?;
+        }
+        let mut total = vec![0.0; completions.len()];
+        for term in &mut self.terms {
+            let weight = term.weight;
+            let part = term.part(ply);
+            for (sum, row) in total.iter_mut().zip(part.scorer.scores()?) {
+                let score: f64 = row.iter().zip(&part.factors).map(|(s, f)| s * f).sum();
+                *sum += weight * score;
+            }
+        }
+        Ok(total)
+    }
+
+    /// One score per given line, by the first model, whose lines the caller knows to make.
+    ///
+    /// # Errors
+    ///
+    /// The classifier failed, twice.
+    pub fn line_scores(&mut self, ply: usize, lines: &[String]) -> Result<Vec<f64>> {
+        let term = self.terms.first_mut().context("a voice without models")?;
+        let part = term.part(ply);
+        part.scorer.ask(lines)?;
+        let rows = part.scorer.scores()?;
+        Ok(rows.iter().map(|row| row.iter().zip(&part.factors).map(|(s, f)| s * f).sum()).collect())
+    }
+
+    /// The evidence for a completion, model by model: what is read, the model's weight, its features.
+    ///
+    /// # Errors
+    ///
+    /// The classifier cannot be run.
+    pub fn evidence(&mut self, game: &Game, completion: &Completion) -> Result<Vec<Evidence>> {
+        let ply = game.plies();
+        let mut all = Vec::new();
+        for term in &mut self.terms {
+            let one = std::slice::from_ref(completion);
+            let mut lines = term.document.lines(game, one, &self.template, self.window);
+            let line = lines.pop().unwrap_or_default();
+            let (document, weight) = (term.document, term.weight);
+            let part = term.part(ply);
+            let mut features: Vec<FeatureRow> = Vec::new();
+            for (category, factor) in part.factors.iter().enumerate() {
+                // The categories cut the same line into the same features.
+                for (i, row) in part.scorer.features(category, &line)?.into_iter().enumerate() {
+                    match features.get_mut(i).filter(|f| f.feature == row.feature) {
+                        Some(known) => known.bits += factor * row.bits,
+                        None => features.push(FeatureRow { bits: factor * row.bits, ..row }),
+                    }
+                }
+            }
+            all.push(Evidence { document, weight, line, features });
+        }
+        Ok(all)
+    }
+}
+
+/// What a model sees in a completion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// What it reads.
+    pub document: Document,
+    /// Its weight in the voice.
+    pub weight: f64,
+    /// The line it was given.
+    pub line: String,
+    /// Its features, in their order.
+    pub features: Vec<FeatureRow>,
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The options of play: one table for the command line and both protocols.
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::choose::Rule;
+use crate::encode::Encoding;
+
+/// What play can be told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Which completions are preferred.
+    pub rule: Rule,
+    /// How gamelines of a single category are encoded; `None`: full for Black, shifted for White.
+    pub encoding: Option<Encoding>,
+    /// Draw by score instead of taking the best.
+    pub random_play: bool,
+    /// Seed of the draws, 0 for the clock.
+    pub seed: u64,
+    /// Divides score differences in draws; 0 takes the best.
+    pub temperature: f64,
+    /// Play a mate when there is one.
+    pub mate_keyword: bool,
+    /// Leave out moves that draw at once, unless behind.
+    pub avoid_draws: bool,
+    /// Half-moves of the opponent looked at after each move.
+    pub look_ahead: usize,
+    /// Rank by the likeliest reply instead of the sum over replies.
+    pub hard_minimum: bool,
+    /// Words sent to the classifier, 0 for all.
+    pub window: usize,
+    /// Lines shown.
+    pub multi_pv: usize,
+    /// Take moves from the book.
+    pub own_book: bool,
+    /// The book's path.
+    pub book_file: String,
+    /// Weight of the book's suggestions in look-ahead and choice, in bits per halving; 0 for off.
+    pub book_weight: f64,
+    /// Folder of endgame tables.
+    pub syzygy_path: String,
+    /// Resign when material is down by so many pawns; 0 for never.
+    pub resign_material: u32,
+    /// ... for so many own moves.
+    pub resign_moves: u32,
+    /// Offer and accept draws after so many half-moves without capture or pawn move; 0 for never.
+    pub draw_after: u32,
+    /// White's model: a folder or a category.
+    pub white_model: String,
+    /// Black's model: a folder or a category.
+    pub black_model: String,
+    /// Which voice of a model folder plays; empty for its preset.
+    pub voice: String,
+    /// Ignore the interface's `random`.
+    pub deterministic: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            rule: Rule::Basic,
+            encoding: None,
+            random_play: false,
+            seed: 0,
+            temperature: 1.0,
+            mate_keyword: true,
+            avoid_draws: false,
+            look_ahead: 0,
+            hard_minimum: false,
+            window: 0,
+            multi_pv: 1,
+            own_book: false,
+            book_file: String::new(),
+            book_weight: 0.0,
+            syzygy_path: String::new(),
+            resign_material: 0,
+            resign_moves: 3,
+            draw_after: 0,
+            white_model: String::new(),
+            black_model: String::new(),
+            voice: String::new(),
+            deterministic: false,
+        }
+    }
+}
+
+/// The kind of an option, with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// On or off.
+    Check(bool),
+    /// A number in a range.
+    Spin(i64, i64, i64),
+    /// One of these words.
+    Combo(&'static str, &'static [&'static str]),
+    /// Free text.
+    Text(String),
+    /// A file's path.
+    File(String),
+    /// A folder's path.
+    Path(String),
+}
+
+const RULES: &[&str] = &["basic", "captures", "tactical"];
+const ENCODINGS: &[&str] = &["auto", "half", "full", "shifted"];
+
+/// The options' names, in the order they are announced.
+pub const NAMES: &[&str] = &[
+    "RandomPlay",
+    "Temperature",
+    "Seed",
+    "Rule",
+    "Encoding",
+    "Voice",
+    "WhiteModel",
+    "BlackModel",
+    "MateKeyword",
+    "AvoidDraws",
+    "LookAhead",
+    "HardMinimum",
+    "Window",
+    "MultiPV",
+    "OwnBook",
+    "BookFile",
+    "BookWeight",
+    "SyzygyPath",
+    "ResignMaterial",
+    "ResignMoves",
+    "DrawAfter",
+];
+
+fn number<T: TryInto<i64>>(value: T) -> i64 {
+    value.try_into().unwrap_or(i64::MAX)
+}
+
+impl Settings {
+    /// The option's kind and value.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        Some(match name {
+            "RandomPlay" => Value::Check(self.random_play),
+            "Temperature" => Value::Text(self.temperature.to_string()),
+            "Seed" => Value::Spin(number(self.seed), 0, i64::from(i32::MAX)),
+            "Rule" => Value::Combo(self.rule.as_str(), RULES),
+            "Encoding" => Value::Combo(self.encoding.map_or("auto", Encoding::as_str), ENCODINGS),
+            "Voice" => Value::Text(self.voice.clone()),
+            "WhiteModel" => Value::Text(self.white_model.clone()),
+            "BlackModel" => Value::Text(self.black_model.clone()),
+            "MateKeyword" => Value::Check(self.mate_keyword),
+            "AvoidDraws" => Value::Check(self.avoid_draws),
+            "LookAhead" => Value::Spin(number(self.look_ahead), 0, 1),
+            "HardMinimum" => Value::Check(self.hard_minimum),
+            "Window" => Value::Spin(number(self.window), 0, 1000),
+            "MultiPV" => Value::Spin(number(self.multi_pv), 1, 250),
+            "OwnBook" => Value::Check(self.own_book),
+            "BookFile" => Value::File(self.book_file.clone()),
+            "BookWeight" => Value::Text(self.book_weight.to_string()),
+            "SyzygyPath" => Value::Path(self.syzygy_path.clone()),
+            "ResignMaterial" => Value::Spin(i64::from(self.resign_material), 0, 100),
+            "ResignMoves" => Value::Spin(i64::from(self.resign_moves), 1, 100),
+            "DrawAfter" => Value::Spin(i64::from(self.draw_after), 0, 100),
+            _ => return None,
+        })
+    }
+
+    /// Sets an option; names are matched without regard to case, `value` as the protocols write it.
+    ///
+    /// # Errors
+    ///
+    /// The name is unknown or the value is none of its kind; nothing is changed then.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        let name = NAMES.iter().find(|n| n.eq_ignore_ascii_case(name)).context("unknown option")?;
+        let kind = self.get(name).context("unknown option")?;
+        let value = value.trim();
+        let on = || match value.to_ascii_lowercase().as_str() {
+            "1" | "true" | "on" => Ok(true),
+            "0" | "false" | "off" => Ok(false),
+            _ => bail!("neither on nor off: {value:?}"),
+        };
+        let spin = || -> Result<i64> {
+            let Value::Spin(_, low, high) = kind else { bail!("no number") };
+            let n: i64 = value.parse().with_context(|| format!("no number: {value:?}"))?;
+            if n < low || n > high { bail!("not between {low} and {high}: {n}") } else { Ok(n) }
+        };
+        let size = || -> Result<usize> { Ok(usize::try_from(spin()?)?) };
+        let real = || -> Result<f64> {
+            let x: f64 = value.parse().with_context(|| format!("no number: {value:?}"))?;
+            if x.is_finite() && x >= 0.0 { Ok(x) } else { bail!("not a number from 0: {value:?}") }
+        };
+        let text = || match value {
+            "<empty>" => String::new(),
+            text => text.to_owned(),
+        };
+        match *name {
+            "RandomPlay" => self.random_play = on()?,
+            "Temperature" => self.temperature = real()?,
+            "Seed" => self.seed = u64::try_from(spin()?)?,
+            "Rule" => {
+                self.rule = match value.to_ascii_lowercase().as_str() {
+                    "basic" => Rule::Basic,
+                    "captures" => Rule::Captures,
+                    "tactical" => Rule::Tactical,
+                    _ => bail!("no rule {value:?}"),
+                }
+            }
+            "Encoding" => {
+                self.encoding = match value.to_ascii_lowercase().as_str() {
+                    "auto" => None,
+                    "half" => Some(Encoding::Half),
+                    "full" => Some(Encoding::Full),
+                    "shifted" => Some(Encoding::Shifted),
+                    _ => bail!("no encoding {value:?}"),
+                }
+            }
+            "Voice" => self.voice = text(),
+            "WhiteModel" => self.white_model = text(),
+            "BlackModel" => self.black_model = text(),
+            "MateKeyword" => self.mate_keyword = on()?,
+            "AvoidDraws" => self.avoid_draws = on()?,
+            "LookAhead" => self.look_ahead = size()?,
+            "HardMinimum" => self.hard_minimum = on()?,
+            "Window" => self.window = size()?,
+            "MultiPV" => self.multi_pv = size()?,
+            "OwnBook" => self.own_book = on()?,
+            "BookFile" => self.book_file = text(),
+            "BookWeight" => self.book_weight = real()?,
+            "SyzygyPath" => self.syzygy_path = text(),
+            "ResignMaterial" => self.resign_material = u32::try_from(spin()?)?,
+            "ResignMoves" => self.resign_moves = u32::try_from(spin()?)?,
+            "DrawAfter" => self.draw_after = u32::try_from(spin()?)?,
+            _ => bail!("unknown option"),
+        }
+        Ok(())
+    }
+}
+
+impl Value {
+    /// As a `feature option` of the XBoard protocol, without the name.
+    pub fn xboard(&self) -> String {
+        match self {
+            Self::Check(on) => format!("-check {}", u8::from(*on)),
+            Self::Spin(value, low, high) => format!("-spin {value} {low} {high}"),
+            Self::Combo(value, choices) => {
+                let marked: Vec<String> = choices
+                    .iter()
+                    .map(|c| if c == value { format!("*{c}") } else { (*c).to_owned() })
+                    .collect();
+                format!("-combo {}", marked.join(" /// "))
+            }
+            Self::Text(text) => format!("-string {text}"),
+            Self::File(text) => format!("-file {text}"),
+            Self::Path(text) => format!("-path {text}"),
+        }
+    }
+
+    /// As the rest of a UCI `option` line, without the name.
+    pub fn uci(&self) -> String {
+        match self {
+            Self::Check(on) => format!("type check default {on}"),
+            Self::Spin(value, low, high) => {
+                format!("type spin default {value} min {low} max {high}")
+            }
+            Self::Combo(value, choices) => {
+                let vars: Vec<String> = choices.iter().map(|c| format!(" var {c}")).collect();
+                format!("type combo default {value}{}", vars.concat())
+            }
+            Self::Text(text) | Self::File(text) | Self::Path(text) => {
+                format!("type string default {}", if text.is_empty() { "<empty>" } else { text })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_takes_its_own_value() {
+        let mut settings = Settings::default();
+        for name in NAMES {
+            let value = settings.get(name).unwrap_or_else(|| panic!("{name}"));
+            let text = match &value {
+                Value::Check(on) => on.to_string(),
+                Value::Spin(n, ..) => n.to_string(),
+                Value::Combo(word, _) => (*word).to_owned(),
+                Value::Text(t) | Value::File(t) | Value::Path(t) => t.clone(),
+            };
+            settings.set(&name.to_uppercase(), &text).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!(settings.get(name), Some(value));
+        }
+        assert_eq!(settings, Settings::default());
+    }
+
+    #[test]
+    fn bad_values_change_nothing() {
+        let mut settings = Settings::default();
+        let rows = [
+            ("Rule", "x"),
+            ("RandomPlay", "maybe"),
+            ("Seed", "-1"),
+            ("Temperature", "nan"),
+            ("MultiPV", "0"),
+            ("Foo", "1"),
+        ];
+        for (name, value) in rows {
+            assert!(settings.set(name, value).is_err(), "{name} {value}");
+        }
+        assert_eq!(settings, Settings::default());
+    }
+}
