@@ -40,6 +40,8 @@ pub struct Choice {
     pub source: Source,
     /// What was judged, best first; empty if the classifier was not asked.
     pub ranking: Vec<Scored>,
+    /// What the rule left to choose from, the preferred one first.
+    pub considered: Vec<Scored>,
 }
 
 /// Why no move was chosen.
@@ -345,9 +347,7 @@ impl Engine {
             let considered: Vec<Scored> = candidates.iter().map(|&i| list[i].clone()).collect();
             (list[chosen].completion.clone(), considered)
         };
-        let choice = Choice { completion, source, ranking };
-        self.write_watch_files(&choice, &considered)?;
-        Ok(choice)
+        Ok(Choice { completion, source, ranking, considered })
     }
 
     fn book_choice(&mut self, only: Option<&[Move]>) -> Option<Choice> {
@@ -365,7 +365,24 @@ impl Engine {
         };
         let m = moves.get(chosen)?.m;
         let completion = completions.into_iter().find(|c| c.m == m)?;
-        Some(Choice { completion, source: Source::Book, ranking: Vec::new() })
+        Some(Choice {
+            completion,
+            source: Source::Book,
+            ranking: Vec::new(),
+            considered: Vec::new(),
+        })
+    }
+
+    /// What [`Engine::choose`] gives without draws.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn choose_best(&mut self) -> Result<Choice, Trouble> {
+        let randomised = std::mem::take(&mut self.randomised);
+        let choice = self.choose(None, None);
+        self.randomised = randomised;
+        choice
     }
 
     /// The book's moves here, best first.
@@ -423,7 +440,12 @@ impl Engine {
         self.game.end()
     }
 
-    fn write_watch_files(&self, choice: &Choice, considered: &[Scored]) -> Result<()> {
+    /// Writes the files to watch, if asked for, before the move is played (chess.md 5.5).
+    ///
+    /// # Errors
+    ///
+    /// Those of writing.
+    pub fn write_watch_files(&self, choice: &Choice) -> Result<()> {
         use std::fmt::Write as _;
         let Some(prefix) = &self.watch else { return Ok(()) };
         let file = |name: &str, text: &str| {
@@ -441,7 +463,7 @@ impl Engine {
             })
         };
         let captures: Vec<Scored> =
-            considered.iter().filter(|s| s.completion.is_capture()).cloned().collect();
+            choice.considered.iter().filter(|s| s.completion.is_capture()).cloned().collect();
         file("pgn", &self.game.to_pgn("?", "?", "*", ""))?;
         file("gameline", &format!("{gameline}\n"))?;
         file("scores", &lines(&choice.ranking))?;
@@ -579,7 +601,8 @@ pub(crate) mod tests {
         engine.watch(Some(folder.path().join("game")));
         let m = notation::read_move(engine.game().position(), b"e4").expect("legal");
         engine.play(m);
-        engine.choose(None, None).expect("a move");
+        let choice = engine.choose(None, None).expect("a move");
+        engine.write_watch_files(&choice).expect("written");
         let read = |name: &str| {
             std::fs::read_to_string(folder.path().join(format!("game.current.{name}"))).expect(name)
         };

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The dialogue over standard input and output: reads lines, calls the protocol, writes and flushes (chess.md 7.1, 7.5).
+
+use std::io::{self, BufRead, Read as _, Write as _};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::classifier::Nursery;
+use crate::engine::Engine;
+use crate::uci::Uci;
+use crate::xboard::{self, Xboard};
+
+/// Longest line taken from an interface, bytes.
+const MAX_LINE: u64 = 1 << 20;
+/// How long an answer in progress may delay `quit`.
+const QUIT_PATIENCE: Duration = Duration::from_millis(60);
+
+/// Which protocol to speak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Protocol {
+    /// The one the first line names.
+    #[default]
+    Auto,
+    /// XBoard's.
+    Xboard,
+    /// UCI.
+    Uci,
+}
+
+enum Event {
+    Line(String),
+    End,
+}
+
+/// What the reading thread shares with the one that works.
+#[derive(Clone)]
+struct Shared {
+    /// Whether a command is being worked on.
+    busy: Arc<AtomicBool>,
+    /// Whether the dialogue is UCI, where `isready` is answered in the middle of anything.
+    is_uci: Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
+    ended: Arc<AtomicBool>,
+    nursery: Nursery,
+}
+
+fn read_lines(events: &mpsc::Sender<Event>, shared: &Shared) {
+    let mut input = io::stdin().lock();
+    let mut bytes = Vec::new();
+    loop {
+        bytes.clear();
+        let read = (&mut input).take(MAX_LINE).read_until(b'\n', &mut bytes);
+        if !matches!(read, Ok(n) if n > 0) {
+            let _ = events.send(Event::End);
+            return;
+        }
+        let line = String::from_utf8_lossy(&bytes).trim().to_owned();
+        match line.as_str() {
+            "stop" | "?" => shared.stop.store(true, Ordering::Relaxed),
+            "isready"
+                if shared.is_uci.load(Ordering::SeqCst) && shared.busy.load(Ordering::SeqCst) =>
+            {
+                let mut out = io::stdout().lock();
+                let _ = writeln!(out, "readyok").and_then(|()| out.flush());
+                continue;
+            }
+            "quit" => {
+                shared.stop.store(true, Ordering::Relaxed);
+                let _ = events.send(Event::Line(line));
+                thread::sleep(QUIT_PATIENCE);
+                shared.ended.store(true, Ordering::SeqCst);
+                shared.nursery.close();
+                return;
+            }
+            _ => {}
+        }
+        if events.send(Event::Line(line)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Ends the dialogue on SIGTERM; SIGINT is an interface's habit and means nothing here.
+fn watch_signals(events: mpsc::Sender<Event>, shared: Shared) -> Result<()> {
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).context("signals")?;
+    thread::spawn(move || {
+        for signal in signals.forever() {
+            if signal == SIGTERM {
+                shared.ended.store(true, Ordering::SeqCst);
+                shared.nursery.close();
+                let _ = events.send(Event::End);
+            }
+        }
+    });
+    Ok(())
+}
+
+enum Dialogue {
+    Xboard(Box<Xboard>),
+    Uci(Box<Uci>),
+}
+
+impl Dialogue {
+    /// Answers a line; notes that the interface may not see go to standard error.
+    fn answer(
+        &mut self,
+        line: &str,
+        write: &mut dyn FnMut(&str) -> io::Result<()>,
+    ) -> io::Result<()> {
+        match self {
+            Self::Uci(uci) => {
+                for reply in uci.handle(crate::uci::Command::parse(line)) {
+                    write(&reply.to_string())?;
+                }
+            }
+            Self::Xboard(dialogue) => {
+                let mut command = Some(dialogue.parse(line));
+                while let Some(now) = command {
+                    for reply in dialogue.handle(now) {
+                        match &reply {
+                            xboard::Reply::Note(text) if !dialogue.may_note() => {
+                                eprintln!("chess-adapter: {text}");
+                            }
+                            _ => write(&reply.to_string())?,
+                        }
+                    }
+                    command = dialogue.take_followup();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    const fn is_quitting(&self) -> bool {
+        match self {
+            Self::Xboard(dialogue) => dialogue.is_quitting(),
+            Self::Uci(uci) => uci.is_quitting(),
+        }
+    }
+}
+
+/// Plays until the interface ends it; the classifiers have ended when this returns.
+///
+/// # Errors
+///
+/// Signals cannot be handled, or output fails for another reason than a closed pipe.
+pub fn run(
+    engine: Engine,
+    protocol: Protocol,
+    name: &str,
+    log: Option<PathBuf>,
+    nursery: &Nursery,
+) -> Result<()> {
+    let (events, queue) = mpsc::channel();
+    let shared = Shared {
+        busy: Arc::default(),
+        is_uci: Arc::default(),
+        stop: engine.stop.clone(),
+        ended: Arc::default(),
+        nursery: nursery.clone(),
+    };
+    watch_signals(events.clone(), shared.clone())?;
+    let reader = shared.clone();
+    thread::spawn(move || read_lines(&events, &reader));
+    let done = converse(engine, protocol, name, log, &queue, &shared);
+    nursery.close();
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done.context("standard output"),
+    }
+}
+
+fn converse(
+    engine: Engine,
+    protocol: Protocol,
+    name: &str,
+    log: Option<PathBuf>,
+    queue: &mpsc::Receiver<Event>,
+    shared: &Shared,
+) -> io::Result<()> {
+    let mut write = |text: &str| {
+        if shared.ended.load(Ordering::SeqCst) {
+            return Ok(()); // what fails while ending is no news
+        }
+        let mut out = io::stdout().lock();
+        writeln!(out, "{text}")?;
+        out.flush()
+    };
+    let mut waiting = Some(engine);
+    let mut dialogue: Option<Dialogue> = None;
+    while let Ok(Event::Line(line)) = queue.recv() {
+        if let Some(engine) = waiting.take() {
+            let is_uci = match protocol {
+                Protocol::Auto => line == "uci",
+                Protocol::Uci => true,
+                Protocol::Xboard => false,
+            };
+            shared.is_uci.store(is_uci, Ordering::SeqCst);
+            dialogue = Some(match is_uci {
+                true => Dialogue::Uci(Box::new(Uci::new(engine, name.to_owned()))),
+                false => {
+                    Dialogue::Xboard(Box::new(Xboard::new(engine, name.to_owned(), log.clone())))
+                }
+            });
+        }
+        let Some(dialogue) = &mut dialogue else { break };
+        shared.stop.store(false, Ordering::Relaxed);
+        shared.busy.store(true, Ordering::SeqCst);
+        dialogue.answer(&line, &mut write)?;
+        shared.busy.store(false, Ordering::SeqCst);
+        if dialogue.is_quitting() {
+            break;
+        }
+    }
+    Ok(())
+}

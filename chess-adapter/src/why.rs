@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Why a move: the classifier's own evidence, compared with the next best move (chess.md 9.14).
+
+use anyhow::{Context as _, Result};
+
+use crate::engine::{Engine, Trouble};
+use crate::game::Completion;
+use crate::models::Evidence;
+use crate::notation;
+
+/// Explains a move, the best one if `word` is empty: lines for people.
+///
+/// # Errors
+///
+/// The move is not legal here, there is no model, or the classifier fails.
+pub fn explain(engine: &mut Engine, word: &str) -> Result<Vec<String>> {
+    let ranking = engine.rank(None, 0).map_err(|trouble| match trouble {
+        Trouble::NoMove => anyhow::anyhow!("no legal move"),
+        Trouble::NoModel(color) => anyhow::anyhow!("no model for {color}"),
+        Trouble::Failed(error) => error,
+    })?;
+    let place = if word.is_empty() {
+        0
+    } else {
+        let m = notation::read_move(engine.game().position(), word.as_bytes());
+        let m = m.map_err(|e| anyhow::anyhow!("{word}: {}", e.as_str()))?;
+        ranking.iter().position(|s| s.completion.m == m).context("not a legal move")?
+    };
+    let rival = usize::from(place == 0);
+    let mut lines = vec![format!(
+        "{} is number {} of {}, {:.2} bits",
+        ranking[place].completion.word,
+        place + 1,
+        ranking.len(),
+        ranking[place].score
+    )];
+    let ours = evidence(engine, &ranking[place].completion)?;
+    let Some(other) = ranking.get(rival) else { return Ok(lines) };
+    let theirs = evidence(engine, &other.completion)?;
+    lines.push(format!(
+        "compared with {} ({:.2} bits); fewer bits are better",
+        other.completion.word, other.score
+    ));
+    for (a, b) in ours.iter().zip(&theirs) {
+        lines.push(format!("{:?}, weight {}", a.document, a.weight));
+        let (only_a, only_b) = differences(a, b);
+        for (name, rows) in
+            [(&ranking[place].completion.word, only_a), (&other.completion.word, only_b)]
+        {
+            for (feature, bits) in rows {
+                lines.push(format!("  {name:<8} {bits:+8.2}  {feature}"));
+            }
+        }
+    }
+    Ok(lines)
+}
+
+/// The classifier's evidence for a completion of the game in progress.
+///
+/// # Errors
+///
+/// There is no model, or the classifier fails.
+pub fn evidence(engine: &mut Engine, completion: &Completion) -> Result<Vec<Evidence>> {
+    let game = engine.game().clone();
+    engine.voice(game.turn()).context("no model")?.evidence(&game, completion)
+}
+
+/// Features that only one side has, or that weigh differently; bits weighted as in the voice.
+fn differences(a: &Evidence, b: &Evidence) -> (Vec<(String, f64)>, Vec<(String, f64)>) {
+    let only = |x: &Evidence, y: &Evidence| {
+        let rows =
+            x.features.iter().filter(|row| !y.features.iter().any(|o| o.feature == row.feature));
+        rows.map(|row| (row.feature.clone(), row.bits * x.weight)).collect()
+    };
+    (only(a, b), only(b, a))
+}

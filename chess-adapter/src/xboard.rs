@@ -1,0 +1,747 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The XBoard protocol, version 2 (chess.md 7): lines to commands, commands to replies.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use shakmaty::{
+    Board, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Piece, Position, PositionError,
+    Setup, Square,
+};
+
+use crate::choose;
+use crate::engine::{Choice, Engine, Source, Trouble};
+use crate::game::{End, read_fen};
+use crate::notation;
+use crate::settings::NAMES;
+use crate::why;
+
+/// One line from the interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `xboard`
+    Xboard,
+    /// `protover N`
+    Protover(u32),
+    /// What follows the first features: load the models, say that it is done.
+    Load,
+    /// `accepted F`
+    Accepted(String),
+    /// `rejected F`
+    Rejected(String),
+    /// `new`
+    New,
+    /// `variant V`
+    Variant(String),
+    /// `quit`, or the end of input
+    Quit,
+    /// `random`
+    Random,
+    /// `force`
+    Force,
+    /// `go`
+    Go,
+    /// `playother`
+    PlayOther,
+    /// `white`, `black`: the side to move
+    Turn(Color),
+    /// `usermove M` or a bare move
+    Move(String),
+    /// `ping N`
+    Ping(String),
+    /// `sd D`; `None` for a bad argument
+    Depth(Option<usize>),
+    /// `draw`
+    Draw,
+    /// `result R {C}`
+    Result(String),
+    /// `setboard FEN`
+    SetBoard(String),
+    /// `edit`
+    Edit,
+    /// A line of the old editor
+    EditLine(String),
+    /// `hint`
+    Hint,
+    /// `bk`
+    Book,
+    /// `undo`
+    Undo,
+    /// `remove`
+    Remove,
+    /// `post`, `nopost`
+    Post(bool),
+    /// `analyze`
+    Analyze,
+    /// `exit`
+    ExitAnalysis,
+    /// `.`
+    Status,
+    /// `name X`
+    Name(String),
+    /// `egtpath TYPE PATH`
+    TablePath(String, String),
+    /// `option NAME=VALUE`
+    SetOption {
+        /// The option.
+        name: String,
+        /// Its value, empty for a button.
+        value: String,
+        /// The whole line, for the error.
+        line: String,
+    },
+    /// `why [MOVE]`, ours
+    Why(String),
+    /// Accepted and of no effect.
+    Nothing,
+    /// Anything else.
+    Unknown(String),
+}
+
+impl Command {
+    /// Reads a line; `editing` when the old editor is open.
+    pub fn parse(line: &str, editing: bool) -> Self {
+        let line = line.trim();
+        if editing {
+            return Self::EditLine(line.to_owned());
+        }
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        let owned = || rest.to_owned();
+        match word {
+            "" | "?" | "level" | "st" | "time" | "otim" | "nps" | "hard" | "easy" | "rating"
+            | "ics" | "computer" | "pause" | "resume" | "memory" | "cores" => Self::Nothing,
+            "xboard" => Self::Xboard,
+            "protover" => Self::Protover(rest.parse().unwrap_or(2)),
+            "accepted" => Self::Accepted(owned()),
+            "rejected" => Self::Rejected(owned()),
+            "new" => Self::New,
+            "variant" => Self::Variant(owned()),
+            "quit" => Self::Quit,
+            "random" => Self::Random,
+            "force" => Self::Force,
+            "go" => Self::Go,
+            "playother" => Self::PlayOther,
+            "white" => Self::Turn(Color::White),
+            "black" => Self::Turn(Color::Black),
+            "usermove" => Self::Move(owned()),
+            "ping" => Self::Ping(owned()),
+            "sd" => Self::Depth(rest.parse().ok()),
+            "draw" => Self::Draw,
+            "result" => Self::Result(owned()),
+            "setboard" => Self::SetBoard(owned()),
+            "edit" => Self::Edit,
+            "hint" => Self::Hint,
+            "bk" => Self::Book,
+            "undo" => Self::Undo,
+            "remove" => Self::Remove,
+            "post" => Self::Post(true),
+            "nopost" => Self::Post(false),
+            "analyze" => Self::Analyze,
+            "exit" => Self::ExitAnalysis,
+            "." => Self::Status,
+            "name" => Self::Name(owned()),
+            "egtpath" => {
+                let (kind, path) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+                Self::TablePath(kind.to_owned(), path.trim().to_owned())
+            }
+            "option" => {
+                let (name, value) = rest.split_once('=').unwrap_or((rest, ""));
+                Self::SetOption {
+                    name: name.trim().to_owned(),
+                    value: value.trim().to_owned(),
+                    line: line.to_owned(),
+                }
+            }
+            "why" => Self::Why(owned()),
+            _ if rest.is_empty() && notation::looks_like_move(word.as_bytes()) => {
+                Self::Move(word.to_owned())
+            }
+            _ => Self::Unknown(line.to_owned()),
+        }
+    }
+}
+
+/// One line to the interface.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// `feature ...`
+    Feature(String),
+    /// `move M`
+    Move(String),
+    /// The result line
+    Result(End),
+    /// `pong N`
+    Pong(String),
+    /// `Illegal move (why): M`
+    Illegal {
+        /// Why, if known.
+        reason: &'static str,
+        /// The move as it came.
+        word: String,
+    },
+    /// `Error (what): line`
+    Error {
+        /// What is wrong.
+        what: &'static str,
+        /// The line as it came.
+        line: String,
+    },
+    /// `tellusererror ...`
+    TellUserError(String),
+    /// `telluser ...`
+    TellUser(String),
+    /// `Hint: M`
+    Hint(String),
+    /// A line of the book answer, which starts with a space; the empty line ends it.
+    BookLine(String),
+    /// Thinking output
+    Thinking(String),
+    /// `stat01: ...`
+    Status(usize),
+    /// `offer draw`
+    OfferDraw,
+    /// `resign`
+    Resign,
+    /// For the debug channel.
+    Note(String),
+}
+
+impl fmt::Display for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Feature(text) => write!(f, "feature {text}"),
+            Self::Move(word) => write!(f, "move {word}"),
+            Self::Result(end) => write!(f, "{} {{{}}}", end.result().as_str(), end.reason()),
+            Self::Pong(n) => write!(f, "pong {n}"),
+            Self::Illegal { reason, word } if reason.is_empty() => {
+                write!(f, "Illegal move: {word}")
+            }
+            Self::Illegal { reason, word } => write!(f, "Illegal move ({reason}): {word}"),
+            Self::Error { what, line } => write!(f, "Error ({what}): {line}"),
+            Self::TellUserError(text) => write!(f, "tellusererror {text}"),
+            Self::TellUser(text) => write!(f, "telluser {text}"),
+            Self::Hint(word) => write!(f, "Hint: {word}"),
+            Self::BookLine(text) | Self::Thinking(text) => f.write_str(text),
+            Self::Status(moves) => write!(f, "stat01: 0 {moves} 1 0 {moves}"),
+            Self::OfferDraw => f.write_str("offer draw"),
+            Self::Resign => f.write_str("resign"),
+            Self::Note(text) => write!(f, "# {text}"),
+        }
+    }
+}
+
+/// The old editor's state.
+#[derive(Clone, Debug)]
+struct Editor {
+    board: Board,
+    color: Color,
+}
+
+/// The dialogue's state.
+pub struct Xboard {
+    engine: Engine,
+    name: String,
+    side: Option<Color>,
+    over: Option<Over>,
+    no_position: bool,
+    post: bool,
+    san: bool,
+    debug: bool,
+    analyzing: bool,
+    editor: Option<Editor>,
+    depth: Option<usize>,
+    told: Vec<String>,
+    opponent: String,
+    log: Option<PathBuf>,
+    followup: Option<Command>,
+    quitting: bool,
+}
+
+/// How a game came to be over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Over {
+    Rules(End),
+    Declared,
+}
+
+impl Xboard {
+    /// A dialogue in which nothing was said yet: start position, the engine has Black.
+    pub fn new(engine: Engine, name: String, log: Option<PathBuf>) -> Self {
+        Self {
+            engine,
+            name,
+            side: Some(Color::Black),
+            over: None,
+            no_position: false,
+            post: false,
+            san: false,
+            debug: false,
+            analyzing: false,
+            editor: None,
+            depth: None,
+            told: Vec::new(),
+            opponent: String::from("?"),
+            log,
+            followup: None,
+            quitting: false,
+        }
+    }
+
+    /// Reads a line in the dialogue's state.
+    pub fn parse(&self, line: &str) -> Command {
+        Command::parse(line, self.editor.is_some())
+    }
+
+    /// Whether notes may go to the interface.
+    pub const fn may_note(&self) -> bool {
+        self.debug
+    }
+
+    /// Whether the dialogue is over.
+    pub const fn is_quitting(&self) -> bool {
+        self.quitting
+    }
+
+    /// What the dialogue has to do of itself after the replies were written.
+    pub const fn take_followup(&mut self) -> Option<Command> {
+        self.followup.take()
+    }
+
+    fn features(&self) -> Vec<Reply> {
+        let mut lines = vec![
+            "done=0".to_owned(),
+            format!(
+                "myname=\"{}\" ping=1 setboard=1 playother=1 san=1 usermove=1 time=1 draw=1",
+                self.name
+            ),
+            "sigint=0 sigterm=0 reuse=1 analyze=1 colors=0 ics=0 name=1 pause=0 nps=0".to_owned(),
+            "debug=1 memory=0 smp=0 exclude=0 highlight=0 variants=\"normal\"".to_owned(),
+        ];
+        let options = NAMES.iter().filter_map(|name| {
+            let value = self.engine.settings().get(name)?;
+            Some(format!("option=\"{name} {}\"", value.xboard()))
+        });
+        lines.extend(options);
+        lines.into_iter().map(Reply::Feature).collect()
+    }
+
+    fn spell(&self, choice: &Choice) -> String {
+        if self.san {
+            choice.completion.word.clone()
+        } else {
+            notation::to_coordinates(choice.completion.m)
+        }
+    }
+
+    fn note(&self, text: &str) -> Reply {
+        Reply::Note(text.to_owned())
+    }
+
+    /// Tells the user once.
+    fn tell(&mut self, replies: &mut Vec<Reply>, reply: Reply) {
+        let text = reply.to_string();
+        if !self.told.contains(&text) {
+            self.told.push(text);
+            replies.push(reply);
+        }
+    }
+
+    /// Models that cannot be loaded are told once each.
+    fn load(&mut self, replies: &mut Vec<Reply>) {
+        for complaint in self.engine.load() {
+            self.tell(replies, Reply::TellUserError(complaint));
+        }
+    }
+
+    fn trouble(&mut self, replies: &mut Vec<Reply>, trouble: Trouble) {
+        match trouble {
+            Trouble::NoMove => {}
+            Trouble::NoModel(color) => {
+                replies.push(Reply::TellUserError(format!("no model for {color}: cannot move")));
+                self.side = None;
+            }
+            Trouble::Failed(error) => {
+                replies.push(Reply::TellUser(format!("{}: {error:#}", self.name)));
+                self.side = None;
+            }
+        }
+    }
+
+    fn start_game(&mut self, start: Chess) {
+        self.engine.set_position(start);
+        self.over = None;
+        self.no_position = false;
+    }
+
+    /// Answers a command.
+    pub fn handle(&mut self, command: Command) -> Vec<Reply> {
+        let mut replies = Vec::new();
+        match command {
+            Command::Xboard | Command::Nothing | Command::Rejected(_) => {}
+            Command::Protover(version) => {
+                if version >= 2 {
+                    replies = self.features();
+                    self.followup = Some(Command::Load);
+                }
+            }
+            Command::Load => {
+                self.load(&mut replies);
+                replies.push(Reply::Feature("done=1".to_owned()));
+            }
+            Command::Accepted(feature) => match feature.as_str() {
+                "san" => self.san = true,
+                "debug" => self.debug = true,
+                _ => {}
+            },
+            Command::New => {
+                self.start_game(Chess::default());
+                self.side = Some(Color::Black);
+                self.depth = None;
+                self.engine.randomised = self.engine.settings().random_play;
+                self.analysis(&mut replies);
+            }
+            Command::Variant(variant) => {
+                if variant != "normal" {
+                    replies.push(Reply::Error {
+                        what: "unsupported variant",
+                        line: format!("variant {variant}"),
+                    });
+                }
+            }
+            Command::Quit => self.quitting = true,
+            Command::Random => {
+                if !self.engine.settings().deterministic {
+                    self.engine.randomised = !self.engine.randomised;
+                }
+            }
+            Command::Force => self.side = None,
+            Command::Go => {
+                self.analyzing = false;
+                self.side = Some(self.engine.game().turn());
+                self.move_now(&mut replies);
+            }
+            Command::PlayOther => self.side = Some(self.engine.game().turn().other()),
+            Command::Turn(color) => self.set_turn(color),
+            Command::Move(word) => self.user_move(word, &mut replies),
+            Command::Ping(n) => replies.push(Reply::Pong(n)),
+            Command::Depth(depth) => self.depth = depth.or(self.depth),
+            Command::Draw => {
+                if self.engine.is_drawish() {
+                    replies.push(Reply::OfferDraw);
+                }
+            }
+            Command::Result(text) => self.result(&text, &mut replies),
+            Command::SetBoard(fen) => match read_fen(&fen) {
+                Ok(position) => {
+                    self.start_game(position);
+                    replies
+                        .push(self.note("no history: the models have only the new moves to go by"));
+                    self.analysis(&mut replies);
+                }
+                Err(_) => self.no_such_position(&mut replies),
+            },
+            Command::Edit => {
+                let board = self.engine.game().position().board().clone();
+                self.editor = Some(Editor { board, color: Color::White });
+            }
+            Command::EditLine(line) => self.edit(&line, &mut replies),
+            Command::Hint => {
+                if self.over.is_none()
+                    && !self.no_position
+                    && let Ok(choice) = self.engine.choose_best()
+                {
+                    replies.push(Reply::Hint(self.spell(&choice)));
+                }
+            }
+            Command::Book => self.book(&mut replies),
+            Command::Undo => self.take_back(1, "undo", &mut replies),
+            Command::Remove => self.take_back(2, "remove", &mut replies),
+            Command::Post(on) => self.post = on,
+            Command::Analyze => {
+                self.side = None;
+                self.analyzing = true;
+                self.analysis(&mut replies);
+            }
+            Command::ExitAnalysis => self.analyzing = false,
+            Command::Status => {
+                let moves = self.engine.game().position().legal_moves().len();
+                match self.analyzing {
+                    true => replies.push(Reply::Status(moves)),
+                    false => {
+                        replies.push(Reply::Error {
+                            what: "command not legal now",
+                            line: ".".to_owned(),
+                        });
+                    }
+                }
+            }
+            Command::Name(name) => self.opponent = name,
+            Command::TablePath(kind, path) => {
+                if kind.eq_ignore_ascii_case("syzygy") {
+                    let _ = self.engine.set_option("SyzygyPath", &path);
+                    self.load(&mut replies);
+                }
+            }
+            Command::SetOption { name, value, line } => match self.engine.set_option(&name, &value)
+            {
+                Ok(()) => self.load(&mut replies),
+                Err(_) => replies.push(Reply::Error { what: "unknown option", line }),
+            },
+            Command::Why(word) => match why::explain(&mut self.engine, &word) {
+                Ok(lines) => replies.extend(lines.into_iter().map(Reply::Note)),
+                Err(error) => replies.push(self.note(&format!("why: {error:#}"))),
+            },
+            Command::Unknown(line) => replies.push(Reply::Error { what: "unknown command", line }),
+        }
+        replies
+    }
+
+    fn no_such_position(&mut self, replies: &mut Vec<Reply>) {
+        self.no_position = true;
+        self.over = None;
+        replies.push(Reply::TellUserError("Illegal position".to_owned()));
+    }
+
+    fn user_move(&mut self, word: String, replies: &mut Vec<Reply>) {
+        let refuse = |reason, word| Reply::Illegal { reason, word };
+        if self.no_position {
+            replies.push(refuse("no position", word));
+            return;
+        }
+        // A draw that nobody claims: an interface that goes on in force mode knows what it does.
+        if let Some(Over::Rules(end)) = self.over
+            && self.side.is_none()
+            && !end.is_inevitable()
+        {
+            self.over = None;
+        }
+        if self.over.is_some() {
+            replies.push(refuse("game over", word));
+            return;
+        }
+        match notation::read_move(self.engine.game().position(), word.as_bytes()) {
+            Err(error) => {
+                let reason = if error == notation::WordError::Ambiguous { "ambiguous" } else { "" };
+                replies.push(refuse(reason, word));
+            }
+            Ok(m) => {
+                self.engine.play(m);
+                if self.has_ended(replies) {
+                    return;
+                }
+                self.analysis(replies);
+                if self.side == Some(self.engine.game().turn()) {
+                    self.move_now(replies);
+                }
+            }
+        }
+    }
+
+    /// Says the result if the game is over by the rules. In force mode only what nobody needs to claim ends a game.
+    fn has_ended(&mut self, replies: &mut Vec<Reply>) -> bool {
+        let end = self.engine.end().filter(|end| self.side.is_some() || end.is_inevitable());
+        let Some(end) = end else { return false };
+        self.over = Some(Over::Rules(end));
+        if !self.analyzing {
+            replies.push(Reply::Result(end));
+        }
+        true
+    }
+
+    fn move_now(&mut self, replies: &mut Vec<Reply>) {
+        if self.no_position || self.over == Some(Over::Declared) {
+            return;
+        }
+        if let Some(end) = self.engine.end().filter(|end| end.is_inevitable()) {
+            self.over = Some(Over::Rules(end));
+            replies.push(Reply::Result(end));
+            return;
+        }
+        self.load(replies);
+        if self.engine.is_resigning() {
+            self.over = Some(Over::Declared);
+            replies.push(Reply::Resign);
+            return;
+        }
+        let started = Instant::now();
+        let choice = match self.engine.choose(None, self.depth) {
+            Ok(choice) => choice,
+            Err(trouble) => return self.trouble(replies, trouble),
+        };
+        if let Err(error) = self.engine.write_watch_files(&choice) {
+            self.tell(replies, Reply::TellUser(format!("{error:#}")));
+        }
+        if self.post {
+            replies.push(self.thinking(&choice, started));
+        }
+        replies.push(Reply::Move(self.spell(&choice)));
+        self.engine.play(choice.completion.m);
+        if !self.has_ended(replies) && self.engine.is_drawish() {
+            replies.push(Reply::OfferDraw);
+        }
+    }
+
+    fn thinking(&self, choice: &Choice, started: Instant) -> Reply {
+        let centiseconds = started.elapsed().as_millis() / 10;
+        let shares = choose::shares(&choice.ranking);
+        let shown = self.engine.settings().multi_pv.max(3);
+        let best: Vec<String> = choice
+            .ranking
+            .iter()
+            .zip(&shares)
+            .take(shown)
+            .map(|(s, share)| format!("{} {:.0}%", s.completion.word, share * 100.0))
+            .collect();
+        let text = match choice.source {
+            Source::Book => format!("(book move {})", choice.completion.word),
+            Source::Mate => format!("(mate {})", choice.completion.word),
+            Source::Classifier => format!("({})", best.join(", ")),
+        };
+        Reply::Thinking(format!("1 0 {centiseconds} {} {text}", choice.ranking.len()))
+    }
+
+    /// In analysis, what the engine thinks of the position.
+    fn analysis(&mut self, replies: &mut Vec<Reply>) {
+        if !self.analyzing || self.no_position || self.engine.end().is_some_and(End::is_inevitable)
+        {
+            return;
+        }
+        self.load(replies);
+        let started = Instant::now();
+        match self.engine.choose_best() {
+            Ok(choice) => replies.push(self.thinking(&choice, started)),
+            Err(Trouble::NoModel(color)) => {
+                self.tell(replies, Reply::TellUserError(format!("no model for {color}")));
+            }
+            Err(trouble) => self.trouble(replies, trouble),
+        }
+    }
+
+    fn take_back(&mut self, half_moves: usize, name: &str, replies: &mut Vec<Reply>) {
+        if self.engine.undo(half_moves) {
+            self.over = None;
+            self.analysis(replies);
+        } else {
+            replies.push(Reply::Error { what: "command not legal now", line: name.to_owned() });
+        }
+    }
+
+    fn set_turn(&mut self, color: Color) {
+        if self.engine.game().plies() == 0 && self.engine.game().turn() != color {
+            let mut setup = self.engine.game().start().to_setup(EnPassantMode::Legal);
+            setup.turn = color;
+            setup.ep_square = None;
+            if let Ok(position) = Chess::from_setup(setup, CastlingMode::Standard) {
+                self.engine.set_position(position);
+            }
+        }
+        self.side = Some(color.other());
+    }
+
+    fn result(&mut self, text: &str, replies: &mut Vec<Reply>) {
+        self.over = Some(Over::Declared);
+        let Some(path) = &self.log else { return };
+        let (result, comment) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let comment = comment.trim().trim_start_matches('{').trim_end_matches('}');
+        let ours = self.side.unwrap_or(Color::Black);
+        let names = |color| if color == ours { self.name.as_str() } else { self.opponent.as_str() };
+        let pgn =
+            self.engine.game().to_pgn(names(Color::White), names(Color::Black), result, comment);
+        let written = std::fs::OpenOptions::new().create(true).append(true).open(path).and_then(
+            |mut file| {
+                // One write a game: several engines may share the file.
+                std::io::Write::write_all(&mut file, format!("{pgn}\n").as_bytes())
+            },
+        );
+        if let Err(error) = written {
+            let complaint = format!("cannot write {}: {error}", path.display());
+            self.tell(replies, Reply::TellUserError(complaint));
+        }
+    }
+
+    fn book(&mut self, replies: &mut Vec<Reply>) {
+        self.load(replies);
+        let position = self.engine.game().position().clone();
+        let moves = self.engine.book_moves();
+        let total: f64 = moves.iter().map(|b| b.weight).sum();
+        for book_move in &moves {
+            let word = notation::to_word(&position, book_move.m, self.engine.game().spelling());
+            let share = 100.0 * book_move.weight / total.max(1.0);
+            let count = book_move
+                .count
+                .map_or_else(String::new, |c| format!(" +{} ={} -{}", c.wins, c.draws, c.losses));
+            replies.push(Reply::BookLine(format!(" {word} {share:.0}%{count}")));
+        }
+        if moves.is_empty()
+            && !self.no_position
+            && let Ok(ranking) = self.engine.rank(None, 0)
+        {
+            let shares = choose::shares(&ranking);
+            for (scored, share) in ranking.iter().zip(shares).take(10) {
+                let line = format!(" {} {:.0}%", scored.completion.word, share * 100.0);
+                replies.push(Reply::BookLine(line));
+            }
+        }
+        replies.push(Reply::BookLine(String::new()));
+    }
+
+    fn edit(&mut self, line: &str, replies: &mut Vec<Reply>) {
+        let Some(editor) = &mut self.editor else { return };
+        match line.as_bytes() {
+            b"#" => editor.board = Board::empty(),
+            b"c" => editor.color = editor.color.other(),
+            b"." => {
+                let board = editor.board.clone();
+                self.editor = None;
+                self.leave_editor(board, replies);
+            }
+            [piece, file, rank] => {
+                let square = Square::from_ascii(&[*file, *rank]).ok();
+                match (square, piece) {
+                    (Some(square), b'x' | b'X') => editor.board.discard_piece_at(square),
+                    (Some(square), _) => {
+                        if let Some(piece) =
+                            Piece::from_char(char::from(piece.to_ascii_uppercase()))
+                        {
+                            editor
+                                .board
+                                .set_piece_at(square, Piece { color: editor.color, ..piece });
+                        }
+                    }
+                    (None, _) => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn leave_editor(&mut self, board: Board, replies: &mut Vec<Reply>) {
+        let mut setup = Setup::empty();
+        setup.turn = self.engine.game().turn();
+        for (color, king, rooks) in [
+            (Color::White, Square::E1, [Square::A1, Square::H1]),
+            (Color::Black, Square::E8, [Square::A8, Square::H8]),
+        ] {
+            if board.piece_at(king) == Some(color.king()) {
+                for rook in rooks {
+                    if board.piece_at(rook) == Some(color.rook()) {
+                        setup.castling_rights.add(rook);
+                    }
+                }
+            }
+        }
+        setup.board = board;
+        let position = Chess::from_setup(setup, CastlingMode::Standard)
+            .or_else(PositionError::ignore_too_much_material)
+            .or_else(PositionError::ignore_impossible_check);
+        match position {
+            Ok(position) => {
+                self.start_game(position);
+                replies.push(self.note("no history: the models have only the new moves to go by"));
+            }
+            Err(_) => self.no_such_position(replies),
+        }
+    }
+}
