@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The verbs and their options; the only user of clap's parser.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{BufReader, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::{Args, Parser, Subcommand};
+use shakmaty::Color;
 
+use crate::arena::{self, EnginePlayer, Player, RandomMover, Side, UciPlayer};
+use crate::book::Counter;
+use crate::classifier::{Nursery, Program};
 use crate::describe::Template;
 use crate::encode::Encoding;
+use crate::engine::{Engine, Workshop};
+use crate::evaluate;
+use crate::learn::{self, Preset};
+use crate::models::Manifest;
 use crate::notation::Spelling;
+use crate::play::{self, Protocol};
 use crate::prepare::{self, Describe, Statistics, TextFiles, Unfinished};
+use crate::random::Random;
+use crate::settings::Settings;
+use crate::why;
 
 /// The text classifier plays chess.
 #[derive(Debug, Parser)]
@@ -24,8 +38,19 @@ struct Cli {
 enum Verb {
     /// PGN files to training text
     Prepare(PrepareArgs),
+    /// PGN files to a folder of models, ready to play
+    Learn(LearnArgs),
+    /// Play in a chess interface that speaks XBoard or UCI
+    Play(PlayArgs),
+    /// Measure the share of master moves found
+    Evaluate(EvaluateArgs),
+    /// Play games against a random mover, itself or a UCI engine
+    Match(MatchArgs),
+    /// Explain a move by the classifier's own evidence
+    Why(WhyArgs),
+    /// PGN files to an opening book
+    Book(BookArgs),
 }
-
 /// How games become text; the same for every verb that reads PGN.
 #[derive(Debug, Args)]
 struct TextArgs {
@@ -84,6 +109,310 @@ struct PrepareArgs {
     phases: Option<usize>,
 }
 
+#[derive(Debug, Args)]
+struct ProgramArgs {
+    /// The classifier; default: dbacl beside this program, then on the search path
+    #[arg(long, value_name = "PATH")]
+    dbacl: Option<PathBuf>,
+    /// Option for the classifier, such as -m; may repeat
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    dbacl_args: Vec<String>,
+}
+
+impl ProgramArgs {
+    fn program(&self, nursery: &Nursery) -> Program {
+        let args: Vec<String> =
+            self.dbacl_args.iter().flat_map(|a| a.split_whitespace()).map(str::to_owned).collect();
+        Program::find(self.dbacl.as_deref(), &args, nursery)
+    }
+}
+
+#[derive(Debug, Args)]
+struct LearnArgs {
+    /// PGN files; standard input if none, or for -
+    pgn: Vec<PathBuf>,
+    /// The model folder
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Which models to learn
+    #[arg(long, value_enum, default_value_t)]
+    preset: Preset,
+    #[command(flatten)]
+    text: TextArgs,
+    /// Describe the moves of at most N games a colour, 0 for all
+    #[arg(long, value_name = "N", default_value_t = 5000)]
+    describe_games: usize,
+    /// Template of the descriptions, instead of the built-in one
+    #[arg(long, value_name = "FILE")]
+    template: Option<PathBuf>,
+    /// Seed of the moves not played
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Keep the training text in DIR/text
+    #[arg(long)]
+    keep_text: bool,
+    /// Learn so many categories at once
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<usize>,
+    #[command(flatten)]
+    program: ProgramArgs,
+}
+
+/// Engines of the essay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Essay {
+    Basic,
+    #[value(name = "1")]
+    One,
+    #[value(name = "2")]
+    Two,
+    #[value(name = "3")]
+    Three,
+    Final,
+}
+
+/// What makes an engine; the same for every verb that needs one.
+#[derive(Debug, Args)]
+struct EngineArgs {
+    /// Model folder for both colours
+    #[arg(value_name = "MODELS")]
+    models: Option<PathBuf>,
+    /// White's model: a folder or a category
+    #[arg(long, value_name = "MODEL")]
+    white: Option<PathBuf>,
+    /// Black's model: a folder or a category
+    #[arg(long, value_name = "MODEL")]
+    black: Option<PathBuf>,
+    /// Which voice of the model folder plays; default: its preset's
+    #[arg(long, value_name = "NAME")]
+    voice: Option<String>,
+    /// Which completions are preferred: basic, captures or tactical
+    #[arg(long, value_name = "RULE")]
+    rule: Option<String>,
+    /// How the gamelines of a category are encoded: half, full, shifted or auto
+    #[arg(long, value_name = "ENCODING")]
+    encoding: Option<String>,
+    /// Play as that engine of the essay
+    #[arg(long, value_enum, value_name = "ENGINE")]
+    essay: Option<Essay>,
+    /// Draw moves by their probability
+    #[arg(long)]
+    random: bool,
+    /// Divide score differences in draws by T; 0 takes the best move
+    #[arg(long, value_name = "T")]
+    temperature: Option<String>,
+    /// Seed of the draws
+    #[arg(long, value_name = "N")]
+    seed: Option<String>,
+    /// Ignore the interface's command to play at random
+    #[arg(long)]
+    deterministic: bool,
+    /// Do not play mates at once
+    #[arg(long)]
+    no_mate_keyword: bool,
+    /// Leave out moves that draw at once, unless behind
+    #[arg(long)]
+    avoid_draws: bool,
+    /// Rank moves by the lines that extend them by every reply (half-move models)
+    #[arg(long)]
+    look_ahead: bool,
+    /// Send only the last N words to the classifier
+    #[arg(long, value_name = "N")]
+    window: Option<String>,
+    /// Take moves from this opening book, ours or Polyglot
+    #[arg(long, value_name = "FILE")]
+    book: Option<String>,
+    /// Folder of Syzygy endgame tables
+    #[arg(long, value_name = "DIR")]
+    syzygy: Option<String>,
+    /// Set any option by its protocol name
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Template of the descriptions, if not the models' own
+    #[arg(long, value_name = "FILE")]
+    template: Option<PathBuf>,
+    /// Gamelines have no + and #
+    #[arg(long)]
+    no_check_marks: bool,
+    /// Gamelines name captured pieces
+    #[arg(long)]
+    victims: bool,
+    #[command(flatten)]
+    program: ProgramArgs,
+}
+
+impl EngineArgs {
+    fn settings(&self) -> Result<Settings> {
+        let mut settings = Settings::default();
+        if let Some(essay) = self.essay {
+            settings.mate_keyword = false;
+            settings.deterministic = essay != Essay::Final;
+            let (rule, encoding, voice) = match essay {
+                Essay::Basic => ("basic", "half", "pairs"),
+                Essay::One => ("basic", "auto", "full"),
+                Essay::Two => ("captures", "auto", "full"),
+                Essay::Three | Essay::Final => ("tactical", "auto", "full"),
+            };
+            settings.set("Rule", rule)?;
+            settings.set("Encoding", encoding)?;
+            settings.set("Voice", voice)?;
+        }
+        let path = |p: &PathBuf| p.to_string_lossy().into_owned();
+        let shared = self.models.as_ref().map(path);
+        let white = self.white.as_ref().map(path).or_else(|| shared.clone());
+        let black = self.black.as_ref().map(path).or(shared);
+        for (name, value) in [
+            ("WhiteModel", &white),
+            ("BlackModel", &black),
+            ("Voice", &self.voice),
+            ("Rule", &self.rule),
+            ("Encoding", &self.encoding),
+            ("Temperature", &self.temperature),
+            ("Seed", &self.seed),
+            ("Window", &self.window),
+            ("BookFile", &self.book),
+            ("SyzygyPath", &self.syzygy),
+        ] {
+            if let Some(value) = value {
+                settings.set(name, value).with_context(|| name.to_lowercase())?;
+            }
+        }
+        settings.random_play |= self.random;
+        settings.deterministic |= self.deterministic;
+        settings.mate_keyword &= !self.no_mate_keyword;
+        settings.avoid_draws |= self.avoid_draws;
+        settings.look_ahead = usize::from(self.look_ahead);
+        settings.own_book = self.book.is_some();
+        for pair in &self.set {
+            let (name, value) =
+                pair.split_once('=').with_context(|| format!("no NAME=VALUE: {pair}"))?;
+            settings.set(name, value).with_context(|| pair.clone())?;
+        }
+        Ok(settings)
+    }
+
+    fn engine(&self, nursery: &Nursery) -> Result<Engine> {
+        let template = match &self.template {
+            None => None,
+            Some(path) => Some(template(Some(path))?),
+        };
+        let workshop = Workshop { program: self.program.program(nursery), template };
+        let spelling = Spelling { check_marks: !self.no_check_marks, victims: self.victims };
+        Ok(Engine::new(self.settings()?, workshop, spelling))
+    }
+
+    /// An engine whose models are loaded.
+    fn loaded_engine(&self, nursery: &Nursery) -> Result<Engine> {
+        let mut engine = self.engine(nursery)?;
+        for complaint in engine.load() {
+            eprintln!("chess-adapter: {complaint}");
+        }
+        Ok(engine)
+    }
+}
+
+#[derive(Debug, Args)]
+struct PlayArgs {
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Which protocol to speak
+    #[arg(long, value_enum, default_value_t)]
+    protocol: Protocol,
+    /// The engine's name in the interface
+    #[arg(long, default_value = "dbacl")]
+    name: String,
+    /// Append finished games to this PGN file
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Write files to watch: PREFIX.current.pgn, .gameline, .scores, .scores.cap, .emove
+    #[arg(long, value_name = "PREFIX")]
+    watch: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct EvaluateArgs {
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Positions, one a line: gameline, tab, the move played
+    #[arg(long, value_name = "FILE", required = true)]
+    positions: Vec<PathBuf>,
+    /// Judge every voice of the model folder
+    #[arg(long)]
+    all_voices: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct MatchArgs {
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Number of games
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    games: u32,
+    /// random, self, or the command of a UCI engine
+    #[arg(long, default_value = "random")]
+    opponent: String,
+    /// Option of the opponent; may repeat
+    #[arg(long, value_name = "NAME=VALUE")]
+    opponent_set: Vec<String>,
+    /// What a UCI opponent is told after go
+    #[arg(long, value_name = "LIMITS", default_value = "depth 1")]
+    opponent_go: String,
+    /// Seed of the random mover
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    match_seed: u64,
+    /// Which colour the engine has
+    #[arg(long, value_enum, default_value_t)]
+    side: Side,
+    /// Stop games after so many half-moves
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    limit: usize,
+    /// Write the games to this PGN file
+    #[arg(long, value_name = "FILE")]
+    pgn: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct WhyArgs {
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// The moves played before, as one argument
+    #[arg(long, value_name = "MOVES", default_value = "")]
+    moves: String,
+    /// The move to explain; default: the best one
+    #[arg(long = "move", value_name = "MOVE", default_value = "")]
+    word: String,
+}
+
+#[derive(Debug, Args)]
+struct BookArgs {
+    /// PGN files; standard input if none, or for -
+    pgn: Vec<PathBuf>,
+    /// Where to write; standard output if missing
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Half-moves counted of each game
+    #[arg(long, value_name = "N", default_value_t = 24)]
+    plies: usize,
+    /// Moves seen less often are left out
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    min_count: u32,
+    /// Write a Polyglot file
+    #[arg(long, conflicts_with = "tree")]
+    polyglot: bool,
+    /// Print the book as a tree
+    #[arg(long)]
+    tree: bool,
+    /// Depth of the tree
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    depth: usize,
+}
+
 /// Reads the template named on the command line, or gives the built-in one.
 fn template(path: Option<&PathBuf>) -> Result<Template> {
     match path {
@@ -123,6 +452,193 @@ fn run_prepare(args: &PrepareArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(statistics.written == 0)))
 }
 
+fn run_learn(args: &LearnArgs) -> Result<ExitCode> {
+    let template_text = match &args.template {
+        None => None,
+        Some(path) => Some(
+            std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read {}", path.display()))?,
+        ),
+    };
+    let options = learn::Options {
+        pgn: args.pgn.clone(),
+        output: args.output.clone(),
+        preset: args.preset,
+        text: prepare::Options {
+            unfinished: args.text.unfinished,
+            keep_setup: args.text.keep_setup,
+            spelling: args.text.spelling(),
+            ..prepare::Options::default()
+        },
+        describe_games: args.describe_games,
+        seed: args.seed,
+        template: template(args.template.as_ref())?,
+        template_text,
+        keep_text: args.keep_text,
+        jobs: args
+            .jobs
+            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+    };
+    let statistics = learn::learn(&options, &args.program.program(&Nursery::default()))?;
+    statistics.write(&mut std::io::stderr())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_play(args: &PlayArgs) -> Result<ExitCode> {
+    let nursery = Nursery::default();
+    let mut engine = args.engine.engine(&nursery)?;
+    engine.watch(args.watch.clone());
+    play::run(engine, args.protocol, &args.name, args.log.clone(), &nursery)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read_cases(paths: &[PathBuf]) -> Result<Vec<evaluate::Case>> {
+    let mut cases = Vec::new();
+    for path in paths {
+        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let read = evaluate::read_cases(BufReader::new(file));
+        cases.extend(read.with_context(|| format!("{}", path.display()))?);
+    }
+    Ok(cases)
+}
+
+fn run_evaluate(args: &EvaluateArgs) -> Result<ExitCode> {
+    let nursery = Nursery::default();
+    let mut out = std::io::stdout().lock();
+    let mut reports = serde_json::Map::new();
+    for path in &args.positions {
+        let cases = read_cases(std::slice::from_ref(path))?;
+        let name = path.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let mut engine = args.engine.loaded_engine(&nursery)?;
+        let turn = if cases[0].is_white() { Color::White } else { Color::Black };
+        let voices: Vec<String> = match (&args.engine.models, args.all_voices) {
+            (Some(models), true) => {
+                Manifest::read(models)?.side(turn).voices.keys().cloned().collect()
+            }
+            (None, true) => bail!("--all-voices needs a model folder"),
+            _ => vec![engine.settings().voice.clone()],
+        };
+        if !args.json {
+            writeln!(out, "{name}: {turn} to move\n{}", evaluate::HEADING)?;
+        }
+        for voice in voices {
+            if args.all_voices {
+                // Only the colour that is judged needs the voice; the other may not have it.
+                engine.set_option("Voice", &voice)?;
+                engine.load();
+            }
+            let report = evaluate::evaluate(&mut engine, &cases)?;
+            if args.json {
+                reports.insert(
+                    format!("{name} {voice}").trim().to_owned(),
+                    serde_json::to_value(report)?,
+                );
+            } else {
+                writeln!(
+                    out,
+                    "{}",
+                    report.row(if voice.is_empty() { "(default)" } else { &voice })
+                )?;
+                out.flush()?;
+            }
+        }
+    }
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&reports)?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn opponent(args: &MatchArgs, nursery: &Nursery) -> Result<Box<dyn Player>> {
+    Ok(match args.opponent.as_str() {
+        "random" => Box::new(RandomMover(Random::from_seed(args.match_seed))),
+        "self" => {
+            let mut engine = args.engine.engine(nursery)?;
+            for pair in &args.opponent_set {
+                let (name, value) =
+                    pair.split_once('=').with_context(|| format!("no NAME=VALUE: {pair}"))?;
+                engine.set_option(name, value).with_context(|| pair.clone())?;
+            }
+            for complaint in engine.load() {
+                eprintln!("chess-adapter: opponent: {complaint}");
+            }
+            Box::new(EnginePlayer(engine))
+        }
+        command => {
+            Box::new(UciPlayer::start(command, &args.opponent_set, &args.opponent_go, nursery)?)
+        }
+    })
+}
+
+fn run_match(args: &MatchArgs) -> Result<ExitCode> {
+    let nursery = Nursery::default();
+    let mut engine = EnginePlayer(args.engine.loaded_engine(&nursery)?);
+    let mut opponent = opponent(args, &nursery)?;
+    let mut pgn = match &args.pgn {
+        None => None,
+        Some(path) => {
+            Some(File::create(path).with_context(|| format!("cannot write {}", path.display()))?)
+        }
+    };
+    let options = arena::Options { games: args.games, side: args.side, limit: args.limit };
+    let score = arena::play_match(&mut engine, opponent.as_mut(), &options, |game, color, end| {
+        if let Some(file) = &mut pgn {
+            let names = ["dbacl", args.opponent.as_str()];
+            let (white, black) =
+                if color.is_white() { (names[0], names[1]) } else { (names[1], names[0]) };
+            let result = end.map_or("*", |e| e.result().as_str());
+            let reason = end.map_or("stopped", crate::game::End::reason);
+            writeln!(file, "{}", game.to_pgn(white, black, result, reason))?;
+        }
+        Ok(())
+    })?;
+    nursery.close();
+    let mut out = std::io::stdout().lock();
+    match args.json {
+        true => writeln!(out, "{}", serde_json::to_string_pretty(&score)?)?,
+        false => writeln!(out, "{}", score.line())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_why(args: &WhyArgs) -> Result<ExitCode> {
+    let nursery = Nursery::default();
+    let mut engine = args.engine.loaded_engine(&nursery)?;
+    for word in args.moves.split_whitespace() {
+        let m = crate::notation::read_move(engine.game().position(), word.as_bytes())
+            .map_err(|e| anyhow::anyhow!("{word}: {}", e.as_str()))?;
+        engine.play(m);
+    }
+    let mut out = std::io::stdout().lock();
+    for line in why::explain(&mut engine, &args.word)? {
+        writeln!(out, "{line}")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_output(path: Option<&Path>, contents: &[u8]) -> Result<()> {
+    match path {
+        None => std::io::stdout().lock().write_all(contents).context("standard output"),
+        Some(path) => crate::models::replace_file(path, contents),
+    }
+}
+
+fn run_book(args: &BookArgs) -> Result<ExitCode> {
+    let mut counter = Counter::new(args.plies);
+    let mut statistics = Statistics::default();
+    let options = prepare::Options::default();
+    prepare::read_files(&args.pgn, &options, &mut statistics, &mut [&mut counter])?;
+    let contents = if args.tree {
+        counter.to_tree(args.depth, args.min_count).into_bytes()
+    } else if args.polyglot {
+        counter.to_polyglot(args.min_count)
+    } else {
+        counter.to_text(args.min_count).into_bytes()
+    };
+    write_output(args.output.as_deref(), &contents)?;
+    Ok(ExitCode::from(u8::from(statistics.written == 0)))
+}
+
 /// Runs the program: reads the command line, does what it says, tells errors on standard error.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -134,6 +650,12 @@ pub fn main() -> ExitCode {
     };
     let done = match &cli.verb {
         Verb::Prepare(args) => run_prepare(args),
+        Verb::Learn(args) => run_learn(args),
+        Verb::Play(args) => run_play(args),
+        Verb::Evaluate(args) => run_evaluate(args),
+        Verb::Match(args) => run_match(args),
+        Verb::Why(args) => run_why(args),
+        Verb::Book(args) => run_book(args),
     };
     done.unwrap_or_else(|error| {
         if is_closed_pipe(&error) {

@@ -66,8 +66,8 @@ impl From<Error> for Trouble {
 pub struct Workshop {
     /// The classifier.
     pub program: Program,
-    /// The description words.
-    pub template: Template,
+    /// The description words, if not those of the model folder.
+    pub template: Option<Template>,
 }
 
 /// The engine: a game, two voices, settings.
@@ -254,7 +254,7 @@ impl Engine {
             } else {
                 &self.settings.voice
             };
-            manifest.voice(path, color, voice, &self.workshop.template, program)?
+            manifest.voice(path, color, voice, self.workshop.template.as_ref(), program)?
         } else {
             std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
             let encoding = self.settings.encoding.unwrap_or(Encoding::of_full_moves(color));
@@ -543,7 +543,7 @@ pub(crate) mod tests {
 
     pub(crate) fn workshop() -> Workshop {
         let program = Program::find(Some(Path::new("/nonexistent")), &[], &Nursery::default());
-        Workshop { program, template: Template::default() }
+        Workshop { program, template: None }
     }
 
     pub(crate) fn engine(best: &'static [&'static str], settings: Settings) -> Engine {

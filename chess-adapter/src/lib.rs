@@ -6,6 +6,7 @@
 //! classifier ([`classifier`], [`models`]) and plays what the classifier prefers ([`choose`], [`engine`]).
 #![warn(missing_docs)]
 
+pub mod arena;
 pub mod book;
 pub mod choose;
 pub mod classifier;
@@ -13,7 +14,9 @@ pub mod cli;
 pub mod describe;
 pub mod encode;
 pub mod engine;
+pub mod evaluate;
 pub mod game;
+pub mod learn;
 pub mod models;
 pub mod notation;
 pub mod pgn;

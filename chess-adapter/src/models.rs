@@ -20,6 +20,8 @@ use crate::game::{Completion, Game};
 use crate::notation::Spelling;
 use crate::prepare;
 
+/// The name of a folder's description template.
+pub const TEMPLATE: &str = "template.txt";
 /// The name of a folder's manifest.
 pub const MANIFEST: &str = "manifest.json";
 /// The only manifest format so far.
@@ -134,8 +136,10 @@ pub struct Side {
 pub struct Manifest {
     /// [`FORMAT`].
     pub format: u32,
-    /// The preset it was learned as, which is also the voice that plays unless told otherwise.
+    /// The preset it was learned as.
     pub preset: String,
+    /// The voice that plays unless told otherwise.
+    pub voice: String,
     /// Games read.
     pub games: u64,
     /// Whether training text has `+` and `#`.
@@ -193,7 +197,18 @@ impl Manifest {
         Spelling { check_marks: self.check_marks, victims: self.victims }
     }
 
-    /// Makes the named voice of a colour, checking its files.
+    /// The template kept in the folder, or the built-in one.
+    fn template(&self, folder: &Path) -> Result<Template> {
+        let path = folder.join(TEMPLATE);
+        if !path.exists() {
+            return Ok(Template::default());
+        }
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        Template::parse(&text).with_context(|| format!("{}", path.display()))
+    }
+
+    /// Makes the named voice of a colour, checking its files; descriptions follow `template`, or the folder's own.
     ///
     /// # Errors
     ///
@@ -203,9 +218,13 @@ impl Manifest {
         folder: &Path,
         color: Color,
         name: &str,
-        template: &Template,
+        template: Option<&Template>,
         program: &Program,
     ) -> Result<Voice> {
+        let template = match template {
+            Some(template) => template.clone(),
+            None => self.template(folder)?,
+        };
         let side = self.side(color);
         let terms = side.voices.get(name).with_context(|| {
             let known: Vec<&str> = side.voices.keys().map(String::as_str).collect();
