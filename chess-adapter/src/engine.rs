@@ -198,15 +198,17 @@ impl Engine {
         for color in [Color::White, Color::Black] {
             if std::mem::take(&mut self.stale[index(color)]) {
                 match self.load_voice(color) {
-                    Ok(voice) => self.voices[index(color)] = voice,
+                    Ok(voice) => {
+                        if voice.is_none() {
+                            complaints.push(format!("no model for {color}"));
+                        }
+                        self.voices[index(color)] = voice;
+                    }
                     Err(error) => {
                         self.voices[index(color)] = None;
                         complaints.push(format!("{error:#}"));
                     }
                 }
-            }
-            if self.voices[index(color)].is_none() && complaints.is_empty() {
-                complaints.push(format!("no model for {color}"));
             }
         }
         if self.book.is_none() && !self.settings.book_file.is_empty() {

@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead, Read as _, Write as _};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -33,6 +33,9 @@ pub enum Protocol {
     Uci,
 }
 
+/// How long an answer in progress may delay `readyok`, milliseconds.
+const ANSWER_PATIENCE: u32 = 40;
+
 enum Event {
     Line(String),
     End,
@@ -41,13 +44,28 @@ enum Event {
 /// What the reading thread shares with the one that works.
 #[derive(Clone)]
 struct Shared {
-    /// Whether a command is being worked on.
-    busy: Arc<AtomicBool>,
-    /// Whether the dialogue is UCI, where `isready` is answered in the middle of anything.
-    is_uci: Arc<AtomicBool>,
+    /// Whether a UCI `go` is being worked on, in the middle of which `isready` is answered.
+    thinking: Arc<AtomicBool>,
+    /// Commands read and not yet answered.
+    unanswered: Arc<AtomicUsize>,
     stop: Arc<AtomicBool>,
     ended: Arc<AtomicBool>,
     nursery: Nursery,
+}
+
+impl Shared {
+    /// Whether nothing but a `go` is in the works, and stays so for a moment: most answers take less.
+    fn is_thinking_only(&self) -> bool {
+        let only =
+            || self.thinking.load(Ordering::SeqCst) && self.unanswered.load(Ordering::SeqCst) == 1;
+        (0..ANSWER_PATIENCE).all(|_| {
+            let thinking = only();
+            if thinking {
+                thread::sleep(Duration::from_millis(1));
+            }
+            thinking
+        })
+    }
 }
 
 fn read_lines(events: &mpsc::Sender<Event>, shared: &Shared) {
@@ -63,15 +81,14 @@ fn read_lines(events: &mpsc::Sender<Event>, shared: &Shared) {
         let line = String::from_utf8_lossy(&bytes).trim().to_owned();
         match line.as_str() {
             "stop" | "?" => shared.stop.store(true, Ordering::Relaxed),
-            "isready"
-                if shared.is_uci.load(Ordering::SeqCst) && shared.busy.load(Ordering::SeqCst) =>
-            {
+            "isready" if shared.is_thinking_only() => {
                 let mut out = io::stdout().lock();
                 let _ = writeln!(out, "readyok").and_then(|()| out.flush());
                 continue;
             }
             "quit" => {
                 shared.stop.store(true, Ordering::Relaxed);
+                shared.unanswered.fetch_add(1, Ordering::SeqCst);
                 let _ = events.send(Event::Line(line));
                 thread::sleep(QUIT_PATIENCE);
                 shared.ended.store(true, Ordering::SeqCst);
@@ -80,6 +97,7 @@ fn read_lines(events: &mpsc::Sender<Event>, shared: &Shared) {
             }
             _ => {}
         }
+        shared.unanswered.fetch_add(1, Ordering::SeqCst);
         if events.send(Event::Line(line)).is_err() {
             return;
         }
@@ -159,8 +177,8 @@ pub fn run(
 ) -> Result<()> {
     let (events, queue) = mpsc::channel();
     let shared = Shared {
-        busy: Arc::default(),
-        is_uci: Arc::default(),
+        thinking: Arc::default(),
+        unanswered: Arc::default(),
         stop: engine.stop.clone(),
         ended: Arc::default(),
         nursery: nursery.clone(),
@@ -201,7 +219,6 @@ fn converse(
                 Protocol::Uci => true,
                 Protocol::Xboard => false,
             };
-            shared.is_uci.store(is_uci, Ordering::SeqCst);
             dialogue = Some(match is_uci {
                 true => Dialogue::Uci(Box::new(Uci::new(engine, name.to_owned()))),
                 false => {
@@ -211,9 +228,11 @@ fn converse(
         }
         let Some(dialogue) = &mut dialogue else { break };
         shared.stop.store(false, Ordering::Relaxed);
-        shared.busy.store(true, Ordering::SeqCst);
+        let thinks = matches!(dialogue, Dialogue::Uci(_)) && line.starts_with("go");
+        shared.thinking.store(thinks, Ordering::SeqCst);
         dialogue.answer(&line, &mut write)?;
-        shared.busy.store(false, Ordering::SeqCst);
+        shared.thinking.store(false, Ordering::SeqCst);
+        shared.unanswered.fetch_sub(1, Ordering::SeqCst);
         if dialogue.is_quitting() {
             break;
         }

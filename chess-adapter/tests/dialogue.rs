@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Scripted dialogues in both protocols, with a stand-in for the classifier.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata")
+}
+
+/// Whether the line fits a pattern in which `*` stands for anything.
+fn fits(pattern: &str, line: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = line.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let mut last = None;
+    for part in parts {
+        if let Some(before) = last.replace(part) {
+            let Some(at) = rest.find(before) else { return false };
+            rest = &rest[at + before.len()..];
+        }
+    }
+    last.map_or(rest.is_empty(), |last| rest.ends_with(last))
+}
+
+struct Dialogue {
+    args: Vec<String>,
+    sent: String,
+    expected: Vec<String>,
+}
+
+fn read(path: &Path, folder: &Path) -> Dialogue {
+    let text = std::fs::read_to_string(path).expect("a dialogue");
+    let fake = testdata().join("fake-dbacl").display().to_string();
+    let mut dialogue = Dialogue { args: Vec::new(), sent: String::new(), expected: Vec::new() };
+    for line in text.lines() {
+        match line.split_at_checked(2).unwrap_or((line, "")) {
+            ("$ ", args) => {
+                let folder = folder.display().to_string();
+                let args = args
+                    .split_whitespace()
+                    .map(|a| a.replace("FAKE", &fake).replace("TMP", &folder));
+                dialogue.args.extend(args);
+            }
+            ("> ", sent) => {
+                dialogue.sent.push_str(sent);
+                dialogue.sent.push('\n');
+            }
+            ("< " | "<", expected) => dialogue.expected.push(expected.to_owned()),
+            _ => panic!("{}: {line:?}", path.display()),
+        }
+    }
+    dialogue
+}
+
+fn hold(dialogue: &Dialogue, line_end: &str) -> Vec<String> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_chess-adapter"))
+        .arg("play")
+        .args(&dialogue.args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the adapter runs");
+    let sent = dialogue.sent.replace('\n', line_end);
+    child.stdin.take().expect("a pipe").write_all(sent.as_bytes()).expect("the adapter reads");
+    let output = child.wait_with_output().expect("the adapter ends");
+    assert!(output.status.success(), "{}", output.status);
+    String::from_utf8(output.stdout).expect("ASCII").lines().map(str::to_owned).collect()
+}
+
+/// `< *` in a UCI handshake stands for all lines up to `uciok`.
+fn compare(name: &str, expected: &[String], mut lines: &[String]) {
+    for pattern in expected {
+        let Some((line, rest)) = lines.split_first() else {
+            panic!("{name}: no line for {pattern:?}")
+        };
+        if pattern == "*" && line.starts_with("id name") {
+            let end = lines.iter().position(|l| l == "uciok").expect("uciok");
+            lines = &lines[end + 1..];
+            continue;
+        }
+        assert!(fits(pattern, line), "{name}: expected {pattern:?}, got {line:?}; then {rest:?}");
+        lines = rest;
+    }
+    assert!(lines.is_empty(), "{name}: unexpected {lines:?}");
+}
+
+#[test]
+fn dialogues_go_as_written() {
+    let mut count = 0;
+    for entry in std::fs::read_dir(testdata().join("dialogue")).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|e| e != "txt") {
+            continue;
+        }
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        for line_end in ["\n", "\r\n"] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let dialogue = read(&path, folder.path());
+            compare(&name, &dialogue.expected, &hold(&dialogue, line_end));
+            if name == "xboard-manners.txt" {
+                let log = std::fs::read_to_string(folder.path().join("games.pgn")).expect("a log");
+                assert!(log.contains("1. e4 e5 {Agreed} 1/2-1/2"), "{log}");
+            }
+        }
+        count += 1;
+    }
+    assert!(count >= 15, "only {count} dialogues");
+}
+
+#[test]
+fn patterns_fit() {
+    for (pattern, line, fit) in [
+        ("a*c", "abc", true),
+        ("a*", "b", false),
+        ("*", "", true),
+        ("a*b*", "axbx", true),
+        ("a", "ab", false),
+    ] {
+        assert_eq!(fits(pattern, line), fit, "{pattern} {line}");
+    }
+}
