@@ -54,7 +54,7 @@ impl Count {
         match (result, side) {
             (GameResult::Draw, _) => self.draws += 1,
             (GameResult::WhiteWins, Color::White) | (GameResult::BlackWins, Color::Black) => {
-                self.wins += 1
+                self.wins += 1;
             }
             _ => self.losses += 1,
         }
@@ -128,7 +128,7 @@ impl Book {
                 std::str::from_utf8(&bytes).with_context(|| format!("{}", path.display()))?;
             return Self::from_text(text).with_context(|| format!("{}", path.display()));
         }
-        let sorted = bytes.chunks_exact(RECORD).is_sorted_by_key(|r| key_of(r));
+        let sorted = bytes.chunks_exact(RECORD).is_sorted_by_key(key_of);
         if bytes.is_empty() || !bytes.len().is_multiple_of(RECORD) || !sorted {
             bail!("{} is no opening book", path.display());
         }

@@ -172,6 +172,7 @@ enum Essay {
 }
 
 /// What makes an engine; the same for every verb that needs one.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[derive(Debug, Args)]
 struct EngineArgs {
     /// Model folder for both colours

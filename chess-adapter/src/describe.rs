@@ -225,7 +225,7 @@ impl<'a> Facts<'a> {
             Symbol::To => out.push_str(square_name(self.to, &mut [0; 2])),
             Symbol::Hanging => out.push(self.hanging()),
             Symbol::Threat => {
-                out.push(dearest(after, after.attacks_from(self.to) & after.by_color(them)))
+                out.push(dearest(after, after.attacks_from(self.to) & after.by_color(them)));
             }
             Symbol::Check => out.push(if self.after.is_check() { '+' } else { '-' }),
             Symbol::Mate => {

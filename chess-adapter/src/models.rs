@@ -198,7 +198,7 @@ impl Manifest {
     }
 
     /// The template kept in the folder, or the built-in one.
-    fn template(&self, folder: &Path) -> Result<Template> {
+    fn template(folder: &Path) -> Result<Template> {
         let path = folder.join(TEMPLATE);
         if !path.exists() {
             return Ok(Template::default());
@@ -223,7 +223,7 @@ impl Manifest {
     ) -> Result<Voice> {
         let template = match template {
             Some(template) => template.clone(),
-            None => self.template(folder)?,
+            None => Self::template(folder)?,
         };
         let side = self.side(color);
         let terms = side.voices.get(name).with_context(|| {

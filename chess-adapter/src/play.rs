@@ -186,7 +186,7 @@ pub fn run(
     watch_signals(events.clone(), shared.clone())?;
     let reader = shared.clone();
     thread::spawn(move || read_lines(&events, &reader));
-    let done = converse(engine, protocol, name, log, &queue, &shared);
+    let done = converse(engine, protocol, name, log.as_ref(), &queue, &shared);
     nursery.close();
     match done {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -198,7 +198,7 @@ fn converse(
     engine: Engine,
     protocol: Protocol,
     name: &str,
-    log: Option<PathBuf>,
+    log: Option<&PathBuf>,
     queue: &mpsc::Receiver<Event>,
     shared: &Shared,
 ) -> io::Result<()> {
@@ -222,7 +222,7 @@ fn converse(
             dialogue = Some(match is_uci {
                 true => Dialogue::Uci(Box::new(Uci::new(engine, name.to_owned()))),
                 false => {
-                    Dialogue::Xboard(Box::new(Xboard::new(engine, name.to_owned(), log.clone())))
+                    Dialogue::Xboard(Box::new(Xboard::new(engine, name.to_owned(), log.cloned())))
                 }
             });
         }

@@ -8,6 +8,7 @@ use crate::encode::Encoding;
 
 /// What play can be told.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the protocols")]
 pub struct Settings {
     /// Which completions are preferred.
     pub rule: Rule,
@@ -179,7 +180,10 @@ impl Settings {
         let spin = || -> Result<i64> {
             let Value::Spin(_, low, high) = kind else { bail!("no number") };
             let n: i64 = value.parse().with_context(|| format!("no number: {value:?}"))?;
-            if n < low || n > high { bail!("not between {low} and {high}: {n}") } else { Ok(n) }
+            if n < low || n > high {
+                bail!("not between {low} and {high}: {n}");
+            }
+            Ok(n)
         };
         let size = || -> Result<usize> { Ok(usize::try_from(spin()?)?) };
         let real = || -> Result<f64> {

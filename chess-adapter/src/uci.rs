@@ -256,13 +256,11 @@ impl Uci {
             moves
         };
         for word in new {
-            match notation::read_move(self.engine.game().position(), word.as_bytes()) {
-                Ok(m) => self.engine.play(m),
-                Err(_) => {
-                    replies.push(Reply::Note(format!("illegal move {word}")));
-                    break;
-                }
-            }
+            let Ok(m) = notation::read_move(self.engine.game().position(), word.as_bytes()) else {
+                replies.push(Reply::Note(format!("illegal move {word}")));
+                break;
+            };
+            self.engine.play(m);
         }
     }
 

@@ -43,10 +43,8 @@ pub fn explain(engine: &mut Engine, word: &str) -> Result<Vec<String>> {
     ));
     for (a, b) in ours.iter().zip(&theirs) {
         lines.push(format!("{:?}, weight {}", a.document, a.weight));
-        let (only_a, only_b) = differences(a, b);
-        for (name, rows) in
-            [(&ranking[place].completion.word, only_a), (&other.completion.word, only_b)]
-        {
+        let ours = (&ranking[place].completion.word, only(a, b));
+        for (name, rows) in [ours, (&other.completion.word, only(b, a))] {
             for (feature, bits) in rows {
                 lines.push(format!("  {name:<8} {bits:+8.2}  {feature}"));
             }
@@ -65,12 +63,8 @@ pub fn evidence(engine: &mut Engine, completion: &Completion) -> Result<Vec<Evid
     engine.voice(game.turn()).context("no model")?.evidence(&game, completion)
 }
 
-/// Features that only one side has, or that weigh differently; bits weighted as in the voice.
-fn differences(a: &Evidence, b: &Evidence) -> (Vec<(String, f64)>, Vec<(String, f64)>) {
-    let only = |x: &Evidence, y: &Evidence| {
-        let rows =
-            x.features.iter().filter(|row| !y.features.iter().any(|o| o.feature == row.feature));
-        rows.map(|row| (row.feature.clone(), row.bits * x.weight)).collect()
-    };
-    (only(a, b), only(b, a))
+/// Features that `a` has and `b` has not; bits weighted as in the voice.
+fn only(a: &Evidence, b: &Evidence) -> Vec<(String, f64)> {
+    let rows = a.features.iter().filter(|row| !b.features.iter().any(|o| o.feature == row.feature));
+    rows.map(|row| (row.feature.clone(), row.bits * a.weight)).collect()
 }

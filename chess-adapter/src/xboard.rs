@@ -215,7 +215,7 @@ impl fmt::Display for Reply {
             Self::Move(word) => write!(f, "move {word}"),
             Self::Result(end) => write!(f, "{} {{{}}}", end.result().as_str(), end.reason()),
             Self::Pong(n) => write!(f, "pong {n}"),
-            Self::Illegal { reason, word } if reason.is_empty() => {
+            Self::Illegal { reason: "", word } => {
                 write!(f, "Illegal move: {word}")
             }
             Self::Illegal { reason, word } => write!(f, "Illegal move ({reason}): {word}"),
@@ -240,6 +240,7 @@ struct Editor {
 }
 
 /// The dialogue's state.
+#[expect(clippy::struct_excessive_bools, reason = "the protocol has that many switches")]
 pub struct Xboard {
     engine: Engine,
     name: String,
@@ -335,7 +336,7 @@ impl Xboard {
         }
     }
 
-    fn note(&self, text: &str) -> Reply {
+    fn note(text: &str) -> Reply {
         Reply::Note(text.to_owned())
     }
 
@@ -436,8 +437,9 @@ impl Xboard {
             Command::SetBoard(fen) => match read_fen(&fen) {
                 Ok(position) => {
                     self.start_game(position);
-                    replies
-                        .push(self.note("no history: the models have only the new moves to go by"));
+                    replies.push(Self::note(
+                        "no history: the models have only the new moves to go by",
+                    ));
                     self.analysis(&mut replies);
                 }
                 Err(_) => self.no_such_position(&mut replies),
@@ -491,7 +493,7 @@ impl Xboard {
             },
             Command::Why(word) => match why::explain(&mut self.engine, &word) {
                 Ok(lines) => replies.extend(lines.into_iter().map(Reply::Note)),
-                Err(error) => replies.push(self.note(&format!("why: {error:#}"))),
+                Err(error) => replies.push(Self::note(&format!("why: {error:#}"))),
             },
             Command::Unknown(line) => replies.push(Reply::Error { what: "unknown command", line }),
         }
@@ -739,7 +741,7 @@ impl Xboard {
         match position {
             Ok(position) => {
                 self.start_game(position);
-                replies.push(self.note("no history: the models have only the new moves to go by"));
+                replies.push(Self::note("no history: the models have only the new moves to go by"));
             }
             Err(_) => self.no_such_position(replies),
         }

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The recorded inputs and results: gamelines, encodings, completions, descriptions, choices.
+//!
+//! Small ones are kept in `testdata/`; the larger ones are used when the project's shared folder is beside the
+//! checkout, and SKIPPED otherwise.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use chess_adapter::choose::{self, Rule, Scored};
+use chess_adapter::classifier::{Classifier, Nursery, Program, Scorer as _};
+use chess_adapter::describe::Template;
+use chess_adapter::encode::Encoding;
+use chess_adapter::game::{Game, read_fen};
+use chess_adapter::models::Document;
+use chess_adapter::notation::{self, Spelling};
+use shakmaty::Chess;
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
+}
+
+fn prepare(args: &[&str], input: &[u8], folder: &Path) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_chess-adapter"))
+        .arg("prepare")
+        .arg("-o")
+        .arg(folder)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the adapter runs");
+    child.stdin.take().expect("a pipe").write_all(input).expect("the adapter reads");
+    let output = child.wait_with_output().expect("the adapter ends");
+    format!("{}\n{}", output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr))
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+#[test]
+fn odd_pgn_becomes_the_expected_gamelines() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let odd = std::fs::read(testdata("pgn-odd.pgn")).expect("the odd games");
+    let expected = read(&testdata("pgn-odd.expected.txt"));
+    let told = prepare(&[], &odd, folder.path());
+    assert_eq!(read(&folder.path().join("all.txt")), expected);
+    assert!(
+        told.starts_with("0\n") && told.contains("games read 17, written 11, skipped 6"),
+        "{told}"
+    );
+    assert!(told.contains("game 4 (unfinished) [Event \"4. unfinished\"]"), "{told}");
+    // With other line ends the games are the same.
+    let crlf: Vec<u8> = odd
+        .iter()
+        .filter(|b| **b != b'\r')
+        .flat_map(|&b| if b == b'\n' { vec![b'\r', b'\n'] } else { vec![b] })
+        .collect();
+    prepare(&[], &crlf, folder.path());
+    assert_eq!(read(&folder.path().join("all.txt")), expected);
+    // Unfinished games go into both draw sets when asked for.
+    prepare(&["--unfinished", "draw"], &odd, folder.path());
+    for set in ["all", "WhiteWinDraw", "BlackWinDraw"] {
+        assert!(
+            read(&folder.path().join(format!("{set}.txt"))).lines().any(|l| l == "d4 d5 c4"),
+            "{set}"
+        );
+    }
+}
+
+#[test]
+fn nothing_written_is_a_failure() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert!(prepare(&[], b"", folder.path()).starts_with("1\n"));
+    assert!(prepare(&["/nonexistent"], b"", folder.path()).starts_with("1\n"));
+}
+
+#[test]
+fn no_check_marks_and_victims_change_words() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pgn = b"1. e4 d5 2. exd5 Qxd5 3. Nc3 Qe5 4. Be2 1-0";
+    prepare(&["--no-check-marks", "--victims", "--encodings", "full,shifted"], pgn, folder.path());
+    assert_eq!(read(&folder.path().join("WhiteWin.txt")), "e4 d5 exPd5 QxPd5 Nc3 Qe5 Be2 1-0\n");
+    assert_eq!(
+        read(&folder.path().join("WhiteWin-full.txt")),
+        "e4_d5 exPd5_QxPd5 Nc3_Qe5 Be2_1-0\n"
+    );
+    assert_eq!(
+        read(&folder.path().join("WhiteWin-shifted.txt")),
+        "^_e4 d5_exPd5 QxPd5_Nc3 Qe5_Be2 1-0_\n"
+    );
+}
+
+fn position(name: &str) -> Game {
+    let fens = read(&testdata("positions.tsv"));
+    let line = fens
+        .lines()
+        .find(|l| l.starts_with(&format!("{name}\t")))
+        .unwrap_or_else(|| panic!("{name}"));
+    let mut game = Game::new(Chess::default(), Spelling::default());
+    for word in line.split('\t').nth(1).unwrap_or_default().split_whitespace() {
+        let m = notation::read_move(game.position(), word.as_bytes()).expect("legal");
+        game.play(m);
+    }
+    game
+}
+
+fn shared() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    let named = std::env::var_os("DBACL_SHARED").map(PathBuf::from);
+    let found = [named, Some(beside)]
+        .into_iter()
+        .flatten()
+        .find(|p| p.join("golden/inputs/chess").is_dir());
+    if found.is_none() {
+        eprintln!("SKIPPED: no shared folder beside the checkout");
+    }
+    found
+}
+
+#[test]
+fn completions_are_those_recorded() {
+    let Some(shared) = shared() else { return };
+    let names = ["open", "castle", "promotion", "captures", "mate", "mid-white", "long", "first"];
+    for name in names {
+        let path = shared.join(format!("golden/inputs/chess/complete-{name}.txt"));
+        let expected: Vec<String> =
+            read(&path).lines().map(|l| l.trim_start().to_owned()).collect();
+        let game = position(name);
+        let lines = Document::Half.lines(&game, &game.completions(), &Template::default(), 0);
+        assert_eq!(lines, expected, "{name}");
+    }
+}
+
+#[test]
+fn descriptions_are_those_recorded() {
+    let text = read(&testdata("describe.tsv"));
+    let template = Template::default();
+    let mut checked = 0;
+    for row in text.lines().filter(|l| !l.starts_with('#')) {
+        let [name, word, expected] = row.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{row}")
+        };
+        let game = match name.split_once(' ') {
+            Some((_, fen)) => Game::new(read_fen(fen).expect("a position"), Spelling::default()),
+            None => position(name),
+        };
+        let m = notation::read_move(game.position(), word.as_bytes()).expect("legal");
+        let mut line = String::new();
+        template.describe(game.position(), m, game.plies(), &mut line);
+        assert_eq!(line, expected, "{name} {word}");
+        checked += 1;
+    }
+    assert!(checked > 200, "only {checked}");
+}
+
+#[test]
+fn small_collection_is_split_as_recorded() {
+    let Some(shared) = shared() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let games = shared.join("golden/inputs/chess/masters-small.pgn");
+    let games = std::fs::read(games).expect("the games");
+    prepare(&["--encodings", "full"], &games, folder.path());
+    for set in
+        ["WhiteWin", "BlackWin", "WhiteWinDraw", "BlackWinDraw", "WhiteWin-full", "BlackWin-full"]
+    {
+        let expected = read(&shared.join(format!("golden/inputs/chess/{set}.txt")));
+        let written = read(&folder.path().join(format!("{set}.txt")));
+        assert!(written.starts_with(&expected), "{set}");
+    }
+}
+
+/// The workspace's classifier, beside the adapter; built if it is not there.
+fn dbacl() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_BIN_EXE_chess-adapter")).with_file_name("dbacl");
+    if !path.is_file() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "-p", "dbacl", "--bin", "dbacl"])
+            .current_dir(root)
+            .status();
+        if !built.is_ok_and(|s| s.success()) || !path.is_file() {
+            eprintln!("SKIPPED: no dbacl beside the adapter, and it could not be built");
+            return None;
+        }
+    }
+    Some(path)
+}
+
+fn learn(dbacl: &Path, options: &str, category: &Path, text: &Path) {
+    let done = Command::new(dbacl)
+        .args(["-T", "text", "-L", "uniform", "-j"])
+        .args(options.split_whitespace())
+        .arg("-l")
+        .args([category, text])
+        .stderr(Stdio::null())
+        .status();
+    assert!(done.expect("the classifier runs").success());
+}
+
+#[test]
+fn rules_choose_as_recorded() {
+    let (Some(shared), Some(dbacl)) = (shared(), dbacl()) else { return };
+    let inputs = shared.join("golden/inputs/chess");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (pairs, sevens) = (folder.path().join("pairs"), folder.path().join("sevens"));
+    learn(&dbacl, "-e alnum -w 2 -H 20", &pairs, &inputs.join("BlackWinDraw.txt"));
+    learn(&dbacl, "-e graph -w 7 -H 23", &sevens, &inputs.join("BlackWin-full.txt"));
+    let program = Program::find(Some(&dbacl), &[], &Nursery::default());
+    let mut half = Classifier::new(program.clone(), vec![pairs]);
+    let mut full = Classifier::new(program, vec![sevens]);
+    for row in read(&inputs.join("choices.tsv")).lines().filter(|l| !l.starts_with('#')) {
+        let [name, rule, model, expected] = row.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{row}")
+        };
+        let (encoding, scorer) = match model {
+            "half, pairs" => (Encoding::Half, &mut half),
+            _ => (Encoding::Full, &mut full),
+        };
+        let rule = match rule {
+            "basic" => Rule::Basic,
+            "captures" => Rule::Captures,
+            _ => Rule::Tactical,
+        };
+        let game = position(name);
+        let completions = game.completions();
+        let lines = Document::from(encoding).lines(&game, &completions, &Template::default(), 0);
+        scorer.ask(&lines).expect("the classifier runs");
+        let scores = scorer.scores().expect("scores");
+        let mut list: Vec<Scored> = completions
+            .into_iter()
+            .zip(scores)
+            .map(|(completion, score)| Scored { completion, score: score[0] })
+            .collect();
+        choose::sort(&mut list);
+        let chosen = &list[choose::candidates(&list, rule)[0]].completion.word;
+        assert_eq!(chosen, expected, "{row}");
+    }
+}

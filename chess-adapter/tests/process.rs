@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The adapter as a process: signals, dying classifiers, closed pipes, long games.
+#![cfg(unix)]
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn fake() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/fake-dbacl")
+}
+
+struct Adapter {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+}
+
+impl Adapter {
+    fn start(classifier: &Path, args: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_chess-adapter"))
+            .args(["play", "--encoding", "half", "--dbacl"])
+            .arg(classifier)
+            .arg("--white")
+            .arg(fake())
+            .arg("--black")
+            .arg(fake())
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the adapter runs");
+        let to = child.stdin.take();
+        let from = BufReader::new(child.stdout.take().expect("a pipe"));
+        Self { child, to, from }
+    }
+
+    fn send(&mut self, lines: &str) {
+        self.to.as_mut().expect("open").write_all(lines.as_bytes()).expect("the adapter reads");
+    }
+
+    /// Reads lines until one starts so.
+    fn wait_for(&mut self, start: &str) -> String {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            assert!(self.from.read_line(&mut line).expect("lines") > 0, "ended before {start:?}");
+            if line.starts_with(start) {
+                return line.trim_end().to_owned();
+            }
+        }
+    }
+
+    /// Process numbers of the adapter's children.
+    fn children(&self) -> Vec<u32> {
+        let list = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output().expect("ps runs");
+        let text = String::from_utf8_lossy(&list.stdout).into_owned();
+        let numbers = |l: &str| -> Option<(u32, u32)> {
+            let mut fields = l.split_whitespace();
+            Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+        };
+        text.lines()
+            .filter_map(numbers)
+            .filter(|(_, p)| *p == self.child.id())
+            .map(|(c, _)| c)
+            .collect()
+    }
+
+    fn signal(number: u32, name: &str) {
+        let sent = Command::new("kill").arg(format!("-{name}")).arg(number.to_string()).status();
+        assert!(sent.expect("kill runs").success());
+    }
+
+    /// Waits for the adapter's end; its status and how long it took.
+    fn end(&mut self) -> (bool, Duration) {
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_secs(10) {
+            if let Some(status) = self.child.try_wait().expect("our child") {
+                return (status.success(), started.elapsed());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let _ = self.child.kill();
+        panic!("the adapter did not end");
+    }
+}
+
+fn is_alive(number: u32) -> bool {
+    let state = Command::new("ps")
+        .args(["-o", "stat=", "-p", &number.to_string()])
+        .output()
+        .expect("ps runs");
+    let state = String::from_utf8_lossy(&state.stdout).trim().to_owned();
+    !state.is_empty() && !state.starts_with('Z')
+}
+
+fn started() -> (Adapter, Vec<u32>) {
+    let mut adapter = Adapter::start(&fake(), &[]);
+    adapter.send("xboard\nprotover 2\naccepted san\nnew\nusermove e4\n");
+    adapter.wait_for("feature done=1");
+    assert_eq!(adapter.wait_for("move"), "move e5");
+    let children = adapter.children();
+    assert_eq!(children.len(), 2, "one classifier a colour");
+    (adapter, children)
+}
+
+fn gone(children: &[u32]) {
+    std::thread::sleep(Duration::from_millis(20));
+    for &child in children {
+        assert!(!is_alive(child), "process {child} was left behind");
+    }
+}
+
+#[test]
+fn quit_end_of_input_and_sigterm_leave_nothing_behind() {
+    for way in ["quit", "end", "TERM", "pipe"] {
+        let (mut adapter, children) = started();
+        match way {
+            "quit" => adapter.send("quit\n"),
+            "end" => adapter.to = None,
+            "TERM" => Adapter::signal(adapter.child.id(), "TERM"),
+            _ => {
+                // Nobody reads any more: the next answers end it.
+                let (unread, _) = std::os::unix::net::UnixStream::pair().expect("a pair");
+                drop(std::mem::replace(
+                    &mut adapter.from,
+                    BufReader::new(ChildStdout::from(std::os::fd::OwnedFd::from(unread))),
+                ));
+                let _ = adapter.to.as_mut().expect("open").write_all(b"ping 1\nping 2\n");
+            }
+        }
+        let (success, time) = adapter.end();
+        assert!(success, "{way}");
+        assert!(time < Duration::from_millis(500), "{way} took {time:?}");
+        gone(&children);
+    }
+}
+
+#[test]
+fn interrupts_are_ignored() {
+    let (mut adapter, _) = started();
+    Adapter::signal(adapter.child.id(), "INT");
+    adapter.send("usermove Nf3\n");
+    assert_eq!(adapter.wait_for("move"), "move Nf6");
+    adapter.send("quit\n");
+    assert!(adapter.end().0);
+}
+
+#[test]
+fn a_killed_classifier_comes_back() {
+    let (mut adapter, children) = started();
+    for child in &children {
+        Adapter::signal(*child, "KILL");
+    }
+    adapter.send("usermove Nf3\n");
+    assert_eq!(adapter.wait_for("move"), "move Nf6");
+    adapter.send("quit\n");
+    assert!(adapter.end().0);
+}
+
+#[test]
+fn a_hanging_classifier_does_not_delay_quitting() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hanging = folder.path().join("hanging");
+    std::fs::write(&hanging, "#!/bin/sh\nexec sleep 100\n").expect("written");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&hanging, mode).expect("set");
+    let mut adapter = Adapter::start(&hanging, &[]);
+    adapter.send("xboard\nprotover 2\nnew\nusermove e4\n");
+    adapter.wait_for("feature done=1");
+    std::thread::sleep(Duration::from_millis(100));
+    let children = adapter.children();
+    adapter.send("quit\n");
+    let (success, time) = adapter.end();
+    assert!(success && time < Duration::from_millis(500), "{time:?}");
+    gone(&children);
+}
+
+#[test]
+fn isready_is_answered_while_thinking() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hanging = folder.path().join("hanging");
+    std::fs::write(&hanging, "#!/bin/sh\nexec sleep 100\n").expect("written");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&hanging, mode).expect("set");
+    let mut adapter = Adapter::start(&hanging, &[]);
+    adapter.send("uci\nisready\n");
+    adapter.wait_for("readyok");
+    adapter.send("position startpos\ngo\n");
+    std::thread::sleep(Duration::from_millis(50));
+    adapter.send("isready\n");
+    adapter.wait_for("readyok");
+    adapter.send("quit\n");
+    assert!(adapter.end().0);
+}
+
+#[test]
+fn a_game_of_six_hundred_half_moves_goes_on() {
+    let mut adapter = Adapter::start(&fake(), &[]);
+    adapter.send("uci\n");
+    adapter.wait_for("uciok");
+    // Rooks and knights walk about so that neither repetition nor fifty moves matter to UCI.
+    let cycle = ["g1f3", "g8f6", "f3g1", "f6g8"];
+    let mut moves = Vec::new();
+    for ply in 0..600 {
+        moves.push(cycle[ply % 4]);
+        if ply % 50 == 49 {
+            adapter.send(&format!("position startpos moves {}\ngo movetime 1\n", moves.join(" ")));
+            assert!(adapter.wait_for("bestmove").len() >= "bestmove e2e4".len());
+        }
+    }
+    adapter.send("quit\n");
+    assert!(adapter.end().0);
+}
+
+#[test]
+fn random_play_follows_the_seed() {
+    let play = |seed: &str| {
+        let mut adapter = Adapter::start(&fake(), &["--seed", seed, "--temperature", "20"]);
+        adapter.send("xboard\nrandom\nforce\nusermove e4\n");
+        let mut moves = String::new();
+        for _ in 0..8 {
+            adapter.send("go\n");
+            moves.push_str(&adapter.wait_for("move"));
+        }
+        adapter.send("quit\n");
+        adapter.end();
+        moves
+    };
+    assert_eq!(play("5"), play("5"));
+    assert_ne!(play("5"), play("6"));
+}
