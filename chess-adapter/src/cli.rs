@@ -50,6 +50,8 @@ enum Verb {
     Why(WhyArgs),
     /// PGN files to an opening book
     Book(BookArgs),
+    /// A game as one HTML page: boards, likeliest moves, evidence
+    Report(ReportArgs),
 }
 /// How games become text; the same for every verb that reads PGN.
 #[derive(Debug, Args)]
@@ -391,6 +393,21 @@ struct WhyArgs {
 }
 
 #[derive(Debug, Args)]
+struct ReportArgs {
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// The PGN file
+    #[arg(long, value_name = "FILE")]
+    pgn: PathBuf,
+    /// Which game of the file, from 1
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    game: usize,
+    /// Where to write; standard output if missing
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 struct BookArgs {
     /// PGN files; standard input if none, or for -
     pgn: Vec<PathBuf>,
@@ -489,7 +506,7 @@ fn run_play(args: &PlayArgs) -> Result<ExitCode> {
     let nursery = Nursery::default();
     let mut engine = args.engine.engine(&nursery)?;
     engine.watch(args.watch.clone());
-    play::run(engine, args.protocol, &args.name, args.log.clone(), &nursery)?;
+    play::run(engine, args.protocol, &args.name, args.log.as_ref(), &nursery)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -640,6 +657,27 @@ fn run_book(args: &BookArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(statistics.written == 0)))
 }
 
+fn run_report(args: &ReportArgs) -> Result<ExitCode> {
+    let nursery = Nursery::default();
+    let file =
+        File::open(&args.pgn).with_context(|| format!("cannot read {}", args.pgn.display()))?;
+    let mut games = crate::pgn::Games::new(BufReader::new(file));
+    let mut raw = crate::pgn::RawGame::default();
+    for _ in 0..args.game.max(1) {
+        if !games.next_game(&mut raw)? {
+            bail!("{} has fewer games than {}", args.pgn.display(), args.game);
+        }
+    }
+    let mut game = prepare::Gameline::default();
+    if let Err(reason) = game.replay(&raw, Spelling::default(), true) {
+        bail!("{}: game {}: {reason}", args.pgn.display(), args.game);
+    }
+    let mut engine = args.engine.loaded_engine(&nursery)?;
+    let page = crate::report::page(&mut engine, &raw, &game)?;
+    write_output(args.output.as_deref(), page.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Runs the program: reads the command line, does what it says, tells errors on standard error.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -657,6 +695,7 @@ pub fn main() -> ExitCode {
         Verb::Match(args) => run_match(args),
         Verb::Why(args) => run_why(args),
         Verb::Book(args) => run_book(args),
+        Verb::Report(args) => run_report(args),
     };
     done.unwrap_or_else(|error| {
         if is_closed_pipe(&error) {

@@ -27,6 +27,7 @@ pub mod pgn;
 pub mod play;
 pub mod prepare;
 pub mod random;
+pub mod report;
 pub mod settings;
 pub mod tables;
 pub mod uci;

@@ -172,7 +172,7 @@ pub fn run(
     engine: Engine,
     protocol: Protocol,
     name: &str,
-    log: Option<PathBuf>,
+    log: Option<&PathBuf>,
     nursery: &Nursery,
 ) -> Result<()> {
     let (events, queue) = mpsc::channel();
@@ -186,7 +186,7 @@ pub fn run(
     watch_signals(events.clone(), shared.clone())?;
     let reader = shared.clone();
     thread::spawn(move || read_lines(&events, &reader));
-    let done = converse(engine, protocol, name, log.as_ref(), &queue, &shared);
+    let done = converse(engine, protocol, name, log, &queue, &shared);
     nursery.close();
     match done {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
