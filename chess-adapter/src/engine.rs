@@ -251,11 +251,8 @@ impl Engine {
                 self.spelling = manifest.spelling();
                 self.game = Game::new(self.game.start().clone(), self.spelling);
             }
-            let voice = if self.settings.voice.is_empty() {
-                &manifest.preset
-            } else {
-                &self.settings.voice
-            };
+            let voice =
+                if self.settings.voice.is_empty() { &manifest.voice } else { &self.settings.voice };
             manifest.voice(path, color, voice, self.workshop.template.as_ref(), program)?
         } else {
             std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;

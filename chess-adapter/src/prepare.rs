@@ -90,7 +90,7 @@ pub struct Options {
 pub struct Describe {
     /// The words.
     pub template: Template,
-    /// The most games a colour, in file order; 0 for all.
+    /// The most games a colour, drawn uniformly from all; 0 for all.
     pub games: usize,
     /// Other legal moves drawn from each position.
     pub alternatives: usize,
@@ -375,12 +375,21 @@ pub struct TextFiles {
     line: String,
 }
 
+/// A game kept for its descriptions.
+struct Kept {
+    number: usize,
+    start: Chess,
+    moves: Vec<shakmaty::Move>,
+}
+
 struct Descriptions {
     options: Describe,
     random: Random,
     /// Played and not played, White's pair first.
     files: [[Out; 2]; 2],
     games: [usize; 2],
+    /// The games kept so far of each colour.
+    samples: [Vec<Kept>; 2],
     line: String,
 }
 
@@ -435,6 +444,7 @@ impl TextFiles {
                     [open("Black-played")?, open("Black-notplayed")?],
                 ],
                 games: [0; 2],
+                samples: [Vec::new(), Vec::new()],
                 line: String::new(),
             }),
         };
@@ -456,6 +466,9 @@ impl TextFiles {
     ///
     /// Those of writing.
     pub fn finish(mut self) -> Result<()> {
+        if let Some(describe) = &mut self.describe {
+            describe.finish()?;
+        }
         self.all.flush()?;
         let encoded = self.encoded.iter_mut().flat_map(|(_, files)| files);
         let phased = self.phased.iter_mut().flat_map(|(_, _, sets)| sets.iter_mut().flatten());
@@ -570,6 +583,8 @@ pub fn position_word(position: &Chess) -> String {
 }
 
 impl Descriptions {
+    /// Describes the winner's moves, at once or, if only so many games are wanted, when all were seen: then a uniform
+    /// sample of the games is kept, whatever their order in the files (reservoir sampling, Vitter's algorithm R).
     fn take(&mut self, game: &Gameline, result: Option<GameResult>) -> Result<()> {
         let side = match result {
             Some(GameResult::WhiteWins) => Color::White,
@@ -577,12 +592,43 @@ impl Descriptions {
             _ => return Ok(()),
         };
         let index = usize::from(side.is_black());
-        if self.options.games > 0 && self.games[index] >= self.options.games {
-            return Ok(());
+        if self.options.games == 0 {
+            return self.describe(index, &game.start, &game.moves);
         }
         self.games[index] += 1;
-        let mut position = game.start.clone();
-        for (ply, &m) in game.moves.iter().enumerate() {
+        let kept = Kept {
+            number: self.games[index],
+            start: game.start.clone(),
+            moves: game.moves.clone(),
+        };
+        let sample = &mut self.samples[index];
+        if sample.len() < self.options.games {
+            sample.push(kept);
+        } else {
+            let place = self.random.below(kept.number);
+            if let Some(old) = sample.get_mut(place) {
+                *old = kept;
+            }
+        }
+        Ok(())
+    }
+
+    /// Describes the games of the sample in their order.
+    fn finish(&mut self) -> Result<()> {
+        for index in 0..2 {
+            let mut sample = std::mem::take(&mut self.samples[index]);
+            sample.sort_unstable_by_key(|kept| kept.number);
+            for kept in &sample {
+                self.describe(index, &kept.start, &kept.moves)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn describe(&mut self, index: usize, start: &Chess, moves: &[shakmaty::Move]) -> Result<()> {
+        let side = if index == 0 { Color::White } else { Color::Black };
+        let mut position = start.clone();
+        for (ply, &m) in moves.iter().enumerate() {
             if position.turn() == side {
                 self.write(index, 0, &position, m, ply)?;
                 let mut others = position.legal_moves();
