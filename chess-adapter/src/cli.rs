@@ -48,6 +48,8 @@ enum Verb {
     Match(MatchArgs),
     /// Explain a move by the classifier's own evidence
     Why(WhyArgs),
+    /// Learn to tell players' styles apart
+    Style(StyleArgs),
     /// PGN files to an opening book
     Book(BookArgs),
     /// A game as one HTML page: boards, likeliest moves, evidence
@@ -228,6 +230,9 @@ struct EngineArgs {
     /// Folder of Syzygy endgame tables
     #[arg(long, value_name = "DIR")]
     syzygy: Option<String>,
+    /// Folder of style categories: play by the opponent's style (preset style)
+    #[arg(long, value_name = "DIR")]
+    style: Option<String>,
     /// Set any option by its protocol name
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
@@ -275,6 +280,7 @@ impl EngineArgs {
             ("Window", &self.window),
             ("BookFile", &self.book),
             ("SyzygyPath", &self.syzygy),
+            ("StylePath", &self.style),
         ] {
             if let Some(value) = value {
                 settings.set(name, value).with_context(|| name.to_lowercase())?;
@@ -390,6 +396,30 @@ struct WhyArgs {
     /// The move to explain; default: the best one
     #[arg(long = "move", value_name = "MOVE", default_value = "")]
     word: String,
+}
+
+#[derive(Debug, Args)]
+struct StyleArgs {
+    /// PGN files
+    #[arg(required = true)]
+    pgn: Vec<PathBuf>,
+    /// Folder for the three categories
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// An attacking player's name, or a part of it; may repeat
+    #[arg(long, value_name = "NAME", required = true)]
+    attacking: Vec<String>,
+    /// A positional player's name; may repeat
+    #[arg(long, value_name = "NAME", required = true)]
+    positional: Vec<String>,
+    /// The name of a player of mixed style; may repeat
+    #[arg(long, value_name = "NAME", required = true)]
+    mixed: Vec<String>,
+    /// Keep every N-th game back and judge it after ten moves
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    test_every: usize,
+    #[command(flatten)]
+    program: ProgramArgs,
 }
 
 #[derive(Debug, Args)]
@@ -657,6 +687,27 @@ fn run_book(args: &BookArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(statistics.written == 0)))
 }
 
+fn run_style(args: &StyleArgs) -> Result<ExitCode> {
+    let options = crate::style::Options {
+        pgn: args.pgn.clone(),
+        output: args.output.clone(),
+        players: [args.attacking.clone(), args.positional.clone(), args.mixed.clone()],
+        test_every: args.test_every,
+    };
+    let nursery = Nursery::default();
+    let outcome = crate::style::learn(&options, &args.program.program(&nursery))?;
+    nursery.close();
+    let [attacking, positional, mixed] = outcome.learned;
+    println!("learned: attacking {attacking}, positional {positional}, mixed {mixed} games");
+    if outcome.judged > 0 {
+        println!(
+            "kept back {} games, judged rightly after ten moves: {}",
+            outcome.judged, outcome.right
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 fn run_report(args: &ReportArgs) -> Result<ExitCode> {
     let nursery = Nursery::default();
     let file =
@@ -696,6 +747,7 @@ pub fn main() -> ExitCode {
         Verb::Why(args) => run_why(args),
         Verb::Book(args) => run_book(args),
         Verb::Report(args) => run_report(args),
+        Verb::Style(args) => run_style(args),
     };
     done.unwrap_or_else(|error| {
         if is_closed_pipe(&error) {

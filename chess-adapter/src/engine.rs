@@ -18,6 +18,7 @@ use crate::models::{self, MANIFEST, Manifest, Voice};
 use crate::notation::Spelling;
 use crate::random::Random;
 use crate::settings::Settings;
+use crate::style::{self, Judge, Style};
 use crate::tables::Tables;
 
 /// Why a move was chosen.
@@ -88,6 +89,8 @@ pub struct Engine {
     tables: Option<Tables>,
     watch: Option<PathBuf>,
     bad_moves: u32,
+    /// The voice played against the opponent of this game, once the style is known.
+    style_voice: Option<&'static str>,
 }
 
 const fn index(color: Color) -> usize {
@@ -115,6 +118,7 @@ impl Engine {
             tables: None,
             watch: None,
             bad_moves: 0,
+            style_voice: None,
         }
     }
 
@@ -145,6 +149,9 @@ impl Engine {
     pub fn set_position(&mut self, start: Chess) {
         self.game = Game::new(start, self.spelling);
         self.bad_moves = 0;
+        if self.style_voice.take().is_some() {
+            self.stale = [true, true];
+        }
     }
 
     /// Plays a legal move on the board.
@@ -251,8 +258,8 @@ impl Engine {
                 self.spelling = manifest.spelling();
                 self.game = Game::new(self.game.start().clone(), self.spelling);
             }
-            let voice =
-                if self.settings.voice.is_empty() { &manifest.voice } else { &self.settings.voice };
+            let chosen = self.style_voice.unwrap_or(&self.settings.voice);
+            let voice = if chosen.is_empty() { &manifest.voice } else { chosen };
             manifest.voice(path, color, voice, self.workshop.template.as_ref(), program)?
         } else {
             std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -326,6 +333,7 @@ impl Engine {
         if let Some(choice) = self.book_choice(only) {
             return Ok(choice);
         }
+        self.adapt_to_style()?;
         let replies =
             depth.map_or(usize::MAX, |d| d.saturating_sub(1)).min(self.settings.look_ahead);
         let ranking = self.rank(only, replies)?;
@@ -347,6 +355,34 @@ impl Engine {
             (list[chosen].completion.clone(), considered)
         };
         Ok(Choice { completion, source, ranking, considered })
+    }
+
+    /// Once the opponent has made enough moves: which voice to play against that style.
+    fn adapt_to_style(&mut self) -> Result<()> {
+        let turn = self.game.turn();
+        let theirs = self.game.words().len() / 2;
+        if self.settings.style_path.is_empty()
+            || self.style_voice.is_some()
+            || theirs < style::MOVES
+        {
+            return Ok(());
+        }
+        let mut judge = Judge::open(Path::new(&self.settings.style_path), &self.workshop.program)?;
+        let words = self.game.words().iter().map(String::as_str);
+        let line = style::own_words(words, self.game.first(), turn.other(), style::MOVES);
+        let voice = match judge.judge(line)? {
+            Style::Attacking => style::DRAWS_VOICE,
+            Style::Positional => style::WINS_VOICE,
+            Style::Mixed => [style::DRAWS_VOICE, style::WINS_VOICE][self.random.below(2)],
+        };
+        self.style_voice = Some(voice);
+        self.voices[index(turn)] = self.load_voice(turn)?;
+        Ok(())
+    }
+
+    /// The voice of this game, if the opponent's style was judged.
+    pub const fn style_voice(&self) -> Option<&'static str> {
+        self.style_voice
     }
 
     fn book_choice(&mut self, only: Option<&[Move]>) -> Option<Choice> {

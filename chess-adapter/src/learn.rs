@@ -32,6 +32,8 @@ pub enum Preset {
     Best,
     /// Full moves in three phases.
     Phases,
+    /// Full moves of wins, and of wins and draws, for play by the opponent's style.
+    Style,
     /// Everything that was measured.
     All,
 }
@@ -45,6 +47,7 @@ impl Preset {
             Self::Describe => "describe",
             Self::Best => "best",
             Self::Phases => "phases",
+            Self::Style => "style",
             Self::All => "all",
         }
     }
@@ -120,6 +123,7 @@ fn plans(preset: Preset, color: Color) -> Vec<Plan> {
         Preset::Full => vec![full_plan()],
         Preset::Describe => vec![describe_plan()],
         Preset::Phases => vec![phase_plan()],
+        Preset::Style => vec![full_plan(), one("full-draws", document, full(&draw))],
         Preset::Best => vec![describe_plan(), full_plan()],
         Preset::Essay => {
             vec![
@@ -249,7 +253,7 @@ pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
     }
     let [white, black] = [side(folder, &sides[0])?, side(folder, &sides[1])?];
     let voice = match options.preset {
-        Preset::Essay => "full",
+        Preset::Essay | Preset::Style => "full",
         Preset::All => "best",
         preset => preset.as_str(),
     };

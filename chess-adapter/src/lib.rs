@@ -29,6 +29,7 @@ pub mod prepare;
 pub mod random;
 pub mod report;
 pub mod settings;
+pub mod style;
 pub mod tables;
 pub mod uci;
 pub mod why;

@@ -40,6 +40,8 @@ pub struct Settings {
     pub book_weight: f64,
     /// Folder of endgame tables.
     pub syzygy_path: String,
+    /// Folder of style categories, asked once a game which voice to play.
+    pub style_path: String,
     /// Resign when material is down by so many pawns; 0 for never.
     pub resign_material: u32,
     /// ... for so many own moves.
@@ -74,6 +76,7 @@ impl Default for Settings {
             book_file: String::new(),
             book_weight: 0.0,
             syzygy_path: String::new(),
+            style_path: String::new(),
             resign_material: 0,
             resign_moves: 3,
             draw_after: 0,
@@ -125,6 +128,7 @@ pub const NAMES: &[&str] = &[
     "BookFile",
     "BookWeight",
     "SyzygyPath",
+    "StylePath",
     "ResignMaterial",
     "ResignMoves",
     "DrawAfter",
@@ -156,6 +160,7 @@ impl Settings {
             "BookFile" => Value::File(self.book_file.clone()),
             "BookWeight" => Value::Text(self.book_weight.to_string()),
             "SyzygyPath" => Value::Path(self.syzygy_path.clone()),
+            "StylePath" => Value::Path(self.style_path.clone()),
             "ResignMaterial" => Value::Spin(i64::from(self.resign_material), 0, 100),
             "ResignMoves" => Value::Spin(i64::from(self.resign_moves), 1, 100),
             "DrawAfter" => Value::Spin(i64::from(self.draw_after), 0, 100),
@@ -228,6 +233,7 @@ impl Settings {
             "BookFile" => self.book_file = text(),
             "BookWeight" => self.book_weight = real()?,
             "SyzygyPath" => self.syzygy_path = text(),
+            "StylePath" => self.style_path = text(),
             "ResignMaterial" => self.resign_material = u32::try_from(spin()?)?,
             "ResignMoves" => self.resign_moves = u32::try_from(spin()?)?,
             "DrawAfter" => self.draw_after = u32::try_from(spin()?)?,
