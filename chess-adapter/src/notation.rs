@@ -3,7 +3,7 @@
 
 use shakmaty::san::{San, SanError, SanPlus, Suffix};
 use shakmaty::uci::UciMove;
-use shakmaty::{Chess, Move, Position};
+use shakmaty::{Chess, Move, Position, Role};
 
 /// Why a word is no move here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +146,52 @@ fn normalise(word: &[u8], text: &mut [u8; 16]) -> Result<usize, WordError> {
 /// Appends the move in SAN as gamelines spell it, and plays it on `position`.
 pub fn write_and_play(position: &mut Chess, m: Move, spelling: Spelling, out: &mut Vec<u8>) {
     let san = San::from_move(position, m);
+    write_san_and_play(position, m, san, spelling, out);
+}
+
+/// Finds the legal move that a word means, writes it as gamelines spell it and plays it.
+///
+/// # Errors
+///
+/// Those of [`read_move`]; nothing is written or played then.
+pub fn respell_and_play(
+    position: &mut Chess,
+    word: &[u8],
+    spelling: Spelling,
+    out: &mut Vec<u8>,
+) -> Result<Move, WordError> {
+    if let Ok(plus) = SanPlus::from_ascii(word)
+        && is_shortest(plus.san)
+        && let Ok(m) = plus.san.to_move(position)
+    {
+        // Nothing can be left out of it, and nothing is missing: no need to look for the shortest form.
+        write_san_and_play(position, m, plus.san, spelling, out);
+        return Ok(m);
+    }
+    let m = read_move(position, word)?;
+    write_and_play(position, m, spelling, out);
+    Ok(m)
+}
+
+/// Whether the word, if it means one legal move, has no shorter form.
+const fn is_shortest(san: San) -> bool {
+    match san {
+        San::Normal { role: Role::Pawn, file, rank, capture, .. } => {
+            rank.is_none() && file.is_some() == capture
+        }
+        San::Normal { file, rank, .. } => file.is_none() && rank.is_none(),
+        San::Castle(_) => true,
+        San::Put { .. } | San::Null => false,
+    }
+}
+
+fn write_san_and_play(
+    position: &mut Chess,
+    m: Move,
+    san: San,
+    spelling: Spelling,
+    out: &mut Vec<u8>,
+) {
     let start = out.len();
     san.append_ascii_to(out);
     if spelling.victims

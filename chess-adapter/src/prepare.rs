@@ -196,8 +196,8 @@ impl Gameline {
         self.first = Some(position.turn());
         self.start = position.clone();
         for word in raw.words() {
-            let m = notation::read_move(&position, word).map_err(notation::WordError::as_str)?;
-            notation::write_and_play(&mut position, m, spelling, &mut bytes);
+            let m = notation::respell_and_play(&mut position, word, spelling, &mut bytes)
+                .map_err(notation::WordError::as_str)?;
             self.ends.push(bytes.len());
             self.moves.push(m);
         }
