@@ -356,4 +356,42 @@ mod tests {
             assert_eq!(Command::parse(line), *command, "{line}");
         }
     }
+
+    #[test]
+    fn no_dialogue_panics() {
+        use crate::engine::tests::engine;
+        use crate::random::Random;
+        use crate::settings::Settings;
+        let words = [
+            "uci",
+            "isready",
+            "ucinewgame",
+            "position startpos moves e2e4 e7e5",
+            "position startpos moves e2e4",
+            "position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1 moves e1g1",
+            "position fen x",
+            "position",
+            "go",
+            "go infinite",
+            "stop",
+            "ponderhit",
+            "go depth x searchmoves",
+            "setoption",
+            "setoption name",
+            "setoption name Seed value 4",
+            "setoption value",
+            "debug on",
+            "position fen 7k/5K2/6Q1/8/8/8/8/8 b - - 0 1",
+            "go searchmoves e2e4 a1a1",
+        ];
+        for seed in 0..40 {
+            let mut random = Random::from_seed(seed);
+            let mut dialogue = Uci::new(engine(&["e5"], Settings::default()), "x".into());
+            for _ in 0..120 {
+                for reply in dialogue.handle(Command::parse(words[random.below(words.len())])) {
+                    assert!(!reply.to_string().contains('\n'));
+                }
+            }
+        }
+    }
 }

@@ -747,3 +747,77 @@ impl Xboard {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::tests::engine;
+    use crate::random::Random;
+    use crate::settings::Settings;
+
+    #[test]
+    fn no_dialogue_panics() {
+        let words = [
+            "xboard",
+            "protover 2",
+            "accepted san",
+            "new",
+            "random",
+            "force",
+            "go",
+            "playother",
+            "white",
+            "black",
+            "usermove e4",
+            "e5",
+            "Nf3",
+            "g8f6",
+            "ping 1",
+            "sd 2",
+            "draw",
+            "result *",
+            "setboard",
+            "edit",
+            "#",
+            "c",
+            ".",
+            "Ke1",
+            "ke8",
+            "xa1",
+            "Pz9",
+            "hint",
+            "bk",
+            "undo",
+            "remove",
+            "post",
+            "analyze",
+            "exit",
+            "option Rule=x",
+            "option Seed=3",
+            "why",
+            "why e4",
+            "name \u{e9}",
+            "setboard 4k3/8/8/8/8/8/8/4K2R w K - 0 1",
+            "usermove",
+            "variant x",
+            "egtpath syzygy /x",
+            "\u{0}",
+            "usermove \u{fffd}",
+            "option",
+            "option =",
+        ];
+        for seed in 0..40 {
+            let mut random = Random::from_seed(seed);
+            let mut dialogue = Xboard::new(engine(&["e5"], Settings::default()), "x".into(), None);
+            for _ in 0..120 {
+                let mut command = Some(dialogue.parse(words[random.below(words.len())]));
+                while let Some(now) = command {
+                    for reply in dialogue.handle(now) {
+                        assert!(!reply.to_string().contains('\n'));
+                    }
+                    command = dialogue.take_followup();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The whole way with the real classifier: learn from the shipped games, then play, explain, measure.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn adapter() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_chess-adapter"))
+}
+
+/// The workspace's classifier, beside the adapter; built if it is not there.
+fn dbacl() -> Option<PathBuf> {
+    let path = adapter().with_file_name("dbacl");
+    if !path.is_file() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "-p", "dbacl", "--bin", "dbacl"])
+            .current_dir(root)
+            .status();
+        if !built.is_ok_and(|s| s.success()) || !path.is_file() {
+            eprintln!("SKIPPED: no dbacl beside the adapter, and it could not be built");
+            return None;
+        }
+    }
+    Some(path)
+}
+
+fn run(args: &[&str]) -> (String, Output) {
+    let output = Command::new(adapter()).args(args).output().expect("the adapter runs");
+    let text = String::from_utf8(output.stdout.clone()).expect("UTF-8");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    (text, output)
+}
+
+/// The first games of the shipped collection.
+fn some_games(folder: &Path, count: usize) -> String {
+    let all =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/masters.pgn"));
+    let all = all.expect("the shipped games");
+    let games: Vec<&str> = all.split("[Event ").skip(1).take(count).collect();
+    let path = folder.join("some.pgn");
+    std::fs::write(&path, games.iter().map(|g| format!("[Event {g}")).collect::<String>())
+        .expect("written");
+    path.display().to_string()
+}
+
+#[test]
+fn learn_play_explain_measure() {
+    if dbacl().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let pgn = some_games(folder.path(), 80);
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let models = at("models");
+    run(&["learn", &pgn, "-o", &models]);
+    assert!(!Path::new(&at("models/text")).exists(), "the training text is not kept");
+
+    // A match against the random mover repeats and is won.
+    let play = || run(&["match", &models, "--games", "4", "--json", "--avoid-draws"]).0;
+    let score: serde_json::Value = serde_json::from_str(&play()).expect("JSON");
+    assert_eq!(score["lost"], 0, "{score}");
+    assert!(score["won"].as_u64() >= Some(3), "{score}");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&play()).expect("JSON"), score);
+
+    // The classifier explains itself.
+    let (why, _) = run(&["why", &models, "--moves", "e4 e5 Nf3", "--move", "Nc6"]);
+    assert!(why.starts_with("Nc6 is number ") && why.contains("toNc6"), "{why}");
+
+    // Moves of the learned games are found more often than by chance.
+    let text = folder.path().join("positions.tsv");
+    std::fs::write(&text, "e4\te5\ne4 e5 Nf3\tNc6\ne4 e5 Nf3 Nc6 Bb5\ta6\n").expect("written");
+    let (report, _) =
+        run(&["evaluate", &models, "--json", "--positions", &text.display().to_string()]);
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    let all = &report["positions"]["all"];
+    assert_eq!(all["positions"], 3);
+    assert!(all["first_five"].as_f64() > Some(50.0), "{report}");
+
+    // A page without scripts, and nothing loaded from outside.
+    let page = at("game.html");
+    run(&["report", &models, "--pgn", &pgn, "-o", &page]);
+    let page = std::fs::read_to_string(page).expect("the page");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    assert!(!page.contains("<script") && !page.contains("http") && page.contains("surprise"));
+
+    // A category that is not the one that was learned is refused.
+    std::fs::write(at("models/Black-played-graph1"), "x").expect("written");
+    let (_, output) = run(&["match", &models, "--games", "1", "--side", "white"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("learn again"));
+}
+
+#[test]
+fn small_tables_grow_until_nothing_is_ignored() {
+    let Some(dbacl) = dbacl() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let pgn = some_games(folder.path(), 10);
+    // A classifier that is told a table too small at first.
+    let script = folder.path().join("small");
+    let body = format!(
+        "#!/bin/sh\nset -- $(echo \" $* \" | sed 's/ -H 23 / -h 6 -H 6 /; s/ -H 24 / -H 20 /')\nexec '{}' \"$@\"\n",
+        dbacl.display()
+    );
+    std::fs::write(&script, body).expect("written");
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&script, mode).expect("set");
+        let models = folder.path().join("m").display().to_string();
+        let (_, output) = run(&[
+            "learn",
+            &pgn,
+            "-o",
+            &models,
+            "--preset",
+            "full",
+            "--dbacl",
+            &script.display().to_string(),
+        ]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            told.contains("table full") && told.contains("learning again with -H 24"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn books_are_made_and_played() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pgn = some_games(folder.path(), 200);
+    let (tree, _) = run(&["book", &pgn, "--tree", "--depth", "2", "--min-count", "5"]);
+    assert!(tree.lines().next().is_some_and(|l| l.contains(" +")), "{tree}");
+    for form in [&[][..], &["--polyglot"]] {
+        let book = folder.path().join("book").display().to_string();
+        let mut args = vec!["book", pgn.as_str(), "-o", book.as_str()];
+        args.extend(form);
+        run(&args);
+        let mut child = Command::new(adapter())
+            .args(["play", "--book", &book])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .expect("the adapter runs");
+        let text = b"xboard\naccepted san\npost\nnew\nforce\nbk\ngo\nquit\n";
+        std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), text).expect("read");
+        let output = child.wait_with_output().expect("ended");
+        let told = String::from_utf8(output.stdout).expect("ASCII");
+        assert!(
+            told.contains("(book move ") && told.contains("\nmove ") && told.contains('%'),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn styles_are_learned_and_asked() {
+    if dbacl().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let pgn =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/masters.pgn").display().to_string();
+    let styles = folder.path().join("styles").display().to_string();
+    let (told, _) = run(&[
+        "style",
+        &pgn,
+        "-o",
+        &styles,
+        "--attacking",
+        "Morphy",
+        "--positional",
+        "Capablanca",
+        "--mixed",
+        "Lasker",
+        "--test-every",
+        "5",
+    ]);
+    assert!(told.contains("judged rightly"), "{told}");
+    let some = some_games(folder.path(), 30);
+    let models = folder.path().join("models").display().to_string();
+    run(&["learn", &some, "-o", &models, "--preset", "style"]);
+    let (score, _) = run(&["match", &models, "--style", &styles, "--games", "1", "--limit", "40"]);
+    assert!(score.contains("half-moves"), "{score}");
+}
