@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use shakmaty::Color;
 
-use crate::arena::{self, EnginePlayer, Player, RandomMover, Side, UciPlayer};
+use crate::arena::{self, EnginePlayer, Player, RandomMover, Side, UciPlayer, XboardPlayer};
 use crate::book::Counter;
 use crate::classifier::{Nursery, Program};
 use crate::describe::Template;
@@ -353,6 +353,14 @@ struct EvaluateArgs {
     json: bool,
 }
 
+/// What an opponent speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum EngineProtocol {
+    #[default]
+    Uci,
+    Xboard,
+}
+
 #[derive(Debug, Args)]
 struct MatchArgs {
     #[command(flatten)]
@@ -360,15 +368,18 @@ struct MatchArgs {
     /// Number of games
     #[arg(long, value_name = "N", default_value_t = 100)]
     games: u32,
-    /// random, self, or the command of a UCI engine
+    /// random, self, or the command of an engine
     #[arg(long, default_value = "random")]
     opponent: String,
     /// Option of the opponent; may repeat
     #[arg(long, value_name = "NAME=VALUE")]
     opponent_set: Vec<String>,
-    /// What a UCI opponent is told after go
-    #[arg(long, value_name = "LIMITS", default_value = "depth 1")]
-    opponent_go: String,
+    /// The protocol an engine speaks
+    #[arg(long, value_enum, default_value_t)]
+    opponent_protocol: EngineProtocol,
+    /// What the opponent is told: after go for UCI, at the start of a game for XBoard (commands with commas)
+    #[arg(long, value_name = "LIMITS")]
+    opponent_go: Option<String>,
     /// Seed of the random mover
     #[arg(long, value_name = "N", default_value_t = 1)]
     match_seed: u64,
@@ -613,7 +624,16 @@ fn opponent(args: &MatchArgs, nursery: &Nursery) -> Result<Box<dyn Player>> {
             Box::new(EnginePlayer(engine))
         }
         command => {
-            Box::new(UciPlayer::start(command, &args.opponent_set, &args.opponent_go, nursery)?)
+            let go = args.opponent_go.as_deref();
+            let set = &args.opponent_set;
+            match args.opponent_protocol {
+                EngineProtocol::Uci => {
+                    Box::new(UciPlayer::start(command, set, go.unwrap_or("depth 1"), nursery)?)
+                }
+                EngineProtocol::Xboard => {
+                    Box::new(XboardPlayer::start(command, set, go.unwrap_or("sd 1,st 1"), nursery)?)
+                }
+            }
         }
     })
 }

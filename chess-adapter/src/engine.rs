@@ -41,6 +41,8 @@ pub struct Choice {
     pub source: Source,
     /// What was judged, best first; empty if the classifier was not asked.
     pub ranking: Vec<Scored>,
+    /// Half-moves looked at, the move itself included.
+    pub depth: usize,
     /// What the rule left to choose from, the preferred one first.
     pub considered: Vec<Scored>,
 }
@@ -354,7 +356,10 @@ impl Engine {
             let considered: Vec<Scored> = candidates.iter().map(|&i| list[i].clone()).collect();
             (list[chosen].completion.clone(), considered)
         };
-        Ok(Choice { completion, source, ranking, considered })
+        let looks_ahead =
+            self.voices[index(self.game.turn())].as_ref().is_some_and(Voice::reads_half_moves);
+        let depth = if looks_ahead { 1 + replies } else { 1 };
+        Ok(Choice { completion, source, ranking, depth, considered })
     }
 
     /// Once the opponent has made enough moves: which voice to play against that style.
@@ -404,6 +409,7 @@ impl Engine {
             completion,
             source: Source::Book,
             ranking: Vec::new(),
+            depth: 1,
             considered: Vec::new(),
         })
     }

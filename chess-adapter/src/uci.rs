@@ -280,6 +280,7 @@ impl Uci {
                 }
                 let time = started.elapsed().as_millis();
                 let nodes = choice.ranking.len();
+                let depth = choice.depth;
                 let best = notation::to_coordinates(choice.completion.m);
                 let multi = self.engine.settings().multi_pv;
                 let ranked =
@@ -290,8 +291,9 @@ impl Uci {
                 for (k, m) in lines.iter().enumerate() {
                     let number =
                         if multi > 1 { format!("multipv {} ", k + 1) } else { String::new() };
-                    let line =
-                        format!("depth 1 {number}nodes {nodes} time {time} score cp 0 pv {m}");
+                    let line = format!(
+                        "depth {depth} {number}nodes {nodes} time {time} score cp 0 pv {m}"
+                    );
                     replies.push(Reply::Info(line));
                 }
                 best

@@ -553,7 +553,12 @@ impl Xboard {
     }
 
     fn move_now(&mut self, replies: &mut Vec<Reply>) {
-        if self.no_position || self.over == Some(Over::Declared) {
+        if self.no_position || matches!(self.over, Some(Over::Declared)) {
+            return;
+        }
+        if let Some(Over::Rules(end)) = self.over
+            && !end.is_inevitable()
+        {
             return;
         }
         if let Some(end) = self.engine.end().filter(|end| end.is_inevitable()) {
@@ -601,7 +606,11 @@ impl Xboard {
             Source::Mate => format!("(mate {})", choice.completion.word),
             Source::Classifier => format!("({})", best.join(", ")),
         };
-        Reply::Thinking(format!("1 0 {centiseconds} {} {text}", choice.ranking.len()))
+        Reply::Thinking(format!(
+            "{} 0 {centiseconds} {} {text}",
+            choice.depth,
+            choice.ranking.len()
+        ))
     }
 
     /// In analysis, what the engine thinks of the position.

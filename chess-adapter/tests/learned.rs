@@ -39,8 +39,7 @@ fn some_games(folder: &Path, count: usize) -> String {
     let all = all.expect("the shipped games");
     let games: Vec<&str> = all.split("[Event ").skip(1).take(count).collect();
     let path = folder.join("some.pgn");
-    std::fs::write(&path, games.iter().map(|g| format!("[Event {g}")).collect::<String>())
-        .expect("written");
+    std::fs::write(&path, format!("[Event {}", games.join("[Event "))).expect("written");
     path.display().to_string()
 }
 
