@@ -50,6 +50,13 @@ impl Count {
         -((points + 1.0) / (f64::from(self.games()) + 2.0)).log2()
     }
 
+    /// Adds the games of another count.
+    pub const fn merge(&mut self, other: Self) {
+        self.wins += other.wins;
+        self.draws += other.draws;
+        self.losses += other.losses;
+    }
+
     const fn add(&mut self, result: GameResult, side: Color) {
         match (result, side) {
             (GameResult::Draw, _) => self.draws += 1,
@@ -100,7 +107,7 @@ pub fn pack(m: Move) -> u16 {
 }
 
 /// The legal move that is meant, castling in either spelling.
-fn unpack(position: &Chess, packed: u16) -> Option<Move> {
+pub fn unpack(position: &Chess, packed: u16) -> Option<Move> {
     let moves = position.legal_moves();
     let exact = moves.iter().find(|m| pack(**m) == packed).copied();
     exact.or_else(|| {
@@ -168,26 +175,19 @@ impl Book {
         found.sort_by(|a, b| value(b).total_cmp(&value(a)).then(b.weight.total_cmp(&a.weight)));
         found
     }
+}
 
-    /// Adds the bits of the book's statistics to the scores; moves it does not know get the mean of those it knows.
-    pub fn adjust(
-        &self,
-        position: &Chess,
-        completions: &[Completion],
-        weight: f64,
-        scores: &mut [f64],
-    ) {
-        let known: Vec<(Move, f64)> =
-            self.moves(position).iter().filter_map(|b| Some((b.m, b.count?.bits()))).collect();
-        if known.is_empty() {
-            return;
-        }
-        let mean = known.iter().map(|(_, bits)| bits).sum::<f64>() / ratio_length(known.len());
-        for (completion, score) in completions.iter().zip(scores) {
-            let bits =
-                known.iter().find(|(m, _)| *m == completion.m).map_or(mean, |(_, bits)| *bits);
-            *score += weight * bits;
-        }
+/// Adds the bits of a book's statistics to the scores; moves it does not know get the mean of those it knows.
+pub fn adjust(moves: &[BookMove], completions: &[Completion], weight: f64, scores: &mut [f64]) {
+    let known: Vec<(Move, f64)> =
+        moves.iter().filter_map(|b| Some((b.m, b.count?.bits()))).collect();
+    if known.is_empty() {
+        return;
+    }
+    let mean = known.iter().map(|(_, bits)| bits).sum::<f64>() / ratio_length(known.len());
+    for (completion, score) in completions.iter().zip(scores) {
+        let bits = known.iter().find(|(m, _)| *m == completion.m).map_or(mean, |(_, bits)| *bits);
+        *score += weight * bits;
     }
 }
 
@@ -259,7 +259,7 @@ impl Counter {
     }
 
     /// Moves seen at least that often, in order of key and move.
-    fn rows(&self, at_least: u32) -> Vec<(u64, u16, Count)> {
+    pub fn rows(&self, at_least: u32) -> Vec<(u64, u16, Count)> {
         let mut rows: Vec<(u64, u16, Count)> = self
             .counts
             .iter()

@@ -13,6 +13,7 @@ use shakmaty::Color;
 use crate::arena::{self, EnginePlayer, Player, RandomMover, Side, UciPlayer, XboardPlayer};
 use crate::book::Counter;
 use crate::classifier::{Nursery, Program};
+use crate::cluster;
 use crate::describe::Template;
 use crate::encode::Encoding;
 use crate::engine::{Engine, Workshop};
@@ -464,6 +465,12 @@ struct BookArgs {
     /// Write a Polyglot file
     #[arg(long, conflicts_with = "tree")]
     polyglot: bool,
+    /// Write clusters of positions, for those a book does not know
+    #[arg(long, conflicts_with_all = ["tree", "polyglot"])]
+    clusters: bool,
+    /// How many single piece moves positions of a cluster may be apart
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    reach: usize,
     /// Print the book as a tree
     #[arg(long)]
     tree: bool,
@@ -692,11 +699,19 @@ fn write_output(path: Option<&Path>, contents: &[u8]) -> Result<()> {
 }
 
 fn run_book(args: &BookArgs) -> Result<ExitCode> {
-    let mut counter = Counter::new(args.plies);
+    let mut counter = Counter::new(if args.clusters { cluster::PLIES } else { args.plies });
     let mut statistics = Statistics::default();
     let options = prepare::Options::default();
     prepare::read_files(&args.pgn, &options, &mut statistics, &mut [&mut counter])?;
-    let contents = if args.tree {
+    let contents = if args.clusters {
+        if args.pgn.is_empty() || args.pgn.iter().any(|p| p.as_os_str() == "-") {
+            bail!("clusters need the games twice: name files");
+        }
+        let mut collector = cluster::Collector::new(&counter, args.min_count);
+        let mut again = Statistics::default();
+        prepare::read_files(&args.pgn, &options, &mut again, &mut [&mut collector])?;
+        cluster::to_text(&counter, &collector, args.min_count, args.reach).into_bytes()
+    } else if args.tree {
         counter.to_tree(args.depth, args.min_count).into_bytes()
     } else if args.polyglot {
         counter.to_polyglot(args.min_count)

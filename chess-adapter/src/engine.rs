@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, Error, Result};
 use shakmaty::{Chess, Color, Move, Position};
 
-use crate::book::{Book, BookMove};
+use crate::book::{self, Book, BookMove};
 use crate::choose::{self, Scored};
 use crate::classifier::Program;
+use crate::cluster::Clusters;
 use crate::describe::Template;
 use crate::encode::Encoding;
 use crate::game::{Completion, End, Game};
@@ -88,6 +89,7 @@ pub struct Engine {
     /// Whether the interface asked for a move at once.
     pub stop: Arc<AtomicBool>,
     book: Option<Book>,
+    clusters: Option<Clusters>,
     tables: Option<Tables>,
     watch: Option<PathBuf>,
     bad_moves: u32,
@@ -117,6 +119,7 @@ impl Engine {
             random: Random::from_seed(seed),
             stop: Arc::default(),
             book: None,
+            clusters: None,
             tables: None,
             watch: None,
             bad_moves: 0,
@@ -189,6 +192,9 @@ impl Engine {
         if before.book_file != now.book_file {
             self.book = None;
         }
+        if before.cluster_file != now.cluster_file {
+            self.clusters = None;
+        }
         if before.syzygy_path != now.syzygy_path {
             self.tables = None;
         }
@@ -226,6 +232,15 @@ impl Engine {
                 Err(error) => {
                     complaints.push(format!("{error:#}"));
                     self.settings.book_file.clear();
+                }
+            }
+        }
+        if self.clusters.is_none() && !self.settings.cluster_file.is_empty() {
+            match Clusters::open(Path::new(&self.settings.cluster_file)) {
+                Ok(clusters) => self.clusters = Some(clusters),
+                Err(error) => {
+                    complaints.push(format!("{error:#}"));
+                    self.settings.cluster_file.clear();
                 }
             }
         }
@@ -308,10 +323,14 @@ impl Engine {
             )?;
             scores = ahead.unwrap_or(scores);
         }
-        if self.settings.book_weight > 0.0
-            && let Some(book) = &self.book
-        {
-            book.adjust(self.game.position(), &completions, self.settings.book_weight, &mut scores);
+        if self.settings.book_weight > 0.0 {
+            let mut known = self.book_moves();
+            if known.is_empty()
+                && let Some(clusters) = &self.clusters
+            {
+                known = clusters.suggestions(self.game.position());
+            }
+            book::adjust(&known, &completions, self.settings.book_weight, &mut scores);
         }
         let mut list: Vec<Scored> = completions
             .into_iter()

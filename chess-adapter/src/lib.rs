@@ -15,6 +15,7 @@ pub mod book;
 pub mod choose;
 pub mod classifier;
 pub mod cli;
+pub mod cluster;
 pub mod describe;
 pub mod encode;
 pub mod engine;

@@ -36,6 +36,8 @@ pub struct Settings {
     pub own_book: bool,
     /// The book's path.
     pub book_file: String,
+    /// The path of a file of clusters, for positions the book does not know.
+    pub cluster_file: String,
     /// Weight of the book's suggestions in look-ahead and choice, in bits per halving; 0 for off.
     pub book_weight: f64,
     /// Folder of endgame tables.
@@ -74,6 +76,7 @@ impl Default for Settings {
             multi_pv: 1,
             own_book: false,
             book_file: String::new(),
+            cluster_file: String::new(),
             book_weight: 0.0,
             syzygy_path: String::new(),
             style_path: String::new(),
@@ -126,6 +129,7 @@ pub const NAMES: &[&str] = &[
     "MultiPV",
     "OwnBook",
     "BookFile",
+    "ClusterFile",
     "BookWeight",
     "SyzygyPath",
     "StylePath",
@@ -158,6 +162,7 @@ impl Settings {
             "MultiPV" => Value::Spin(number(self.multi_pv), 1, 250),
             "OwnBook" => Value::Check(self.own_book),
             "BookFile" => Value::File(self.book_file.clone()),
+            "ClusterFile" => Value::File(self.cluster_file.clone()),
             "BookWeight" => Value::Text(self.book_weight.to_string()),
             "SyzygyPath" => Value::Path(self.syzygy_path.clone()),
             "StylePath" => Value::Path(self.style_path.clone()),
@@ -231,6 +236,7 @@ impl Settings {
             "MultiPV" => self.multi_pv = size()?,
             "OwnBook" => self.own_book = on()?,
             "BookFile" => self.book_file = text(),
+            "ClusterFile" => self.cluster_file = text(),
             "BookWeight" => self.book_weight = real()?,
             "SyzygyPath" => self.syzygy_path = text(),
             "StylePath" => self.style_path = text(),
