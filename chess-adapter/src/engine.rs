@@ -324,12 +324,7 @@ impl Engine {
             scores = ahead.unwrap_or(scores);
         }
         if self.settings.book_weight > 0.0 {
-            let mut known = self.book_moves();
-            if known.is_empty()
-                && let Some(clusters) = &self.clusters
-            {
-                known = clusters.suggestions(self.game.position());
-            }
+            let known = self.suggestions();
             book::adjust(&known, &completions, self.settings.book_weight, &mut scores);
         }
         let mut list: Vec<Scored> = completions
@@ -448,6 +443,15 @@ impl Engine {
     /// The book's moves here, best first.
     pub fn book_moves(&self) -> Vec<BookMove> {
         self.book.as_ref().map(|book| book.moves(self.game.position())).unwrap_or_default()
+    }
+
+    /// The moves of the book, or of the nearest cluster where the book knows none.
+    pub fn suggestions(&self) -> Vec<BookMove> {
+        let known = self.book_moves();
+        match &self.clusters {
+            Some(clusters) if known.is_empty() => clusters.suggestions(self.game.position()),
+            _ => known,
+        }
     }
 
     /// Leaves out what endgame tables and draw avoidance forbid, unless nothing would be left.

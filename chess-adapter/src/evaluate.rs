@@ -73,6 +73,7 @@ struct Tally {
     uniform: f64,
     captures: u32,
     tactical: u32,
+    suggested: u32,
 }
 
 impl Tally {
@@ -85,6 +86,7 @@ impl Tally {
             mean_reciprocal_rank: self.reciprocal / f64::from(self.positions.max(1)),
             rule_captures: share(self.captures),
             rule_tactical: share(self.tactical),
+            suggested: share(self.suggested),
             uniform: 100.0 * self.uniform / f64::from(self.positions.max(1)),
         }
     }
@@ -105,6 +107,8 @@ pub struct Shares {
     pub rule_captures: f64,
     /// First choice under the rule `tactical`.
     pub rule_tactical: f64,
+    /// The book or a cluster knows moves here.
+    pub suggested: f64,
     /// First choice of a uniform draw.
     pub uniform: f64,
 }
@@ -146,6 +150,7 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
         let chosen =
             |rule| u32::from(list[choose::candidates(&list, rule)[0]].completion.m == case.played);
         tally.positions += 1;
+        tally.suggested += u32::from(!engine.suggestions().is_empty());
         tally.captures += chosen(Rule::Captures);
         tally.tactical += chosen(Rule::Tactical);
         let legal = u32::try_from(list.len()).map_or(f64::INFINITY, f64::from);
@@ -166,6 +171,7 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
         all.uniform += t.uniform;
         all.captures += t.captures;
         all.tactical += t.tactical;
+        all.suggested += t.suggested;
     }
     let [opening, middle, end] = phases.map(Tally::shares);
     Ok(Report { all: all.shares(), opening, middle, end })
