@@ -240,3 +240,31 @@ fn rules_choose_as_recorded() {
         assert_eq!(chosen, expected, "{row}");
     }
 }
+
+#[test]
+#[ignore = "replays 46,245 games; run it with --release"]
+fn gamelines_of_the_masters_have_the_recorded_hash() {
+    let Some(shared) = shared() else { return };
+    let packed = shared.join("data/chess/masters-46k.pgn.xz");
+    let folder = tempfile::tempdir().expect("a folder");
+    let games = Command::new("xz").arg("-dc").arg(packed).output().expect("xz runs").stdout;
+    let told = prepare(&[], &games, folder.path());
+    assert!(told.contains("games read 46245, written 46245, skipped 0"), "{told}");
+    for (set, lines) in [
+        ("WhiteWin", 16_088),
+        ("BlackWin", 11_154),
+        ("WhiteWinDraw", 35_091),
+        ("BlackWinDraw", 30_157),
+    ] {
+        assert_eq!(read(&folder.path().join(format!("{set}.txt"))).lines().count(), lines, "{set}");
+    }
+    let hash = Command::new("sha256sum")
+        .arg(folder.path().join("all.txt"))
+        .output()
+        .expect("sha256sum runs");
+    let hash = String::from_utf8(hash.stdout).expect("ASCII");
+    assert!(
+        hash.starts_with("024f95b6b677f10cf967a637ea4e151bc518addf05381d8fe3026318e93af772"),
+        "{hash}"
+    );
+}
