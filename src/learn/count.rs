@@ -97,6 +97,11 @@ impl Counter {
         self.overflow || self.state.message_dropped
     }
 
+    /// Whether features are kept by chance.
+    pub(super) const fn decimates(&self) -> bool {
+        self.decimation.is_some()
+    }
+
     /// Whether the next feature is kept; draws a number if features are decimated.
     #[inline]
     pub(super) fn draws(&mut self) -> bool {

@@ -19,6 +19,7 @@ use crate::numeric::exponentials::Exponentials;
 use crate::numeric::quantize::QuantWeight;
 use crate::report::cformat::fixed_text;
 use crate::token::id::FeatureId;
+use hashbrown::HashMap;
 
 /// What the fit found beside the weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,7 +95,7 @@ pub fn fit(
             let slots: Vec<u32> =
                 (0u32..).zip(&orders).filter(|&(_, &o)| o == order).map(|(at, _)| at).collect();
             preparation.prepare(state, &mut weights, order, &slots);
-            let log_below = lower_orders(state, &weights, &orders, order, &mut exponentials);
+            let log_below = lower_orders(&weights, &orders, order, &mut exponentials);
             let occurrences = state.total_of[usize::from(order)];
             let total = f64::from(occurrences);
             let extra = if order == 1 {
@@ -163,7 +164,6 @@ fn exponent(order: u8, suffix: u16, reference: u16) -> i32 {
 /// Log mass of everything below `order`: maximum first, then the sum in hash order. The reference
 /// starts the sum from 1, not from exp(-max).
 fn lower_orders(
-    state: &LearningState,
     weights: &Weights,
     orders: &[u8],
     order: u8,
@@ -176,19 +176,13 @@ fn lower_orders(
         let slots = orders.iter().zip(&weights.lambda).enumerate();
         slots.filter(|&(_, (&of, &lambda))| of < order && lambda > 0).map(|(at, _)| at)
     };
-    let rise = |at: usize| u32::from(order) * u32::from(weights.lambda[at]);
+    let rise = |at: usize| i32::from(order) * i32::from(weights.lambda[at]);
     let steps = |at: usize| exponent(order, weights.suffix[at], weights.reference[at]);
-    let mut max = 0;
-    for at in lower() {
-        max = max.max(steps(at) + rise(at).cast_signed());
-    }
+    let max = lower().map(|at| steps(at) + rise(at)).max().unwrap_or(0).max(0);
     let max = f64::from(max) / 32.0;
     exponentials.set_shift(max);
     let mut g = 1.0f64;
-    for at in lower() {
-        g += exponentials.difference(steps(at), rise(at));
-    }
-    let _ = state;
+    exponentials.add_differences(&mut g, lower().map(|at| (steps(at), rise(at))));
     max + log(g)
 }
 
@@ -242,6 +236,8 @@ struct OrderFit<'a> {
     max: i32,
     /// Sum of weight times count, steps.
     weight: u64,
+    /// Whether all bases are finite.
+    is_finite: bool,
     exponentials: &'a mut Exponentials,
 }
 
@@ -284,23 +280,14 @@ impl<'a> OrderFit<'a> {
             cut: cut_off(state.min_count, state.max_count),
             max: i32::MIN,
             weight: 0,
+            is_finite: true,
             slots,
             counts,
             exponentials,
         };
-        for k in 0..fit.slots.len() {
-            fit.note(k);
-        }
+        fit.is_finite = fit.bases.iter().all(|base| base.is_finite());
+        fit.note_all();
         fit
-    }
-
-    /// Adds the feature at `k` to the maximum and to the weighted sum.
-    #[inline]
-    fn note(&mut self, k: usize) {
-        let lambda = self.lambdas[k];
-        let steps = self.exponents[k] + i32::from(self.order) * i32::from(lambda);
-        self.max = self.max.max(steps);
-        self.weight += u64::from(lambda) * u64::from(self.counts[k]);
     }
 
     /// log Z divided by the order, nats: the sum runs in hash order or against it.
@@ -309,19 +296,13 @@ impl<'a> OrderFit<'a> {
         let m = if max > self.log_below { max } else { self.log_below };
         self.exponentials.set_shift(m);
         let mut sum = exp(self.log_below - m);
-        let order = u32::from(self.order);
-        let exponentials = &mut *self.exponentials;
-        let mut add = |(&lambda, &exponent): (&u16, &i32)| {
-            // Without a weight the difference is exactly 0.
-            if lambda > 0 {
-                sum += exponentials.difference(exponent, order * u32::from(lambda));
-            }
-        };
-        let items = self.lambdas.iter().zip(&self.exponents);
+        let order = i32::from(self.order);
+        let items = self.exponents.iter().zip(&self.lambdas);
+        let items = items.map(|(&exponent, &lambda)| (exponent, order * i32::from(lambda)));
         if forward {
-            items.for_each(&mut add);
+            self.exponentials.add_differences(&mut sum, items);
         } else {
-            items.rev().for_each(&mut add);
+            self.exponentials.add_differences(&mut sum, items.rev());
         }
         let z = (m + log(sum)) / f64::from(self.order);
         if z.is_nan() {
@@ -337,49 +318,65 @@ impl<'a> OrderFit<'a> {
 
     /// One round: every weight moves towards what its count asks for under log-partition `z`.
     /// Returns the largest change, nats.
-    fn update(&mut self, mut z: f64, forward: bool) -> Result<f64> {
+    fn update(&mut self, z: f64, forward: bool) -> Result<f64> {
+        if !(z.is_finite() && self.is_finite) {
+            return self.update_carefully(z, forward);
+        }
         let mut delta = 0.0f64;
-        self.max = i32::MIN;
-        self.weight = 0;
+        let (mut max, mut weight) = (i32::MIN, 0u64);
+        let order = i32::from(self.order);
+        let items = self.lambdas.iter_mut().zip(&self.counts).zip(&self.bases);
+        let items = items.zip(&self.suffixes).zip(&self.exponents);
+        for ((((lambda, &count), &base), &suffix), &exponent) in items {
+            let old = f64::from(*lambda) / 32.0;
+            let new = base + z - f64::from(suffix) / 32.0;
+            let new = limited(if count > self.cut { new } else { 0.0 }, old);
+            let change = (new - old).abs();
+            delta = if change > delta { change } else { delta };
+            *lambda = QuantWeight::from_weight(narrow(new)).0;
+            max = max.max(exponent + order * i32::from(*lambda));
+            weight += u64::from(*lambda) * u64::from(count);
+        }
+        (self.max, self.weight) = (max, weight);
+        Ok(delta)
+    }
+
+    /// The same when numbers are not finite: a weight that is not a number stays, and the
+    /// log-partition is worked out anew.
+    #[cold]
+    fn update_carefully(&mut self, mut z: f64, forward: bool) -> Result<f64> {
+        let mut delta = 0.0f64;
         for k in 0..self.slots.len() {
             let old = f64::from(self.lambdas[k]) / 32.0;
-            let mut new = if self.counts[k] > self.cut {
+            let new = if self.counts[k] > self.cut {
                 self.bases[k] + z - f64::from(self.suffixes[k]) / 32.0
             } else {
                 0.0
             };
             if new.is_nan() {
-                z = self.partition_amid(forward)?;
-                self.note(k);
+                self.note_all();
+                z = self.log_partition(forward)?;
                 continue;
             }
-            if new > old + 100.0 {
-                new = old + 100.0;
-            } else if new < old - 100.0 {
-                new = old - 100.0;
-            }
-            if new < 0.0 {
-                new = 0.0;
-            }
+            let new = limited(new, old);
             let change = (new - old).abs();
             delta = if change > delta { change } else { delta };
             self.lambdas[k] = QuantWeight::from_weight(narrow(new)).0;
-            self.note(k);
         }
+        self.note_all();
         Ok(delta)
     }
 
-    /// The log-partition in the middle of a round, when some weights have moved and others not.
-    #[cold]
-    fn partition_amid(&mut self, forward: bool) -> Result<f64> {
-        let (max, weight) = (self.max, self.weight);
+    /// Sets the maximum and the weighted sum from scratch.
+    fn note_all(&mut self) {
         (self.max, self.weight) = (i32::MIN, 0);
-        for k in 0..self.slots.len() {
-            self.note(k);
+        let order = i32::from(self.order);
+        for ((&lambda, &count), &exponent) in
+            self.lambdas.iter().zip(&self.counts).zip(&self.exponents)
+        {
+            self.max = self.max.max(exponent + order * i32::from(lambda));
+            self.weight += u64::from(lambda) * u64::from(count);
         }
-        let z = self.log_partition(forward);
-        (self.max, self.weight) = (max, weight);
-        z
     }
 
     /// Puts the weights back into their slots.
@@ -390,18 +387,33 @@ impl<'a> OrderFit<'a> {
     }
 }
 
+/// A new weight, at most 100 nats from the old one and not negative.
+#[inline]
+fn limited(new: f64, old: f64) -> f64 {
+    let new = if new > old + 100.0 {
+        old + 100.0
+    } else if new < old - 100.0 {
+        old - 100.0
+    } else {
+        new
+    };
+    if new < 0.0 { 0.0 } else { new }
+}
+
 /// Probability mass of each medium under the model (spec model 7.5).
 pub fn class_masses(state: &LearningState, weights: &Weights, log_partition: f64) -> [f64; MEDIA] {
     let mut masses = [1.0 / 16.0; MEDIA];
     let order = state.max_order;
-    // On the grid with no shift: exponents can be positive here, beyond the tables.
-    let mut exponentials = Exponentials::default();
+    // Exponents can be positive here; there are few different ones.
+    let mut known: HashMap<i32, f64> = HashMap::new();
+    let mut exp_steps =
+        |steps: i32| *known.entry(steps).or_insert_with(|| exp(f64::from(steps) / 32.0));
     for (at, cell) in state.table.cells().iter().enumerate() {
         let lambda = weights.lambda[at];
         if lambda > 0 && !cell.is_empty() {
             let steps = exponent(order, weights.suffix[at], weights.reference[at]);
-            let rise = u32::from(order) * u32::from(lambda);
-            masses[state.medium(cell).index()] += exponentials.difference(steps, rise);
+            let rise = i32::from(order) * i32::from(lambda);
+            masses[state.medium(cell).index()] += exp_steps(steps + rise) - exp_steps(steps);
         }
     }
     masses.map(|mass| mass * exp(-log_partition))

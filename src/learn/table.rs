@@ -181,6 +181,33 @@ impl Table {
         }
     }
 
+    /// Counts one more occurrence of `id`, if the table holds it and the count has room; returns the
+    /// order of the feature that holds the slot.
+    #[inline]
+    pub fn count_known(&mut self, id: FeatureId) -> Option<u8> {
+        let mask = self.cells.len() - 1;
+        let mut at = id.0 as usize & mask;
+        loop {
+            let cell = &mut self.cells[at & mask];
+            if cell.id == id && id.0 != 0 {
+                cell.count = cell.count.checked_add(1)?;
+                return Some(cell.head.order());
+            }
+            if cell.id.0 == 0 {
+                return None;
+            }
+            at += 1;
+            if at > mask + (id.0 as usize & mask) {
+                return None;
+            }
+        }
+    }
+
+    /// The largest count of all slots.
+    pub fn max_count(&self) -> u32 {
+        self.cells.iter().map(|cell| cell.count).max().unwrap_or(0)
+    }
+
     /// The slot where the search for `id` ends, whether it holds `id` or is empty.
     pub fn find(&self, id: FeatureId) -> Option<usize> {
         match self.place(id) {

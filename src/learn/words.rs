@@ -37,20 +37,34 @@ pub struct WordEngine {
     text: Vec<u8>,
     hashes: Vec<GrowingHash>,
     ids: Vec<FeatureId>,
-    positions: Vec<Position>,
 }
 
-/// The n-grams that end in one word.
+/// The n-grams that end in one word of a line.
 #[derive(Debug, Clone, Copy)]
-struct Position {
-    /// Index of the word in the line.
-    at: usize,
-    /// Where their ids begin, longest first.
-    from: usize,
-    /// Longest of them.
+struct Position<'a> {
+    /// The words up to this one.
+    words: &'a [TermId],
+    /// Ids of the n-grams that are not blank, longest first.
+    ids: &'a [FeatureId],
+    /// Length of the longest.
     longest: usize,
-    /// Shortest that is not blank.
-    shortest: usize,
+}
+
+impl Position<'_> {
+    /// Orders of the n-grams, longest first.
+    fn orders(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
+        (self.longest + 1 - self.ids.len()..=self.longest).rev()
+    }
+
+    /// The id of the n-gram of `order` words.
+    fn id(&self, order: usize) -> FeatureId {
+        self.ids[self.longest - order]
+    }
+
+    /// The words of the n-gram of `order` words.
+    fn terms(&self, order: usize) -> &[TermId] {
+        &self.words[self.words.len() - order..]
+    }
 }
 
 impl WordEngine {
@@ -67,7 +81,6 @@ impl WordEngine {
             text: Vec::new(),
             hashes: Vec::new(),
             ids: Vec::new(),
-            positions: Vec::new(),
         }
     }
 
@@ -79,11 +92,10 @@ impl WordEngine {
 
     /// Works out the ids of all n-grams that end in the waiting words.
     fn hash_line(&mut self, list: &TermList) {
-        let Self { text, hashes, ids, positions, line, .. } = self;
+        let Self { text, hashes, ids, line, .. } = self;
         text.clear();
         hashes.clear();
         ids.clear();
-        positions.clear();
         text.push(BOUNDARY);
         for &term in line.iter() {
             hashes.push(GrowingHash::new(text.len() - 1));
@@ -105,9 +117,7 @@ impl WordEngine {
                 continue;
             }
             let longest = (at + 1).min(self.order);
-            let shortest = blanks + 1;
-            let from = ids.len();
-            for order in (shortest..=longest).rev() {
+            for order in (blanks + 1..=longest).rev() {
                 let id = if order == 1 {
                     list.term_ids[line[at].index()]
                 } else {
@@ -116,7 +126,6 @@ impl WordEngine {
                 };
                 ids.push(id);
             }
-            positions.push(Position { at, from, longest, shortest });
         }
     }
 }
@@ -157,21 +166,24 @@ impl Counter {
             }
         } else {
             engine.hash_line(list);
-            let mut touched = 0;
-            for position in &engine.positions {
-                if touched < position.from + engine.order {
-                    let to = (position.from + AHEAD).min(engine.ids.len());
-                    std::hint::black_box(self.state.table.touch(&engine.ids[touched.min(to)..to]));
-                    touched = to;
+            let plain = self.is_plain(engine.ids.len());
+            let (mut from, mut touched, mut blanks) = (0, 0, 0);
+            for at in 0..engine.line.len() {
+                let is_blank = list.lexicon.word(engine.line[at]).1 == 0;
+                blanks = if is_blank { blanks + 1 } else { 0 };
+                if at < engine.carried {
+                    continue;
                 }
-                self.count_position(
-                    engine.line.as_slice(),
-                    &engine.ids,
-                    &mut engine.uses,
-                    *position,
-                    list,
-                    warnings,
-                );
+                let longest = (at + 1).min(engine.order);
+                let to = from + longest.saturating_sub(blanks);
+                if touched < to {
+                    touched = (from + AHEAD).max(to).min(engine.ids.len());
+                    std::hint::black_box(self.state.table.touch(&engine.ids[from..touched]));
+                }
+                let ids = &engine.ids[from..to];
+                from = to;
+                let position = Position { words: &engine.line[..=at], ids, longest };
+                self.count_position(position, plain, &mut engine.uses, list, warnings);
             }
         }
         // The last words go on completing n-grams.
@@ -202,40 +214,32 @@ impl Counter {
         *uses = uses.saturating_add(1);
     }
 
+    /// Whether the next `features` can be counted without a look at limits, documents or chance.
+    fn is_plain(&self, features: usize) -> bool {
+        let total = u64::from(self.state.total) + features as u64;
+        let undecided = self.is_deaf() || self.decimates() || self.state.measures_entropy();
+        !undecided && total < u64::from(u32::MAX)
+    }
+
     /// Counts the n-grams that end in one word, longest first.
     fn count_position(
         &mut self,
-        line: &[TermId],
-        ids: &[FeatureId],
+        position: Position<'_>,
+        plain: bool,
         uses: &mut [u32],
-        position: Position,
         list: &mut TermList,
         warnings: WarningSink<'_>,
     ) {
-        let Position { at, from, longest, shortest } = position;
         let mut any_new = false;
-        for order in (shortest..=longest).rev() {
-            if self.is_deaf() || !self.draws() {
-                continue;
-            }
-            let id = ids[from + longest - order];
-            let first = line[at + 1 - order];
-            let suffix = if order > shortest {
-                ids[from + longest - order + 1]
-            } else if order > 1 {
-                blank(order - 1, list.lexicon.medium(first))
+        for order in position.orders() {
+            let first = position.terms(order)[0];
+            if plain && let Some(of) = self.state.table.count_known(position.id(order)) {
+                self.state.total += 1;
+                self.state.total_of[usize::from(of)] += 1;
+            } else if plain || (!self.is_deaf() && self.draws()) {
+                any_new |= self.count_ngram(&position, order, list, warnings);
             } else {
-                FeatureId(0)
-            };
-            #[allow(clippy::cast_possible_truncation)] // at most 7
-            let head = Head::new(order as u8, first.0);
-            let (place, new) = self.place(id, head, suffix, warnings);
-            if new {
-                list.ids.push(id);
-                any_new |= order > 1;
-            }
-            if let Some(at) = place {
-                self.add_occurrences(at, 1, warnings);
+                continue;
             }
             if order == 1 {
                 let uses = &mut uses[first.index()];
@@ -243,32 +247,54 @@ impl Counter {
             }
         }
         if any_new {
-            self.link(line, ids, position, list);
+            self.link(&position, list);
         }
+    }
+
+    /// Counts one n-gram; returns whether it is new and has a suffix.
+    fn count_ngram(
+        &mut self,
+        position: &Position<'_>,
+        order: usize,
+        list: &mut TermList,
+        warnings: WarningSink<'_>,
+    ) -> bool {
+        let id = position.id(order);
+        let first = position.terms(order)[0];
+        let suffix = if order == 1 {
+            FeatureId(0)
+        } else if position.longest - order + 1 < position.ids.len() {
+            position.id(order - 1)
+        } else {
+            blank(order - 1, list.lexicon.medium(first))
+        };
+        #[allow(clippy::cast_possible_truncation)] // at most 7
+        let head = Head::new(order as u8, first.0);
+        let (place, new) = self.place(id, head, suffix, warnings);
+        if new {
+            list.ids.push(id);
+        }
+        if let Some(at) = place {
+            self.add_occurrences(at, 1, warnings);
+        }
+        new && order > 1
     }
 
     /// Links the new n-grams that end in one word to their suffixes, from the shortest up. A slot is
     /// known to hold an n-gram when it holds its first word and its suffix's id, and is linked to a
     /// suffix that is known. New ones that cannot be linked are spelled out.
-    fn link(
-        &mut self,
-        line: &[TermId],
-        ids: &[FeatureId],
-        position: Position,
-        list: &mut TermList,
-    ) {
-        let Position { at, from, longest, shortest } = position;
+    fn link(&mut self, position: &Position<'_>, list: &mut TermList) {
         let mut known = false;
         let mut suffix = FeatureId(0);
-        for order in shortest..=longest {
-            let id = ids[from + longest - order];
-            let first = line[at + 1 - order];
+        for order in position.orders().rev() {
+            let id = position.id(order);
             let Place::Found(slot) = self.state.table.place(id) else {
                 (known, suffix) = (false, id);
                 continue;
             };
             let cell = &mut self.state.table.cells_mut()[slot];
             let head = cell.head;
+            let first = position.terms(order)[0];
             let is_this = usize::from(head.order()) == order && head.payload() == first.0;
             known = if order == 1 {
                 is_this
@@ -279,7 +305,7 @@ impl Counter {
                 if known {
                     cell.head = head.linked();
                 } else {
-                    list.keep_spelling(id, &line[at + 1 - order..=at]);
+                    list.keep_spelling(id, position.terms(order));
                 }
                 known
             } else {
@@ -316,6 +342,8 @@ impl Counter {
             list.text(&[term], &mut body);
             self.state.characters.count_times(&body, uses);
         }
+        // Occurrences of known n-grams were counted without a look at the largest count.
+        self.state.max_count = self.state.max_count.max(self.state.table.max_count());
         self.state.tokens = TokenList::Terms(list);
     }
 }

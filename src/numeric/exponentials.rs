@@ -9,33 +9,26 @@
 
 use super::elementary::exp;
 
-/// Arguments from here down, in steps of 1/32, have an exponential of 0.
+/// Arguments this many steps of 1/32 below 0 and further down, less one step, have an exponential
+/// of 0: it falls below half the smallest number at -745.13.
 const STEPS: usize = 23_848;
-
-/// Marks table entries that have not been needed yet.
-const UNKNOWN: f64 = f64::NAN;
 
 /// Exponentials of grid values less a shift that stays the same for many of them.
 #[derive(Debug)]
 pub struct Exponentials {
     shift: f64,
     /// The shift in steps, rounded up: no argument lies above it.
-    top: i64,
+    top: i32,
     is_on_grid: bool,
+    /// All exponentials so many steps below 0; the last is 0.
     grid: Vec<f64>,
-    /// By the exponent bits of `t`.
-    binades: Vec<Vec<f64>>,
+    off_grid: OffGrid,
 }
 
 impl Default for Exponentials {
     fn default() -> Self {
-        Self {
-            shift: 0.0,
-            top: 0,
-            is_on_grid: true,
-            grid: vec![UNKNOWN; STEPS],
-            binades: Vec::new(),
-        }
+        let grid = (0..STEPS).map(|at| exp(on_grid(at))).collect();
+        Self { shift: 0.0, top: 0, is_on_grid: true, grid, off_grid: OffGrid::default() }
     }
 }
 
@@ -48,52 +41,95 @@ impl Exponentials {
         self.shift = m;
         let steps = m * 32.0;
         #[allow(clippy::cast_possible_truncation)] // weights keep m within some thousands
-        let top = steps.ceil() as i64;
+        let top = steps.ceil() as i32;
         self.top = top;
         self.is_on_grid = steps == steps.ceil();
-        self.binades.iter_mut().for_each(Vec::clear);
+        if !self.is_on_grid {
+            self.off_grid.set_shift(m, top);
+        }
     }
 
-    /// `exp(rise/32 + t) - exp(t)` with `t = k/32 - m`; both exponents are at most 0.
+    /// Adds `exp(rise/32 + t) - exp(t)` with `t = k/32 - m` for each `(k, rise)` to `sum`, in order.
+    /// Where `rise` is 0 that is exactly 0.
     #[inline]
-    pub fn difference(&mut self, k: i32, rise: u32) -> f64 {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most `top`
-        let below = (self.top - i64::from(k)) as usize;
-        let above = below.wrapping_sub(rise as usize);
+    pub fn add_differences(&mut self, sum: &mut f64, items: impl Iterator<Item = (i32, i32)>) {
+        let top = self.top;
         if self.is_on_grid {
-            return lookup(&mut self.grid, above, |at| on_grid(at))
-                - lookup(&mut self.grid, below, |at| on_grid(at));
+            let grid: &[f64; STEPS] = self.grid.as_slice().try_into().expect("made that long");
+            for (k, rise) in items {
+                let entry = |steps: i32| grid[steps_below(top, steps).min(STEPS - 1)];
+                *sum += entry(k + rise) - entry(k);
+            }
+            return;
         }
-        let t = f64::from(k) / 32.0 - self.shift;
-        let binade = (t.to_bits() >> 52 & 0x7ff) as usize;
-        if self.binades.len() <= binade {
-            self.binades.resize(binade + 1, Vec::new());
+        for (k, rise) in items {
+            if rise == 0 {
+                continue;
+            }
+            let below = steps_below(top, k);
+            *sum += match self.off_grid.ranks.get(below) {
+                Some(&rank) => {
+                    let table = &self.off_grid.tables[usize::from(rank)];
+                    table[steps_below(top, k + rise)] - table[below]
+                }
+                None => {
+                    let t = f64::from(k) / 32.0 - self.shift;
+                    exp(f64::from(rise) / 32.0 + t) - exp(t)
+                }
+            };
         }
-        let table = &mut self.binades[binade];
-        if table.is_empty() {
-            table.resize(STEPS, UNKNOWN);
-        }
-        lookup(table, above, |_| f64::from(rise) / 32.0 + t) - lookup(table, below, |_| t)
     }
 }
 
-/// The exponential at `at` steps below the top, whose argument is `argument(at)`.
-#[inline]
-fn lookup(table: &mut [f64], at: usize, argument: impl Fn(usize) -> f64) -> f64 {
-    let Some(entry) = table.get_mut(at) else {
-        // Far below, or - for sums outside the fit - above the top.
-        return exp(argument(at));
-    };
-    if entry.is_nan() {
-        *entry = exp(argument(at));
+/// Steps from `top` down to `steps`; arguments do not lie above the top.
+#[allow(clippy::cast_sign_loss)]
+const fn steps_below(top: i32, steps: i32) -> usize {
+    (top - steps) as usize
+}
+
+/// Exponentials of grid values less a shift that does not lie on the grid.
+#[derive(Debug, Default)]
+struct OffGrid {
+    shift: f64,
+    /// Which table serves a `k` so many steps below the top: one for each binade of `t`.
+    ranks: Vec<u8>,
+    /// By the binade of `t`, exponentials of arguments so many steps below the top.
+    tables: Vec<Vec<f64>>,
+}
+
+impl OffGrid {
+    fn set_shift(&mut self, m: f64, top: i32) {
+        if self.shift.to_bits() == m.to_bits() && !self.ranks.is_empty() {
+            return;
+        }
+        self.shift = m;
+        self.ranks.clear();
+        self.tables.clear();
+        let mut last_binade = None;
+        for k in (0..STEPS).map(|below| top - i32::try_from(below).expect("some ten thousand")) {
+            let t = f64::from(k) / 32.0 - m;
+            let binade = t.to_bits() >> 52;
+            if last_binade != Some(binade) {
+                last_binade = Some(binade);
+                // A smaller argument in the same binade has the same rounding.
+                let argument = |below: usize| {
+                    let rise = i32::try_from(below).expect("some ten thousand");
+                    exp(f64::from(top - rise - k) / 32.0 + t)
+                };
+                let table = (0..self.ranks.len()).map(argument).collect();
+                self.tables.push(table);
+            }
+            let rank = self.tables.len() - 1;
+            self.tables[rank].push(exp(t));
+            self.ranks.push(u8::try_from(rank).expect("there are few binades"));
+        }
     }
-    *entry
 }
 
 /// The argument so many steps below 0.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)] // some ten thousand at most
-fn on_grid(at: usize) -> f64 {
-    -(at as isize as f64) / 32.0
+#[allow(clippy::cast_precision_loss)] // some ten thousand at most
+fn on_grid(steps: usize) -> f64 {
+    -(steps as f64) / 32.0
 }
 
 #[cfg(test)]
@@ -105,17 +141,19 @@ mod tests {
         #[test]
         fn tables_have_the_bits_of_the_formula(
             shifts in proptest::collection::vec((0..4000i32, 0.0..1.0f64, any::<bool>()), 1..3),
-            items in proptest::collection::vec((-30000..30000i32, 0..9000u32), 1..200),
+            items in proptest::collection::vec((-30000..30000i32, 0..9000i32), 1..200),
         ) {
             let mut exponentials = Exponentials::default();
             for (steps, fraction, is_on_grid) in shifts {
                 let m = f64::from(steps) / 32.0 + if is_on_grid { 0.0 } else { fraction };
                 exponentials.set_shift(m);
+                let items: Vec<(i32, i32)> =
+                    items.iter().map(|&(k, rise)| (k.min(steps - rise), rise)).collect();
+                let (mut expected, mut found) = (1.0f64, 1.0f64);
                 for &(k, rise) in &items {
-                    let k = k.min(steps - rise as i32);
                     let t = f64::from(k) / 32.0 - m;
-                    let expected = exp(f64::from(rise) / 32.0 + t) - exp(t);
-                    let found = exponentials.difference(k, rise);
+                    expected += exp(f64::from(rise) / 32.0 + t) - exp(t);
+                    exponentials.add_differences(&mut found, [(k, rise)].into_iter());
                     prop_assert_eq!(found.to_bits(), expected.to_bits(), "{} {} {}", m, k, rise);
                 }
             }
