@@ -73,11 +73,10 @@ impl Counter {
         }
         let TokenList::Texts(texts) = &self.state.tokens else { return false };
         let Some(list) = TermList::from_texts(texts, &mut self.state.table) else { return false };
-        let terms = list.lexicon.len();
         self.state.tokens = TokenList::Terms(Box::new(list));
         // Dropped occurrences would change which word comes first.
         let defer = order == 1 && !self.state.measures_entropy() && self.decimation.is_none();
-        self.engine = Some(WordEngine::new(order, defer, terms, self.state.total));
+        self.engine = Some(WordEngine::new(order, defer, self.state.total));
         true
     }
 

@@ -30,12 +30,29 @@ pub struct TermList {
     pub lexicon: Lexicon,
     /// Ids of the features, in order of first appearance.
     pub ids: Vec<FeatureId>,
-    /// Order-1 ids of the terms.
-    pub term_ids: Vec<FeatureId>,
+    /// What is counted of each term.
+    pub uses: Vec<TermUse>,
     /// Where the words of features without a linked suffix begin in `spelled`, by id.
     pub spellings: HashMap<u32, u32>,
     /// Words of such features, one feature after the other, each behind their number.
     pub spelled: Vec<TermId>,
+}
+
+/// A term as a feature of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct TermUse {
+    /// Its order-1 id.
+    pub id: FeatureId,
+    /// Its occurrences in this run that count for the character statistics.
+    pub times: u32,
+}
+
+impl TermUse {
+    /// Counts one more occurrence.
+    #[inline]
+    pub fn add(&mut self) {
+        self.times = self.times.saturating_add(1);
+    }
 }
 
 impl TermList {
@@ -80,10 +97,11 @@ impl TermList {
     #[inline]
     pub fn intern(&mut self, word: Word<'_>, medium: Medium) -> TermId {
         let term = self.lexicon.intern(word, medium);
-        if term.index() == self.term_ids.len() {
+        if term.index() == self.uses.len() {
             let mut body = [BOUNDARY; WORD_WINDOW + 1];
             body[1..=word.len()].copy_from_slice(word.bytes());
-            self.term_ids.push(FeatureId::of(&body[..word.len() + 2], medium));
+            let id = FeatureId::of(&body[..word.len() + 2], medium);
+            self.uses.push(TermUse { id, times: 0 });
         }
         term
     }

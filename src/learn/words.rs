@@ -7,7 +7,7 @@
 
 use super::count::Counter;
 use super::table::{Head, Place};
-use super::tokens::{TermList, TokenList};
+use super::tokens::{TermList, TermUse, TokenList};
 use crate::error::WarningSink;
 use crate::model::medium::Medium;
 use crate::token::BOUNDARY;
@@ -25,17 +25,19 @@ pub struct WordEngine {
     /// Single words are only counted per word while reading, and go into the table at the end: what
     /// the table makes of them depends on the order of their first appearance only.
     defer: bool,
-    /// Order-1 occurrences by term, for the character counts.
-    uses: Vec<u32>,
     /// Words waiting to be counted, behind those that only complete n-grams.
     line: Vec<TermId>,
+    /// Their order-1 ids.
+    singles: Vec<FeatureId>,
+    /// Their text, between boundary marks.
+    text: Vec<u8>,
+    /// For each of them the hash of the n-gram that begins there and grows.
+    hashes: Vec<GrowingHash>,
     /// How many of `line` only complete n-grams.
     carried: usize,
     /// Occurrences that the counters still have room for; only when deferring.
     budget: u32,
-    // Scratch.
-    text: Vec<u8>,
-    hashes: Vec<GrowingHash>,
+    /// Ids of the line's n-grams.
     ids: Vec<FeatureId>,
 }
 
@@ -68,18 +70,17 @@ impl Position<'_> {
 }
 
 impl WordEngine {
-    /// Words for n-grams of up to `order`, beside `terms` terms and `counted` occurrences that are
-    /// known already.
-    pub(super) fn new(order: u8, defer: bool, terms: usize, counted: u32) -> Self {
+    /// Words for n-grams of up to `order`, when `counted` occurrences are known already.
+    pub(super) fn new(order: u8, defer: bool, counted: u32) -> Self {
         Self {
             order: usize::from(order),
             defer,
-            uses: vec![0; terms],
             line: Vec::new(),
+            singles: Vec::new(),
+            text: vec![BOUNDARY],
+            hashes: Vec::new(),
             carried: 0,
             budget: u32::MAX - counted,
-            text: Vec::new(),
-            hashes: Vec::new(),
             ids: Vec::new(),
         }
     }
@@ -87,46 +88,65 @@ impl WordEngine {
     /// N-grams begin anew.
     pub(super) fn forget(&mut self) {
         self.line.clear();
+        self.singles.clear();
+        self.text.truncate(1);
+        self.hashes.clear();
         self.carried = 0;
     }
 
-    /// Works out the ids of all n-grams that end in the waiting words.
-    fn hash_line(&mut self, list: &TermList) {
-        let Self { text, hashes, ids, line, .. } = self;
-        text.clear();
-        hashes.clear();
-        ids.clear();
-        text.push(BOUNDARY);
-        for &term in line.iter() {
-            hashes.push(GrowingHash::new(text.len() - 1));
-            list.lexicon.append_word(term, text);
-            text.push(BOUNDARY);
+    /// Adds a word to those that wait.
+    #[inline]
+    fn push(&mut self, word: Word<'_>, term: TermId, single: FeatureId) {
+        self.line.push(term);
+        self.singles.push(single);
+        self.hashes.push(GrowingHash::new(self.text.len() - 1));
+        word.append_to(&mut self.text);
+        self.text.push(BOUNDARY);
+    }
+
+    /// Keeps only the last words, to complete the n-grams of the next ones.
+    fn carry(&mut self) {
+        let keep = (self.order - 1).min(self.line.len());
+        let gone = self.line.len() - keep;
+        let from = self.hashes.get(gone).map_or(self.text.len() - 1, GrowingHash::start);
+        self.line.drain(..gone);
+        self.singles.drain(..gone);
+        self.text.drain(..from);
+        self.hashes.drain(..gone);
+        for hash in &mut self.hashes {
+            *hash = GrowingHash::new(hash.start() - from);
         }
-        let end_of_text = text.len();
-        text.resize(end_of_text + HASH_PADDING, 0);
-        let medium = line.first().map_or(Medium::TEXT, |&term| list.lexicon.medium(term));
-        let end = |at: usize, hashes: &[GrowingHash]| {
-            hashes.get(at + 1).map_or(end_of_text, |next| next.start() + 1)
-        };
+        self.carried = keep;
+    }
+
+    /// Whether a waiting word is empty.
+    fn is_blank(&self, at: usize) -> bool {
+        let next = self.hashes.get(at + 1).map_or(self.text.len() - 1, GrowingHash::start);
+        next == self.hashes[at].start() + 1
+    }
+
+    /// Works out the ids of all n-grams that end in the waiting words; blank ones have none.
+    fn hash_line(&mut self, medium: Medium) {
+        let end_of_text = self.text.len();
+        self.text.resize(end_of_text + HASH_PADDING, 0);
+        self.ids.clear();
         let mut blanks = 0;
-        for at in 0..line.len() {
-            let to = end(at, hashes);
-            let is_blank = to - hashes[at].start() == 2;
-            blanks = if is_blank { blanks + 1 } else { 0 };
+        for at in 0..self.line.len() {
+            let next = self.hashes.get(at + 1).map_or(end_of_text - 1, GrowingHash::start);
+            blanks = if next == self.hashes[at].start() + 1 { blanks + 1 } else { 0 };
             if at < self.carried {
                 continue;
             }
             let longest = (at + 1).min(self.order);
-            for order in (blanks + 1..=longest).rev() {
-                let id = if order == 1 {
-                    list.term_ids[line[at].index()]
-                } else {
-                    let hash = hashes[at + 1 - order].upto(text, to);
-                    FeatureId::from_body_hash(hash, medium)
-                };
-                ids.push(id);
+            for order in (blanks.max(1) + 1..=longest).rev() {
+                let hash = self.hashes[at + 1 - order].upto(&self.text, next + 1);
+                self.ids.push(FeatureId::from_body_hash(hash, medium));
+            }
+            if blanks == 0 {
+                self.ids.push(self.singles[at]);
             }
         }
+        self.text.truncate(end_of_text);
     }
 }
 
@@ -157,20 +177,18 @@ impl Counter {
         list: &mut TermList,
         warnings: WarningSink<'_>,
     ) {
-        if engine.uses.len() < list.term_ids.len() {
-            engine.uses.resize(list.term_ids.len(), 0);
-        }
         if engine.order == 1 {
-            for &term in &engine.line[engine.carried..] {
-                self.count_single(term, &mut engine.uses, list, warnings);
+            for &term in &engine.line {
+                self.count_single(term, list, warnings);
             }
+            engine.line.clear();
         } else {
-            engine.hash_line(list);
+            let medium = engine.line.first().map_or(Medium::TEXT, |&t| list.lexicon.medium(t));
+            engine.hash_line(medium);
             let plain = self.is_plain(engine.ids.len());
             let (mut from, mut touched, mut blanks) = (0, 0, 0);
             for at in 0..engine.line.len() {
-                let is_blank = list.lexicon.word(engine.line[at]).1 == 0;
-                blanks = if is_blank { blanks + 1 } else { 0 };
+                blanks = if engine.is_blank(at) { blanks + 1 } else { 0 };
                 if at < engine.carried {
                     continue;
                 }
@@ -183,26 +201,17 @@ impl Counter {
                 let ids = &engine.ids[from..to];
                 from = to;
                 let position = Position { words: &engine.line[..=at], ids, longest };
-                self.count_position(position, plain, &mut engine.uses, list, warnings);
+                self.count_position(position, plain, list, warnings);
             }
+            engine.carry();
         }
-        // The last words go on completing n-grams.
-        let keep = (engine.order - 1).min(engine.line.len());
-        engine.line.drain(..engine.line.len() - keep);
-        engine.carried = keep;
     }
 
-    fn count_single(
-        &mut self,
-        term: TermId,
-        uses: &mut [u32],
-        list: &mut TermList,
-        warnings: WarningSink<'_>,
-    ) {
+    fn count_single(&mut self, term: TermId, list: &mut TermList, warnings: WarningSink<'_>) {
         if self.is_deaf() || !self.draws() {
             return;
         }
-        let id = list.term_ids[term.index()];
+        let id = list.uses[term.index()].id;
         let (place, new) = self.place(id, Head::new(1, term.0), FeatureId(0), warnings);
         if new {
             list.ids.push(id);
@@ -210,8 +219,7 @@ impl Counter {
         if let Some(at) = place {
             self.add_occurrences(at, 1, warnings);
         }
-        let uses = &mut uses[term.index()];
-        *uses = uses.saturating_add(1);
+        list.uses[term.index()].add();
     }
 
     /// Whether the next `features` can be counted without a look at limits, documents or chance.
@@ -226,7 +234,6 @@ impl Counter {
         &mut self,
         position: Position<'_>,
         plain: bool,
-        uses: &mut [u32],
         list: &mut TermList,
         warnings: WarningSink<'_>,
     ) {
@@ -242,8 +249,7 @@ impl Counter {
                 continue;
             }
             if order == 1 {
-                let uses = &mut uses[first.index()];
-                *uses = uses.saturating_add(1);
+                list.uses[first.index()].add();
             }
         }
         if any_new {
@@ -325,22 +331,23 @@ impl Counter {
             return;
         };
         let mut body = Vec::new();
-        for (term, &uses) in (0u32..).map(TermId).zip(&engine.uses) {
-            if uses == 0 {
+        for at in 0..list.uses.len() {
+            let TermUse { id, times } = list.uses[at];
+            let term = TermId(u32::try_from(at).expect("terms are numbered in 32 bits"));
+            if times == 0 {
                 continue;
             }
             if engine.defer {
-                let id = list.term_ids[term.index()];
                 let (place, new) = self.place(id, Head::new(1, term.0), FeatureId(0), warnings);
                 if new {
                     list.ids.push(id);
                 }
                 if let Some(at) = place {
-                    self.add_occurrences(at, uses, warnings);
+                    self.add_occurrences(at, times, warnings);
                 }
             }
             list.text(&[term], &mut body);
-            self.state.characters.count_times(&body, uses);
+            self.state.characters.count_times(&body, times);
         }
         // Occurrences of known n-grams were counted without a look at the largest count.
         self.state.max_count = self.state.max_count.max(self.state.table.max_count());
@@ -365,24 +372,18 @@ impl WordSink for CountedWords<'_> {
     fn word(&mut self, word: Word<'_>) {
         let Some(engine) = &mut self.counter.engine else { return };
         let TokenList::Terms(list) = &mut self.counter.state.tokens else { return };
-        if engine.order > 1 {
-            engine.line.push(list.intern(word, self.medium));
-            return;
-        }
-        if word.is_empty() {
+        if engine.order == 1 && word.is_empty() {
             return;
         }
         let term = list.intern(word, self.medium);
-        if !engine.defer {
+        let uses = &mut list.uses[term.index()];
+        if engine.order > 1 {
+            engine.push(word, term, uses.id);
+        } else if !engine.defer {
             engine.line.push(term);
-            return;
-        }
-        if engine.uses.len() <= term.index() {
-            engine.uses.push(0);
-        }
-        if engine.budget > 0 {
+        } else if engine.budget > 0 {
             engine.budget -= 1;
-            engine.uses[term.index()] += 1;
+            uses.times += 1;
         }
     }
 

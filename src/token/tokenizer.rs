@@ -33,6 +33,14 @@ impl<'a> Word<'a> {
         &self.window[..self.length]
     }
 
+    /// Appends its bytes.
+    #[inline]
+    pub fn append_to(&self, out: &mut Vec<u8>) {
+        // A copy of fixed length is much faster.
+        out.extend_from_slice(self.window);
+        out.truncate(out.len() - WORD_WINDOW + self.length);
+    }
+
     /// Number of its bytes.
     pub const fn len(&self) -> usize {
         self.length
