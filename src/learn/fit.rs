@@ -8,7 +8,7 @@
 use super::prepare::{Preparation, words};
 use super::state::LearningState;
 use super::table::Place;
-use super::weights::Weights;
+use super::weights::{SlotWeights, Weights};
 use super::{LearnSettings, Preload, Progress};
 use crate::error::{Error, Result};
 use crate::model::digram::DigramTable;
@@ -157,8 +157,8 @@ pub(super) const fn cut_off(min_count: i32, max_count: u32) -> u32 {
 }
 
 /// A slot's exponent `R s + d` in steps of 1/32 nat.
-fn exponent(order: u8, suffix: u16, reference: u16) -> i32 {
-    i32::from(order) * i32::from(suffix) - i32::from(reference)
+fn exponent(order: u8, slot: &SlotWeights) -> i32 {
+    i32::from(order) * i32::from(slot.suffix) - i32::from(slot.reference)
 }
 
 /// Log mass of everything below `order`: maximum first, then the sum in hash order. The reference
@@ -173,25 +173,23 @@ fn lower_orders(
         return 0.0;
     }
     let lower = || {
-        let slots = orders.iter().zip(&weights.lambda).enumerate();
-        slots.filter(|&(_, (&of, &lambda))| of < order && lambda > 0).map(|(at, _)| at)
+        let slots = orders.iter().zip(weights.slots());
+        let lower = slots.filter(|&(&of, slot)| of < order && slot.lambda > 0);
+        lower.map(|(_, slot)| (exponent(order, slot), i32::from(order) * i32::from(slot.lambda)))
     };
-    let rise = |at: usize| i32::from(order) * i32::from(weights.lambda[at]);
-    let steps = |at: usize| exponent(order, weights.suffix[at], weights.reference[at]);
-    let max = lower().map(|at| steps(at) + rise(at)).max().unwrap_or(0).max(0);
+    let max = lower().map(|(steps, rise)| steps + rise).max().unwrap_or(0).max(0);
     let max = f64::from(max) / 32.0;
     exponentials.set_shift(max);
     let mut g = 1.0f64;
-    exponentials.add_differences(&mut g, lower().map(|at| (steps(at), rise(at))));
+    exponentials.add_differences(&mut g, lower());
     max + log(g)
 }
 
 /// Sum of weight times count over the features below `order`, nats; exact.
 fn weight_of_lower(state: &LearningState, weights: &Weights, orders: &[u8], order: u8) -> f64 {
-    let cells = state.table.cells().iter().zip(orders).zip(&weights.lambda);
-    let lower = cells.filter(|((_, of), lambda)| **of < order && **lambda > 0);
-    let sum: u64 =
-        lower.map(|((cell, _), &lambda)| u64::from(lambda) * u64::from(cell.count)).sum();
+    let slots = state.table.cells().iter().zip(orders).zip(weights.slots());
+    let lower = slots.filter(|((_, of), _)| **of < order);
+    let sum = lower.map(|((cell, _), slot)| u64::from(slot.lambda) * u64::from(cell.count)).sum();
     steps_to_nats(sum)
 }
 
@@ -268,15 +266,15 @@ impl<'a> OrderFit<'a> {
         let counts: Vec<u32> = each.clone().map(|k| cells[at(k)].count).collect();
         let base = |k: usize| (log_count(counts[k]) - log_total - weights.log_reference(at(k))) / r;
         let bases = each.clone().map(base).collect();
-        let steps = |k: usize| exponent(order, weights.suffix[at(k)], weights.reference[at(k)]);
+        let steps = |k: usize| exponent(order, &weights.slots()[at(k)]);
         let mut fit = Self {
             order,
             log_below,
             total,
             bases,
             exponents: each.clone().map(steps).collect(),
-            suffixes: each.clone().map(|k| weights.suffix[at(k)]).collect(),
-            lambdas: each.map(|k| weights.lambda[at(k)]).collect(),
+            suffixes: each.clone().map(|k| weights.slots()[at(k)].suffix).collect(),
+            lambdas: each.map(|k| weights.slots()[at(k)].lambda).collect(),
             cut: cut_off(state.min_count, state.max_count),
             max: i32::MIN,
             weight: 0,
@@ -382,7 +380,7 @@ impl<'a> OrderFit<'a> {
     /// Puts the weights back into their slots.
     fn store(&self, weights: &mut Weights) {
         for (&at, &lambda) in self.slots.iter().zip(&self.lambdas) {
-            weights.lambda[at as usize] = lambda;
+            weights.slots_mut()[at as usize].lambda = lambda;
         }
     }
 }
@@ -408,11 +406,10 @@ pub fn class_masses(state: &LearningState, weights: &Weights, log_partition: f64
     let mut known: HashMap<i32, f64> = HashMap::new();
     let mut exp_steps =
         |steps: i32| *known.entry(steps).or_insert_with(|| exp(f64::from(steps) / 32.0));
-    for (at, cell) in state.table.cells().iter().enumerate() {
-        let lambda = weights.lambda[at];
-        if lambda > 0 && !cell.is_empty() {
-            let steps = exponent(order, weights.suffix[at], weights.reference[at]);
-            let rise = i32::from(order) * i32::from(lambda);
+    for (cell, slot) in state.table.cells().iter().zip(weights.slots()) {
+        if slot.lambda > 0 && !cell.is_empty() {
+            let steps = exponent(order, slot);
+            let rise = i32::from(order) * i32::from(slot.lambda);
             masses[state.medium(cell).index()] += exp_steps(steps + rise) - exp_steps(steps);
         }
     }

@@ -70,7 +70,7 @@ fn measure_divergence(
     };
     let mut mu = 0.0f64;
     for (at, cell) in state.table.cells().iter().enumerate() {
-        if weights.lambda[at] > 0 && !cell.is_empty() {
+        if weights.slots()[at].lambda > 0 && !cell.is_empty() {
             mu += weight(at) * f64::from(state.table.spread(at).share);
         }
     }
@@ -83,7 +83,7 @@ fn measure_divergence(
         let mut score = 0.0f64;
         for &id in &document.ids {
             let Some(at) = state.table.find(id) else { continue };
-            if weights.lambda[at] > 0 {
+            if weights.slots()[at].lambda > 0 {
                 score += weight(at);
             }
         }

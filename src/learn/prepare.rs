@@ -3,7 +3,7 @@
 //! suffixes' weights (spec model 7.4).
 
 use super::state::LearningState;
-use super::table::Place;
+use super::table::{Cell, Place};
 use super::tokens::{TermList, TokenList, tokens_in};
 use super::weights::Weights;
 use crate::model::digram::DigramTable;
@@ -60,8 +60,8 @@ impl<'a> Preparation<'a> {
             }
             let Place::Found(at) = state.table.place(FeatureId::of(body, medium)) else { continue };
             if state.table.cells()[at].head.order() == order {
-                let (reference, suffix) = self.of_text(body, medium, state, weights);
-                (weights.reference[at], weights.suffix[at]) = (reference, suffix);
+                let prepared = self.of_text(body, medium, state, weights);
+                set(weights, at, prepared);
             }
         }
     }
@@ -80,7 +80,7 @@ impl<'a> Preparation<'a> {
             if body[start] == BOUNDARY
                 && let Some(at) = state.table.find(FeatureId::of(&body[start..], medium))
             {
-                sum = sum.wrapping_add(weights.lambda[at]);
+                sum = sum.wrapping_add(weights.slots()[at].lambda);
             }
         }
         (reference, sum)
@@ -95,18 +95,32 @@ impl<'a> Preparation<'a> {
     ) {
         let cells = state.table.cells();
         let (mut terms, mut body) = (Vec::new(), Vec::new());
+        let multinomial = state.is_multinomial();
         let mut suffixes = [FeatureId(0); AHEAD];
+        let mut places = [None; AHEAD];
         for slots in slots.chunks(AHEAD) {
+            // First all suffixes' slots, then all of their weights: look-ups of a kind overlap.
             for (suffix, &at) in suffixes.iter_mut().zip(slots) {
                 *suffix = cells[at as usize].suffix;
             }
             std::hint::black_box(state.table.touch(&suffixes[..slots.len()]));
-            for &at in slots {
+            let mut touched = 0;
+            for ((place, &suffix), &at) in places.iter_mut().zip(&suffixes).zip(slots) {
+                let linked = cells[at as usize].head.is_linked();
+                *place = linked.then(|| state.table.place(suffix)).and_then(Place::found);
+                touched ^= place.map_or(0, |at: usize| weights.slots()[at].lambda);
+            }
+            std::hint::black_box(touched);
+            for (&at, &suffix) in slots.iter().zip(&places) {
                 let at = at as usize;
                 let cell = &cells[at];
-                let single = cell.suffix.0 == 0 && list.spelling(cell.id).is_none();
+                let single = if multinomial {
+                    cell.suffix.0 == 0 && list.spelling(cell.id).is_none()
+                } else {
+                    cell.head.order() == 1
+                };
                 // In a model turned multinomial longer features are never prepared.
-                if !single && state.is_multinomial() {
+                if !single && multinomial {
                     continue;
                 }
                 let prepared = if self.costs.is_empty() {
@@ -114,35 +128,35 @@ impl<'a> Preparation<'a> {
                 } else if single {
                     Some((stored(self.costs[cell.head.payload() as usize]), 0))
                 } else {
-                    self.of_linked(at, state, weights)
+                    suffix.and_then(|suffix| self.of_linked(cell, suffix, weights))
                 };
-                let (reference, suffix) = prepared.unwrap_or_else(|| {
+                let prepared = prepared.unwrap_or_else(|| {
                     list.spell(&state.table, at, &mut terms);
                     list.text(&terms, &mut body);
                     let medium = list.lexicon.medium(terms[0]);
                     self.of_text(&body, medium, state, weights)
                 });
-                (weights.reference[at], weights.suffix[at]) = (reference, suffix);
+                set(weights, at, prepared);
             }
         }
     }
 
-    /// Reference weight and suffix sum from those of the suffix, which has been prepared; `None` if
-    /// the suffix is not linked, or its weight was cut off at the largest.
-    fn of_linked(&self, at: usize, state: &LearningState, weights: &Weights) -> Option<(u16, u16)> {
-        let cell = &state.table.cells()[at];
-        if !cell.head.is_linked() {
+    /// Reference weight and suffix sum from those of the suffix in slot `suffix`, which has been
+    /// prepared; `None` if its weight was cut off at the largest.
+    fn of_linked(&self, cell: &Cell, suffix: usize, weights: &Weights) -> Option<(u16, u16)> {
+        let suffix = weights.slots()[suffix];
+        if suffix.reference == QuantWeight::MAX.0 {
             return None;
         }
-        let Place::Found(suffix) = state.table.place(cell.suffix) else { return None };
-        let reference = weights.reference[suffix];
-        if reference == QuantWeight::MAX.0 {
-            return None;
-        }
-        let steps = u32::from(reference) + self.costs[cell.head.payload() as usize];
-        let sum = weights.lambda[suffix].wrapping_add(weights.suffix[suffix]);
-        Some((stored(steps), sum))
+        let steps = u32::from(suffix.reference) + self.costs[cell.head.payload() as usize];
+        Some((stored(steps), suffix.lambda.wrapping_add(suffix.suffix)))
     }
+}
+
+/// Sets reference weight and suffix sum of a slot.
+fn set(weights: &mut Weights, at: usize, (reference, suffix): (u16, u16)) {
+    let slot = &mut weights.slots_mut()[at];
+    (slot.reference, slot.suffix) = (reference, suffix);
 }
 
 /// A weight of so many steps as stored: 2048 nats wrap to 0, more are cut off.

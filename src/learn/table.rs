@@ -85,6 +85,16 @@ pub enum Place {
     None,
 }
 
+impl Place {
+    /// The slot that holds the id, if one does.
+    pub const fn found(self) -> Option<usize> {
+        match self {
+            Self::Found(at) => Some(at),
+            Self::Vacant(_) | Self::None => None,
+        }
+    }
+}
+
 /// Statistics of a slot over documents; kept only where the entropy of documents is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Spread {

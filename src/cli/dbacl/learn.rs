@@ -176,7 +176,7 @@ fn conclude(
         output.buffer().push(b'\n');
     }
     let ids = || state.table.cells().iter().map(|cell| cell.id);
-    let weights = || model.weights.lambda.iter().map(|&lambda| QuantWeight(lambda));
+    let weights = || model.weights.slots().iter().map(|slot| QuantWeight(slot.lambda));
     let slots = || ids().zip(weights());
     let mut write = |out: &mut dyn Write| {
         writer::write(out, &model.header, name, &stored, &model.digrams, slots())

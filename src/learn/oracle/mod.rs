@@ -165,10 +165,10 @@ proptest! {
             prop_assert_eq!(slot.id, cell.id);
             prop_assert_eq!(slot.count, cell.count);
             prop_assert_eq!(slot.share.to_bits(), fast.table.spread(at).share.to_bits());
-            prop_assert_eq!(slot.lambda, weights.lambda[at]);
+            prop_assert_eq!(slot.lambda, weights.slots()[at].lambda);
             if !slot.is_empty() && slot.order <= 7 {
-                prop_assert_eq!(slot.suffix_sum(), weights.suffix[at]);
-                prop_assert_eq!(slot.reference(), weights.reference[at]);
+                prop_assert_eq!(slot.suffix_sum(), weights.slots()[at].suffix);
+                prop_assert_eq!(slot.reference(), weights.slots()[at].reference);
                 prop_assert_eq!(Medium::new(slot.medium), fast.medium(cell));
             }
         }
