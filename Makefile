@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Run `make` to see what there is to make.
+
+CARGO ?= cargo
+PREFIX ?= /usr/local
+DESTDIR ?=
+BIN = $(or $(CARGO_TARGET_DIR),target)/release
+PROGRAMS = dbacl bayesol mailinspect hypex mailcross mailtoe mailfoot chess-adapter
+
+.PHONY: help demo test check bench fuzz signature install release setup
+
+help:
+	@echo 'make demo       learn three authors, classify pages that were not learned'
+	@echo 'make test       all tests, with what they need from the system'
+	@echo 'make check      formatting, lints, documentation and all tests; offline'
+	@echo 'make bench      speed and memory of whole programs'
+	@echo 'make fuzz       each fuzz target for a short time'
+	@echo 'make signature  one hash over the outputs for a fixed corpus'
+	@echo 'make install    programs, man pages and completions into $$(DESTDIR)$$(PREFIX)'
+
+demo: release
+	@testdata/demo/run $(BIN)
+
+release:
+	@.ci/need-cargo $(CARGO)
+	$(CARGO) build --release --locked --workspace
+
+setup:
+	@.ci/need-cargo $(CARGO)
+	@.ci/setup
+
+test: setup
+	$(CARGO) test --profile checked --locked --workspace
+
+check:
+	@.ci/need-cargo $(CARGO)
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --profile checked --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps
+	$(CARGO) test --profile checked --locked --workspace
+
+bench: release
+	@if test -x benches/run.sh; then benches/run.sh $(BIN); else echo 'SKIPPED: no benches/run.sh'; fi
+
+fuzz:
+	@.ci/need-cargo $(CARGO)
+	@fuzz/run
+
+signature: release
+	@testdata/signature/run $(BIN)
+
+# Installs what has been built; `make release` builds, so that root need not.
+install:
+	@test -x $(BIN)/dbacl || { echo 'run "make release" first'; exit 1; }
+	install -d $(DESTDIR)$(PREFIX)/bin
+	for program in $(PROGRAMS); do \
+	  if test -x $(BIN)/$$program; then install -m 755 $(BIN)/$$program $(DESTDIR)$(PREFIX)/bin/; fi || exit 1; \
+	done
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 644 docs/completions/dbacl.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dbacl
+	install -d $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+	install -m 644 docs/completions/_dbacl $(DESTDIR)$(PREFIX)/share/zsh/site-functions/
+	install -d $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	install -m 644 docs/completions/dbacl.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The recorded cases of `testdata/golden`, as its README describes them.
+
+use crate::support::{command, programs, root};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Mutex;
+
+/// Seconds that a case may take.
+const LIMIT: &str = "60";
+
+/// Cases run at a time.
+const THREADS: usize = 2;
+
+#[test]
+fn recorded_cases_come_out_the_same_but_for_the_accepted_differences() {
+    let folder = root().join("testdata/golden");
+    let wanted = std::env::var("GOLDEN").unwrap_or_default();
+    let cases: Vec<String> =
+        cases(&folder).into_iter().filter(|name| name.contains(&wanted)).collect();
+    assert!(!cases.is_empty(), "no case is called like {wanted}");
+    let accepted = accepted_differences();
+    let complaints = Mutex::new(Vec::new());
+    let next = Mutex::new(cases.iter());
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                loop {
+                    let Some(name) = next.lock().expect("no thread panics").next() else { break };
+                    let difference = run(&folder, name);
+                    let complaint = match (difference, accepted.contains(name)) {
+                        (Some(difference), false) => format!("{name}: {difference}"),
+                        (None, true) => format!("{name}: listed as a difference, but it passes"),
+                        _ => continue,
+                    };
+                    complaints.lock().expect("no thread panics").push(complaint);
+                }
+            });
+        }
+    });
+    let complaints = complaints.into_inner().expect("no thread panics");
+    assert!(
+        complaints.is_empty(),
+        "{} of {} recorded cases:\n{}",
+        complaints.len(),
+        cases.len(),
+        complaints.join("\n")
+    );
+}
+
+#[test]
+fn accepted_differences_name_recorded_cases() {
+    for name in accepted_differences() {
+        assert!(root().join("testdata/golden").join(&name).join("cmd").is_file(), "{name}");
+    }
+}
+
+/// Names of the cases, `AREA/NAME`, sorted.
+fn cases(folder: &Path) -> Vec<String> {
+    let below = |folder: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).expect("a readable folder");
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        paths.filter(|path| path.is_dir()).collect()
+    };
+    let mut names: Vec<String> = below(folder)
+        .iter()
+        .flat_map(|area| below(area))
+        .filter(|case| case.join("cmd").is_file())
+        .map(|case| case.strip_prefix(folder).expect("below").to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The first column of the table in section "Recorded cases that differ".
+fn accepted_differences() -> BTreeSet<String> {
+    let text = fs::read_to_string(root().join("docs/compatibility.md")).unwrap_or_default();
+    let section = text.split("\n## ").find(|part| part.starts_with("Recorded cases that differ"));
+    let rows = section.unwrap_or_default().lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.filter_map(|row| Some(row.split_once('`')?.0.to_owned())).collect()
+}
+
+/// Runs a case; tells how it differs from its record.
+fn run(folder: &Path, name: &str) -> Option<String> {
+    let case = folder.join(name);
+    let scratch = tempfile::tempdir().expect("a temporary folder");
+    let here = scratch.path().join("run");
+    fs::create_dir(&here).expect("a folder to run in");
+    let stdout = scratch.path().join("stdout");
+    let stderr = scratch.path().join("stderr");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut script = command("timeout");
+    script
+        .args([LIMIT, "sh"])
+        .arg(case.join("cmd"))
+        .current_dir(&here)
+        .env("PATH", format!("{}:{path}", programs().display()))
+        .env("IN", folder.join("inputs"))
+        .stdin(Stdio::null())
+        // Files, not pipes: the programs tell them apart.
+        .stdout(File::create(&stdout).expect("a new file"))
+        .stderr(File::create(&stderr).expect("a new file"));
+    let variables = fs::read_to_string(case.join("env")).unwrap_or_default();
+    script.envs(variables.lines().filter_map(|line| line.split_once('=')));
+    let status = script.status().expect("timeout and sh start");
+    let mut differences = Vec::new();
+    let printed = fs::read(&stdout).expect("standard output");
+    let expected = fs::read(case.join("stdout")).expect("the recorded output");
+    if printed != expected {
+        differences.push(first_difference(&expected, &printed));
+    }
+    let recorded = fs::read_to_string(case.join("status")).expect("the recorded status");
+    if status.code() != recorded.trim().parse().ok() {
+        differences.push(format!("{status}, not {}", recorded.trim()));
+    }
+    let sums = case.join("sha256");
+    if sums.is_file() {
+        let mut check = command("sha256sum");
+        check.args(["-c", "--quiet"]).arg(sums).current_dir(&here);
+        let check = check.output().expect("sha256sum starts");
+        if !check.status.success() {
+            differences.push(String::from_utf8_lossy(&check.stdout).into_owned());
+        }
+    }
+    (!differences.is_empty()).then(|| {
+        let stderr = fs::read(&stderr).unwrap_or_default();
+        let stderr = String::from_utf8_lossy(&stderr[..stderr.len().min(300)]).into_owned();
+        format!("{}\n    stderr: {stderr}", differences.join("\n    "))
+    })
+}
+
+/// The first line that differs, both ways.
+fn first_difference(expected: &[u8], printed: &[u8]) -> String {
+    let (mut old, mut new) = (expected.split(|&b| b == b'\n'), printed.split(|&b| b == b'\n'));
+    for number in 1.. {
+        match (old.next(), new.next()) {
+            (None, None) => break,
+            (old, new) if old == new => {}
+            (old, new) => {
+                let show = |line: Option<&[u8]>| match line {
+                    Some(line) => {
+                        String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned()
+                    }
+                    None => "(end)".into(),
+                };
+                return format!("stdout line {number}\n    - {}\n    + {}", show(old), show(new));
+            }
+        }
+    }
+    "stdout".into()
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Integration tests: the real programs, from outside.
+
+mod golden;
+mod signature;
+mod support;
