@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Every option of `dbacl` in all its spellings: separate, attached, bundled, repeated, without its
+//! value, and by its long name.
+
+use crate::support::{Done, Scratch, programs, root};
+use dbacl::cli::dbacl::options::{Key, TABLE};
+use dbacl::cli::getopt::{Opt, Value};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+const TEXT: &str = "The cat sat on the mat, and the Dog sat on the Log.\n\
+                    A dog and a cat sat by the fire; the fire sat by nobody!\n\
+                    The mat, the log: 42 fires & 1 cat.\n";
+const OTHER: &str = "Ships sail the seas, and seas sink the ships that sail.\nSail on, ship.\n";
+const MAIL: &str = "From: a@example.org\nSubject: cats\n\nThe cat sat on the mat.\n";
+
+/// What a command line did: output, status, and the files it left, by length and hash.
+#[derive(Debug, PartialEq, Eq)]
+struct Effect {
+    done: Done,
+    files: BTreeMap<String, (usize, u64)>,
+}
+
+struct Bench {
+    scratch: Scratch,
+    given: Vec<String>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let scratch = Scratch::new();
+        scratch.write("text", TEXT);
+        scratch.write("other", OTHER);
+        scratch.write("mail", MAIL);
+        let prose = root().join("testdata/demo/learn/melville/chapter-004.txt");
+        scratch.write("prose", std::fs::read(prose).expect("a text of the demonstration"));
+        let words = (b'a'..b'h').flat_map(|a| (b'a'..b'h').map(move |b| [a, b, b' ']));
+        scratch.write("words", words.collect::<Vec<_>>().concat());
+        scratch.dbacl("-l one -o counts text").quiet(0);
+        scratch.dbacl("-l two other").quiet(0);
+        scratch.dbacl("-T email -l mail-one mail").quiet(0);
+        let given = scratch.names();
+        Self { scratch, given }
+    }
+
+    fn run(&self, args: &[&str]) -> Effect {
+        let mut done = self.scratch.dbacl_args(args);
+        let invoked = programs().join("dbacl");
+        done.stderr = done.stderr.replace(&*invoked.to_string_lossy(), "dbacl");
+        let new = self.scratch.names().into_iter().filter(|name| !self.given.contains(name));
+        let files = new.map(|name| (name.clone(), print(&self.scratch.read(&name)))).collect();
+        let effect = Effect { done, files };
+        for name in effect.files.keys() {
+            std::fs::remove_file(self.scratch.path(name)).expect("a file just made");
+        }
+        effect
+    }
+}
+
+/// Length and hash: equal for equal files, and short in messages.
+fn print(content: &[u8]) -> (usize, u64) {
+    let mut hasher = DefaultHasher::new();
+    content.hash(&mut hasher);
+    (content.len(), hasher.finish())
+}
+
+/// A test of an option: the value to give it, the other words of the command line, and whether it
+/// changes anything that can be seen there.
+struct Row {
+    key: Key,
+    value: &'static str,
+    rest: &'static str,
+    visible: bool,
+}
+
+const fn row(key: Key, value: &'static str, rest: &'static str) -> Row {
+    Row { key, value, rest, visible: true }
+}
+
+const fn unseen(key: Key, value: &'static str, rest: &'static str) -> Row {
+    Row { key, value, rest, visible: false }
+}
+
+const LEARN: &str = "-l new text";
+const CLASSIFY: &str = "-c one -c two text";
+
+/// One row for each option of the table at least.
+const ROWS: &[Row] = &[
+    row(Key::Learn, "new", "text"),
+    row(Key::Category, "one", "-n text"),
+    row(Key::Type, "email", "-l new mail"),
+    row(Key::Verbose, "", LEARN),
+    row(Key::Verbose, "", CLASSIFY),
+    row(Key::Scores, "", CLASSIFY),
+    row(Key::Probabilities, "", CLASSIFY),
+    row(Key::Uncertainty, "", CLASSIFY),
+    row(Key::Confidence, "", LEARN),
+    row(Key::Confidence, "", "-v -c one -c two text"),
+    row(Key::Prior, "", "-n -c mail-one mail"),
+    row(Key::Random, "", "-n -c one text"),
+    row(Key::FilterLines, "one", CLASSIFY),
+    row(Key::PerFile, "", "-n -c one -c two text other"),
+    row(Key::Append, "", CLASSIFY),
+    row(Key::AppendIndented, "", CLASSIFY),
+    row(Key::ByLine, "", "-n -c one -c two text"),
+    row(Key::Media, "", CLASSIFY),
+    row(Key::Dump, "", LEARN),
+    row(Key::Dump, "", CLASSIFY),
+    row(Key::Debug, "", LEARN),
+    row(Key::Debug, "", CLASSIFY),
+    row(Key::Tokenizer, "alnum", LEARN),
+    row(Key::Order, "2", LEARN),
+    row(Key::KeepCase, "", LEARN),
+    row(Key::Straddle, "", LEARN),
+    row(Key::Regex, "([[:alpha:]]+)||1", LEARN),
+    row(Key::Wide, "", LEARN),
+    row(Key::TableBits, "9", LEARN),
+    row(Key::MaxTableBits, "12", "-h 5 -l new words"),
+    row(Key::MinCount, "1", LEARN),
+    row(Key::Decimation, "2", LEARN),
+    row(Key::Reference, "uniform", LEARN),
+    row(Key::ReferenceOnly, "", LEARN),
+    row(Key::Quality, "4", "-w 2 -l new prose"),
+    row(Key::Multinomial, "", LEARN),
+    unseen(Key::Preload, "", LEARN),
+    unseen(Key::NoPreload, "", LEARN),
+    row(Key::Online, "more", LEARN),
+    row(Key::MergeOnline, "counts", "-l new other"),
+    unseen(Key::MemoryMap, "", LEARN),
+    unseen(Key::MemoryMap, "", CLASSIFY),
+    unseen(Key::Nothing, "", CLASSIFY),
+    row(Key::Strict, "", CLASSIFY),
+    row(Key::Quiet, "", "-e no-such-scheme -c one -c two text"),
+    row(Key::VersionText, "", ""),
+    row(Key::Help, "", ""),
+    row(Key::Version, "", ""),
+];
+
+/// Options of which a second is not the same as none: `-c` adds a category, `-O` adds counts again.
+const ADDS: [Key; 5] = [Key::Learn, Key::Category, Key::Random, Key::Online, Key::MergeOnline];
+
+fn words<'a>(option: &[&'a str], row: &'a Row) -> Vec<&'a str> {
+    option.iter().copied().chain(row.rest.split_whitespace()).collect()
+}
+
+fn options_of(row: &Row) -> impl Iterator<Item = &'static Opt<Key>> {
+    TABLE.iter().filter(move |opt| opt.key == row.key)
+}
+
+/// Shortest beginning of a long name that no other long name has.
+fn beginning(long: &str) -> &str {
+    let unique = |length: &usize| {
+        let names = TABLE.iter().filter(|opt| opt.long.starts_with(&long[..*length]));
+        names.count() == 1
+    };
+    (1..=long.len()).find(unique).map_or(long, |length| &long[..length])
+}
+
+#[test]
+fn every_option_of_the_table_has_a_row() {
+    for opt in TABLE {
+        let row = ROWS.iter().find(|row| row.key == opt.key);
+        let row = row.unwrap_or_else(|| panic!("no row for {:?}", opt.key));
+        assert_eq!(row.value.is_empty(), opt.value == Value::None, "{:?}", opt.key);
+    }
+}
+
+#[test]
+fn all_spellings_of_an_option_do_the_same() {
+    let bench = Bench::new();
+    for row in ROWS {
+        for opt in options_of(row) {
+            let mut spellings: Vec<Vec<String>> = Vec::new();
+            let value = row.value.to_owned();
+            let mut spell = |spelling: &[String]| spellings.push(spelling.to_vec());
+            if let Some(letter) = opt.letter.map(char::from) {
+                if value.is_empty() {
+                    spell(&[format!("-{letter}")]);
+                    spell(&[format!("-p{letter}")]);
+                    spell(&[format!("-{letter}p")]);
+                } else {
+                    spell(&[format!("-{letter}"), value.clone()]);
+                    spell(&[format!("-{letter}{value}")]);
+                    spell(&[format!("-p{letter}{value}")]);
+                    spell(&[format!("-p{letter}"), value.clone()]);
+                }
+            }
+            for long in [opt.long, beginning(opt.long)] {
+                if !long.is_empty() && value.is_empty() {
+                    spell(&[format!("--{long}")]);
+                } else if !long.is_empty() {
+                    spell(&[format!("--{long}"), value.clone()]);
+                    spell(&[format!("--{long}={value}")]);
+                }
+            }
+            let without = bench.run(&words(&[], row));
+            let mut first = None;
+            for spelling in &spellings {
+                // `-f` names a category that must come before it.
+                let option: Vec<&str> = spelling.iter().map(String::as_str).collect();
+                let args = if row.key == Key::FilterLines {
+                    row.rest.split_whitespace().chain(option).collect()
+                } else {
+                    words(&option, row)
+                };
+                let effect = bench.run(&args);
+                assert!(effect.done.status < 128, "{args:?}: {effect:?}");
+                assert_eq!(effect != without, row.visible, "{args:?}: {effect:?}");
+                let expected = first.get_or_insert_with(|| bench.run(&args));
+                assert_eq!(&effect, expected, "{args:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn options_work_behind_operands_and_not_behind_two_hyphens() {
+    let bench = Bench::new();
+    let before = bench.run(&["-c", "one", "-c", "two", "-n", "text"]);
+    assert_eq!(bench.run(&["text", "-c", "one", "-c", "two", "-n"]), before);
+    let ended = bench.run(&["-c", "one", "-c", "two", "text", "--", "-n"]);
+    assert!(ended.done.stderr.contains("couldn't open -n"), "{ended:?}");
+    let posix = bench.scratch.sh("POSIXLY_CORRECT=1 dbacl -c one -c two text -n");
+    assert!(posix.stderr.contains("couldn't open -n"), "{posix:?}");
+}
+
+#[test]
+fn a_missing_value_is_complained_about_and_the_option_left_out() {
+    let bench = Bench::new();
+    for row in ROWS.iter().filter(|row| !row.value.is_empty()) {
+        let without = bench.run(&words(&[], row));
+        for opt in options_of(row) {
+            let letter = opt.letter.map(|letter| {
+                let letter = char::from(letter);
+                let complaint = format!("dbacl: option requires an argument -- '{letter}'\n");
+                (format!("-{letter}"), complaint)
+            });
+            let long = (!opt.long.is_empty()).then(|| {
+                let complaint = format!("dbacl: option '--{}' requires an argument\n", opt.long);
+                (format!("--{}", opt.long), complaint)
+            });
+            for (spelling, complaint) in letter.into_iter().chain(long) {
+                let args: Vec<&str> =
+                    row.rest.split_whitespace().chain([spelling.as_str()]).collect();
+                let mut effect = bench.run(&args);
+                let stderr = effect.done.stderr.replacen(&complaint, "", 1);
+                assert_ne!(stderr, effect.done.stderr, "{args:?}: {effect:?}");
+                effect.done.stderr = stderr;
+                assert_eq!(effect, without, "{args:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_repeated_option_is_as_good_as_one_unless_it_adds() {
+    let bench = Bench::new();
+    for row in ROWS.iter().filter(|row| !ADDS.contains(&row.key)) {
+        let Some(letter) = options_of(row).find_map(|opt| opt.letter) else { continue };
+        let option = format!("-{}{}", char::from(letter), row.value);
+        let mut once = words(&[], row);
+        once.push(&option);
+        let mut twice = once.clone();
+        twice.push(&option);
+        let (once, mut twice) = (bench.run(&once), bench.run(&twice));
+        if row.key == Key::Wide {
+            continue;
+        }
+        if row.key == Key::FilterLines {
+            // Two filters, and a line passes when one of them lets it.
+            twice.done.stdout.clone_from(&once.done.stdout);
+        }
+        assert_eq!(once, twice, "{option}");
+    }
+}
+
+#[test]
+fn of_two_values_the_last_counts_or_the_second_is_refused() {
+    let bench = Bench::new();
+    for (first, last, rest) in [
+        ("-w3", "-w2", LEARN),
+        ("-ealnum", "-egraph", LEARN),
+        ("-h12", "-h9", LEARN),
+        ("-H4", "-H12", "-h 5 -l new words"),
+        ("-z2", "-z1", LEARN),
+        ("-x3", "-x1", LEARN),
+        ("-Lmaxent", "-Luniform", LEARN),
+        ("-q4", "-q1", "-w 2 -l new prose"),
+        ("-1", "-0", LEARN),
+    ] {
+        let rest: Vec<&str> = rest.split_whitespace().collect();
+        let one = bench.run(&[&[last], rest.as_slice()].concat());
+        let two = bench.run(&[&[first, last], rest.as_slice()].concat());
+        assert_eq!(one, two, "{first} {last}");
+    }
+    for (args, complaint) in [
+        ("-l a -l b text", "dbacl:error: option -l can only occur once\n"),
+        ("-l a -c one text", "dbacl:error: cannot use options -l and -c together\n"),
+        ("-l a -R text", "dbacl:error: cannot use options -l and -R together\n"),
+        ("text", "dbacl:error: please use either -c or -l option.\n"),
+        ("-w 8 -l a text", "dbacl:error: the -w switch needs a number between 1 and 7\n"),
+        ("-f three -c one text", "dbacl:error: unrecognized category in -f option [three]\n"),
+    ] {
+        let effect = bench.run(&args.split_whitespace().collect::<Vec<_>>());
+        assert_eq!((effect.done.status, effect.done.stderr.as_str()), (1, complaint), "{args}");
+        assert!(effect.files.is_empty(), "{args}");
+        let strict = bench.scratch.dbacl(&format!("--strict {args}"));
+        assert_eq!((strict.status, strict.stderr.as_str()), (64, complaint), "{args}");
+    }
+    let two = bench.run(&["-l", "a", "-o", "more", "-o", "less", "text"]);
+    let files: Vec<&str> = two.files.keys().map(String::as_str).collect();
+    assert_eq!(files, ["a", "more"]);
+    assert!(two.done.stderr.contains("multiple -o switches not supported"), "{two:?}");
+}
+
+#[test]
+fn mistakes_are_complained_about_as_getopt_does() {
+    let bench = Bench::new();
+    for (args, complaint) in [
+        ("-k -c one text", "dbacl: invalid option -- 'k'\n"),
+        ("--nothing -c one text", "dbacl: unrecognized option '--nothing'\n"),
+        ("--verbose=1 -c one text", "dbacl: option '--verbose' doesn't allow an argument\n"),
+        ("--me -c one text", "dbacl: option '--me' is ambiguous; possibilities: "),
+    ] {
+        let effect = bench.run(&args.split_whitespace().collect::<Vec<_>>());
+        assert!(effect.done.stderr.starts_with(complaint), "{args}: {effect:?}");
+        assert_eq!(effect.done.status, 1, "{args}");
+    }
+}
+
+#[test]
+fn names_are_looked_up_below_the_path_variable() {
+    let bench = Bench::new();
+    let folder = bench.scratch.path("folder");
+    std::fs::create_dir(&folder).expect("a new folder");
+    let run = |path: &str, script: &str| bench.scratch.sh(&format!("DBACL_PATH={path} {script}"));
+    run("folder", "dbacl -l inner -o counts text").quiet(0);
+    assert!(folder.join("inner").is_file() && folder.join("counts").is_file());
+    assert_eq!(run("folder/", "dbacl -v -c inner text").quiet(1), "inner\n");
+    assert_eq!(run("folder", "dbacl -v -c ./one text").quiet(1), "one\n");
+    run("folder", "dbacl -v -c one text").complaint(1);
+    let empty = run("", "dbacl -v -c one text").complaint(1);
+    assert!(empty.contains("could not load category /one"), "{empty}");
+}
+
+#[test]
+fn strict_mode_has_a_variable() {
+    let bench = Bench::new();
+    let status = |script: &str| bench.scratch.sh(script).status;
+    assert_eq!(status("dbacl -c two -c one text"), 2);
+    assert_eq!(status("DBACL_STRICT=1 dbacl -c two -c one text"), 0);
+    assert_eq!(status("DBACL_STRICT=0 dbacl -c two -c one text"), 2);
+    assert_eq!(status("DBACL_STRICT=1 dbacl -c three text"), 66);
+    assert_eq!(status("DBACL_STRICT=1 dbacl -c text text"), 65);
+    assert_eq!(status("DBACL_STRICT=1 dbacl -c one no-such-file"), 66);
+}
