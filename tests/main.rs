@@ -2,6 +2,7 @@
 //! Integration tests: the real programs, from outside.
 
 mod cli;
+mod faults;
 mod golden;
 mod signature;
 mod support;

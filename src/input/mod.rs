@@ -2,4 +2,5 @@
 //! Bytes → lines: standard input, files and folders, cut into lines by the reference's rules.
 
 pub mod lines;
+mod patient;
 pub mod source;

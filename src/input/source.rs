@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What the operands of a command line stand for: files in the documented order.
 
+use super::patient::Patient;
 use crate::error::{Error, Result, Warning, WarningSink};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -41,7 +42,9 @@ pub fn open(operand: &OsStr, warnings: WarningSink<'_>) -> Result<Operand> {
         return Ok(Operand::Folder(entries));
     }
     let name = operand.as_bytes().to_vec();
-    Ok(Operand::File(Source { name, reader: Box::new(file) }))
+    let reader: Box<dyn Read> =
+        if metadata.is_file() { Box::new(file) } else { Box::new(Patient(file)) };
+    Ok(Operand::File(Source { name, reader }))
 }
 
 /// Opens an entry of a folder; `None` if that cannot be done, which is passed over in silence.
@@ -52,7 +55,7 @@ pub fn open_entry(path: &Path) -> Option<Source> {
 
 /// Standard input.
 pub fn standard_input() -> Source {
-    Source { name: b"stdin".to_vec(), reader: Box::new(io::stdin().lock()) }
+    Source { name: b"stdin".to_vec(), reader: Box::new(Patient(io::stdin().lock())) }
 }
 
 /// The regular files directly inside `folder`, following links, sorted bytewise by name.

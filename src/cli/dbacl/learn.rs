@@ -6,6 +6,7 @@ use super::config::{Config, lossy};
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
+use super::lock::Lock;
 use super::signals::Signals;
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped;
@@ -16,6 +17,7 @@ use crate::learn::count::{Counted, Counter};
 use crate::learn::online::{self, DumpFault, RunFlags};
 use crate::learn::reference::Reference;
 use crate::learn::state::LearningState;
+use crate::learn::table::Slot;
 use crate::learn::{LearnSettings, Preload, Progress, finish};
 use crate::model::digram::{DigramTable, FIRST, SYMBOLS};
 use crate::model::settings::ModelOption;
@@ -27,7 +29,7 @@ use crate::token::Feature;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
-use std::fs::File;
+use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -59,6 +61,7 @@ pub fn run(
     };
     let verbose = config.form.verbose;
     config.patterns.refuse_unstorable()?;
+    let _lock = config.online.as_deref().and_then(|counts| Lock::wait(counts, signals));
     let state = initial_state(config, &mut settings, output)?;
     let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
     let mut counter = Counter::new(state, &settings, verbose);
@@ -237,6 +240,11 @@ fn initial_state(
     settings: &mut LearnSettings,
     output: &mut Output,
 ) -> Result<LearningState, Failure> {
+    // Asked for first, because a table that cannot be had would end the process.
+    if Vec::<Slot>::new().try_reserve_exact(1 << settings.bits).is_err() {
+        let text = format!("not enough memory for 2^{} features (-h)", settings.bits);
+        return Err(Failure::new(Kind::Internal, text));
+    }
     let mut state =
         LearningState::new(settings.bits, settings.options, settings.scheme, settings.min_count);
     let say = |output: &mut Output, loaded: bool, path: &Path| {
@@ -269,7 +277,13 @@ fn initial_state(
         let loaded = load_dump(path)?;
         say(output, loaded.is_some(), path);
         match loaded {
-            None => {}
+            None => {
+                let text = format!("there is no file {}, nothing merged", path.display());
+                if config.strict {
+                    return Err(Failure::new(Kind::NoInput, text));
+                }
+                MESSAGES.warning(&text);
+            }
             Some(dump) if dump.patterns != 0 => {
                 let name = lossy(path.as_os_str().as_bytes());
                 MESSAGES.warning(&format!(
@@ -299,13 +313,12 @@ fn load_dump(path: &Path) -> Result<Option<online::Dump>, Failure> {
         let text = format!("the file {name} could not be read, learning from scratch.");
         Failure::new(Kind::Data, text)
     };
-    let bytes = match File::open(path).and_then(|mut file| {
-        if !file.metadata()?.is_file() {
+    // A pipe would block in `open`; look before.
+    let bytes = match fs::metadata(path).and_then(|metadata| {
+        if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
-        let mut bytes = Vec::new();
-        io::Read::read_to_end(&mut file, &mut bytes)?;
-        Ok(bytes)
+        fs::read(path)
     }) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

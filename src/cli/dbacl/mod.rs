@@ -8,6 +8,7 @@ mod failure;
 mod help;
 mod inputs;
 mod learn;
+mod lock;
 pub mod options;
 mod signals;
 

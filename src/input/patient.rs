@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Waiting for pipes and terminals so that a signal is noticed: a plain read goes on waiting after
+//! one, and a program that has caught it would not end before the next line comes.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+
+/// How long a signal that comes just before the wait can stay unnoticed.
+const PATIENCE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+
+/// A reader whose reads fail with [`io::ErrorKind::Interrupted`] after a signal, and from time to
+/// time while nothing comes.
+pub struct Patient<R>(pub R);
+
+impl<R: Read + AsFd> Read for Patient<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut wanted = [PollFd::new(&self.0, PollFlags::IN)];
+        if poll(&mut wanted, Some(&PATIENCE))? == 0 {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        self.0.read(buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_pipe_is_read_and_silence_interrupts() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let mut patient = Patient(reader);
+        let mut buffer = [0; 8];
+        writer.write_all(b"text").unwrap();
+        assert_eq!(patient.read(&mut buffer).unwrap(), 4);
+        let error = patient.read(&mut buffer).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::Interrupted);
+        drop(writer);
+        assert_eq!(patient.read(&mut buffer).unwrap(), 0);
+    }
+}

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Faults that the program survives: no crash, no hang, no lost or half-written model, one clear
+//! line on standard error, a status that says so.
+
+use crate::support::{Done, Scratch, command, finish, programs, skip};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const TEXT: &str = "the cat sat on the mat and the dog sat on the log\n";
+const OTHER: &str = "ships sail the seas and seas sink the ships that sail\n";
+
+/// A folder with two texts and the category `cat` learned from the first.
+fn prepared() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("text", TEXT);
+    scratch.write("other", OTHER);
+    scratch.dbacl("-l cat text").quiet(0);
+    scratch
+}
+
+/// The messages, if the program complained about the file `cat`, failed with the status of strict
+/// mode, and left `before` as it was.
+#[track_caller]
+fn refused(scratch: &Scratch, done: Done, status: i32, before: &[String]) -> String {
+    let complaint = done.complaint(status);
+    assert_eq!(scratch.names(), before, "{complaint}");
+    complaint
+}
+
+#[test]
+fn a_missing_category_is_named() {
+    let scratch = prepared();
+    let complaint = scratch.dbacl("-v -c cat -c nothing text").complaint(1);
+    assert_eq!(complaint, "dbacl:error: could not load category nothing\n");
+    scratch.dbacl("--strict -v -c nothing text").complaint(66);
+}
+
+#[test]
+fn a_category_that_is_none_is_named() {
+    let scratch = prepared();
+    let good = scratch.read("cat");
+    let cut = &good[..good.len() - 1];
+    let noise: Vec<u8> =
+        (0..100_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    for bad in [b"".as_slice(), cut, &good[..100], &noise, b"# dbacl 1.14.1 dlw portable category"]
+    {
+        scratch.write("bad", bad);
+        let complaint = scratch.dbacl("-v -c bad text").complaint(1);
+        assert!(complaint.contains("could not load category bad"), "{complaint}");
+        scratch.dbacl("--strict -v -c bad text").complaint(65);
+    }
+    fs::create_dir(scratch.path("folder")).expect("a new folder");
+    scratch.dbacl("-v -c folder text").complaint(1);
+}
+
+#[test]
+fn a_pipe_as_category_is_refused_at_once() {
+    let scratch = prepared();
+    scratch.sh("mkfifo pipe").quiet(0);
+    let done = scratch.sh("timeout 10 dbacl -v -c pipe text");
+    assert!(done.complaint(1).contains("not a regular file"));
+    let done = scratch.sh("timeout 10 dbacl -l new -o pipe text");
+    assert!(done.complaint(1).contains("not a regular file"));
+}
+
+/// Learns with at most this many blocks of 512 bytes for a file.
+fn limited(scratch: &Scratch, blocks: u32, args: &str) -> Done {
+    scratch.sh(&format!("ulimit -f {blocks}; exec dbacl {args}"))
+}
+
+#[test]
+fn beyond_the_file_size_limit_the_old_category_is_kept() {
+    let scratch = prepared();
+    let (old, names) = (scratch.read("cat"), scratch.names());
+    for blocks in [0, 1, 100, 640] {
+        let done = limited(&scratch, blocks, "-l cat other");
+        let complaint = refused(&scratch, done, 1, &names);
+        assert!(complaint.contains("cat"), "{complaint}");
+        assert_eq!(scratch.read("cat"), old);
+    }
+    let done = limited(&scratch, 100, "--strict -l cat other");
+    refused(&scratch, done, 74, &names);
+    limited(&scratch, 100_000, "-l cat other").quiet(0);
+    assert_ne!(scratch.read("cat"), old);
+}
+
+#[test]
+fn beyond_the_file_size_limit_the_old_counts_are_kept() {
+    let scratch = prepared();
+    scratch.dbacl("-l cat -o counts text").quiet(0);
+    let (old, names) = (scratch.read("counts"), scratch.names());
+    // Room for the category of 320 KB, not for the counts of 1.9 MB.
+    let done = limited(&scratch, 1000, "-l cat -o counts other");
+    let complaint = refused(&scratch, done, 1, &names);
+    assert!(complaint.contains("counts"), "{complaint}");
+    assert_eq!(scratch.read("counts"), old);
+}
+
+#[test]
+fn on_a_full_disk_the_old_category_is_kept() {
+    let scratch = prepared();
+    let mount = scratch.path("small");
+    fs::create_dir(&mount).expect("a new folder");
+    // A mount of its own, which nobody else sees and which ends with the shell.
+    let small = |script: &str| {
+        let script = format!("mount -t tmpfs -o size=512k tmpfs small || exit 99; {script}");
+        let mut shell = command("unshare");
+        let path = std::env::var("PATH").unwrap_or_default();
+        shell.env("PATH", format!("{}:{path}", programs().display()));
+        shell.args(["-m", "sh", "-c", &script]).current_dir(scratch.path("."));
+        shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+    };
+    match small("true").map(finish) {
+        Ok(done) if done.status == 0 => {}
+        _ => return skip("faults::on_a_full_disk", "no file system can be mounted"),
+    }
+    let script = "dbacl -l small/cat text && cp small/cat old &&
+        head -c 100000 /dev/zero >small/filler
+        dbacl -l small/cat other; status=$?
+        cmp old small/cat && ls small && exit $status";
+    let done = finish(small(script).expect("unshare starts"));
+    assert_eq!(done.stdout, "cat\nfiller\n", "{done:?}");
+    assert!(done.complaint(1).contains("No space left"));
+}
+
+#[test]
+fn a_missing_folder_is_told_and_ends_as_it_always_did() {
+    let scratch = prepared();
+    let names = scratch.names();
+    let done = scratch.dbacl("-l no/such text");
+    refused(&scratch, done, 0, &names);
+    let done = scratch.dbacl("--strict -l no/such text");
+    refused(&scratch, done, 73, &names);
+    let done = scratch.dbacl("-l cat -o no/such text");
+    refused(&scratch, done, 1, &names);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told() {
+    let scratch = prepared();
+    let (old, names) = (scratch.read("cat"), scratch.names());
+    let readable = fs::Permissions::from_mode(0o644);
+    fs::set_permissions(scratch.path("cat"), readable).expect("our file");
+    let mode = |mode| fs::set_permissions(scratch.path("."), fs::Permissions::from_mode(mode));
+    mode(0o555).expect("our folder");
+    let nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+    let permitted = scratch.sh("touch probe").status == 0;
+    let prefix = if permitted { nobody } else { "" };
+    if permitted {
+        fs::remove_file(scratch.path("probe")).expect("just made");
+        if scratch.sh(&format!("{nobody} dbacl -V")).status != 0 {
+            mode(0o755).expect("our folder");
+            return skip("faults::a_folder_that_cannot_be_written", "root cannot become nobody");
+        }
+    }
+    let learned = scratch.sh(&format!("{prefix} dbacl -l cat other"));
+    let counted = scratch.sh(&format!("{prefix} dbacl -l cat -o counts other"));
+    let strict = scratch.sh(&format!("{prefix} dbacl --strict -l cat other"));
+    mode(0o755).expect("our folder");
+    assert!(learned.complaint(1).contains("cannot open tempfile for writing cat"));
+    assert!(counted.complaint(1).contains("counts"));
+    strict.complaint(73);
+    assert_eq!((scratch.read("cat"), scratch.names()), (old, names));
+}
+
+#[test]
+fn a_target_that_is_not_ours_is_left_alone() {
+    let scratch = prepared();
+    scratch.write("foreign", "my diary\n");
+    scratch.write("empty", "");
+    fs::create_dir(scratch.path("folder")).expect("a new folder");
+    symlink("cat", scratch.path("link")).expect("a new link");
+    symlink("nowhere", scratch.path("dangling")).expect("a new link");
+    let names = scratch.names();
+    for target in ["foreign", "empty", "folder", "link", "dangling"] {
+        let done = scratch.dbacl(&format!("-l {target} text"));
+        let complaint = refused(&scratch, done, 1, &names);
+        assert!(complaint.contains(target), "{complaint}");
+        let done = scratch.dbacl(&format!("--strict -l {target} text"));
+        refused(&scratch, done, 73, &names);
+    }
+    assert_eq!(scratch.read("foreign"), b"my diary\n");
+    assert!(fs::symlink_metadata(scratch.path("link")).expect("the link").is_symlink());
+}
+
+#[test]
+fn taken_temporary_names_are_passed_over() {
+    let scratch = prepared();
+    scratch.write("precious", "precious");
+    scratch.write("cat.tmp.0", "my notes");
+    symlink("precious", scratch.path("cat.tmp.1")).expect("a new link");
+    let names = scratch.names();
+    scratch.dbacl("-l cat other").quiet(0);
+    assert_eq!(scratch.names(), names);
+    assert_eq!(scratch.read("cat.tmp.0"), b"my notes");
+    assert_eq!(scratch.read("precious"), b"precious");
+}
+
+#[test]
+fn new_files_are_for_owner_and_group() {
+    let scratch = prepared();
+    scratch.sh("umask 027; dbacl -l new -o counts text").quiet(0);
+    for name in ["new", "counts"] {
+        let mode = fs::metadata(scratch.path(name)).expect("a new file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o640, "{name}");
+    }
+}
+
+/// Numbers that look random; the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+#[test]
+fn killed_at_any_moment_the_category_and_the_counts_are_whole() {
+    let scratch = Scratch::new();
+    scratch.write("text", TEXT);
+    scratch.write("other", OTHER);
+    let learn = ["-h", "17", "-l", "cat", "-o", "counts"];
+    let learning = |scratch: &Scratch, input: &'static str| {
+        scratch.dbacl_command(learn.iter().copied().chain([input])).spawn().expect("dbacl starts")
+    };
+    let started = Instant::now();
+    finish(learning(&scratch, "text")).quiet(0);
+    let span = u64::try_from(started.elapsed().as_micros()).expect("short") * 3 / 2;
+    let mut dice = Dice(1);
+    let mut killed = 0;
+    for round in 0..60 {
+        let mut child = learning(&scratch, if round % 2 == 0 { "other" } else { "text" });
+        sleep(Duration::from_micros(dice.below(span)));
+        child.kill().expect("our child");
+        killed += u32::from(finish(child).status == 128 + 9);
+        // Each is the old or the new one; both can be read.
+        assert!(scratch.dbacl("-v -c cat text").quiet(1).starts_with("cat"));
+        scratch.dbacl("-l copy -o counts text").quiet(0);
+    }
+    assert!(killed > 10, "{killed} of 60 were killed in time");
+    // What the killed ones left is taken over by the next that ends well.
+    finish(learning(&scratch, "text")).quiet(0);
+    finish(learning(&scratch, "text")).quiet(0);
+    assert_eq!(scratch.names(), ["cat", "copy", "counts", "other", "text"]);
+}
+
+#[test]
+fn learners_of_one_category_leave_one_whole_file() {
+    let scratch = prepared();
+    let start = |input: &str| {
+        scratch.dbacl_command(["-h", "16", "-l", "cat", input]).spawn().expect("dbacl starts")
+    };
+    finish(start("text")).quiet(0);
+    let one = scratch.read("cat");
+    finish(start("other")).quiet(0);
+    let two = scratch.read("cat");
+    for _ in 0..5 {
+        let all: Vec<Child> = (0..6).map(|n| start(["text", "other"][n % 2])).collect();
+        for child in all {
+            finish(child).quiet(0);
+        }
+        let found = scratch.read("cat");
+        assert!(found == one || found == two);
+        assert_eq!(scratch.names(), ["cat", "other", "text"]);
+    }
+}
+
+#[test]
+fn learners_of_one_counts_file_wait_for_each_other() {
+    let scratch = Scratch::new();
+    scratch.write("text", TEXT);
+    let start = || scratch.dbacl_command(["-l", "cat", "-o", "counts", "text"]).spawn();
+    for child in [(); 8].map(|()| start().expect("dbacl starts")) {
+        finish(child).quiet(0);
+    }
+    let category = String::from_utf8_lossy(&scratch.read("cat")).into_owned();
+    let words = TEXT.split_whitespace().count() * 8;
+    assert!(category.contains(&format!(" features {words} ")), "{}", &category[..300]);
+    assert_eq!(scratch.names(), ["cat", "counts", "text"]);
+}
+
+#[test]
+fn a_category_replaced_while_in_use_is_used_to_the_end_and_reloaded_on_request() {
+    let scratch = prepared();
+    let mut child = listening(scratch.dbacl_command(["-c", "cat", "-f", "1", "-n"]));
+    let mut stdin = child.stdin.take().expect("piped");
+    let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
+    let mut ask = || {
+        writeln!(stdin, "the cat sat").expect("the program reads");
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("the program answers");
+        line
+    };
+    let before = ask();
+    scratch.dbacl("-l cat other").quiet(0);
+    assert_eq!(ask(), before);
+    signal(&child, "USR1");
+    sleep(Duration::from_millis(100));
+    let reloaded = [ask(), ask()];
+    assert_ne!(reloaded[1], before);
+    // A category that cannot be loaded leaves the one in use.
+    fs::write(scratch.path("cat.new"), "rubbish").expect("a new file");
+    fs::rename(scratch.path("cat.new"), scratch.path("cat")).expect("our folder");
+    signal(&child, "USR1");
+    sleep(Duration::from_millis(100));
+    assert_eq!([ask(), ask()], [reloaded[1].clone(), reloaded[1].clone()]);
+    drop(stdin);
+    let done = finish(child);
+    assert_eq!(done.status, 0);
+    assert!(done.stderr.contains("keeping the old one"), "{done:?}");
+}
+
+#[test]
+fn damaged_counts_end_the_run_at_once() {
+    let scratch = prepared();
+    scratch.dbacl("-l cat -o counts text").quiet(0);
+    let (category, counts) = (scratch.read("cat"), scratch.read("counts"));
+    for length in [0, 10, 46, 47, 1000, 263_000, 300_000, counts.len() - 1] {
+        scratch.write("counts", &counts[..length]);
+        for option in ["-o", "-O"] {
+            let done = scratch.sh(&format!("timeout 10 dbacl -l cat {option} counts other"));
+            let complaint = done.complaint(1);
+            assert!(complaint.contains("counts"), "{complaint}");
+        }
+        assert_eq!(scratch.read("cat"), category, "{length}");
+        assert_eq!(scratch.read("counts").len(), length);
+    }
+    scratch.dbacl("--strict -l cat -o counts text -O counts").complaint(65);
+}
+
+#[test]
+fn missing_counts_to_merge_are_told() {
+    let scratch = prepared();
+    let complaint = scratch.dbacl("-l new -O nothing text").complaint(0);
+    assert_eq!(complaint, "dbacl:warning: there is no file nothing, nothing merged\n");
+    assert_eq!(scratch.read("new").len(), scratch.read("cat").len());
+    scratch.dbacl("--strict -l new -O nothing text").complaint(66);
+}
+
+#[test]
+fn absurd_sizes_in_a_header_are_refused() {
+    let scratch = prepared();
+    let good = scratch.read("cat");
+    let header = good.windows(3).position(|bytes| bytes == b"\n#\n").expect("a header") + 3;
+    let text = String::from_utf8_lossy(&good[..header]).into_owned();
+    for (from, to) in [
+        ("hash_size 15", "hash_size 40"),
+        ("hash_size 15", "hash_size 64"),
+        ("hash_size 15", "hash_size 31"),
+        ("hash_size 15", "hash_size -1"),
+        ("hash_size 15", "hash_size 16"),
+        ("hash_size 15", "hash_size 99999999999999999999"),
+        ("max_order 1", "max_order 8"),
+        ("max_order 1", "max_order -1"),
+        ("max_order 1", "max_order 0"),
+    ] {
+        assert!(text.contains(from), "{text}");
+        let bad = [text.replace(from, to).as_bytes(), &good[header..]].concat();
+        scratch.write("bad", bad);
+        scratch.dbacl("-v -n -c bad -c cat text").complaint(1);
+    }
+}
+
+#[test]
+fn empty_input_is_answered_and_learns_nothing() {
+    let scratch = prepared();
+    scratch.dbacl("-l two other").quiet(0);
+    assert_eq!(scratch.dbacl("-v -c cat -c two").quiet(1), "cat\n");
+    assert_eq!(scratch.dbacl("-n -c cat -c two").quiet(1), "cat -0.00 two -0.00 \n");
+    assert_eq!(scratch.dbacl("-N -c cat -c two").quiet(1), "cat 50.00% two 50.00% \n");
+    let complaint = scratch.dbacl("-l new").complaint(0);
+    assert_eq!(complaint, "dbacl:warning: no tokens matched - have I learned nothing?\n");
+    assert!(!scratch.path("new").exists());
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_fault() {
+    let scratch = prepared();
+    scratch.write("long", TEXT.repeat(20_000));
+    for command in ["dbacl -c cat -f 1 -n long", "dbacl -c cat -a -n long", "dbacl -l new -a long"]
+    {
+        let done = scratch.sh(&format!("{{ {command}; echo $? >status; }} | head -n 1 >/dev/null"));
+        assert_eq!(done.quiet(0), "", "{command}");
+        assert_eq!(scratch.read("status"), b"1\n", "{command}");
+    }
+}
+
+#[test]
+fn output_that_cannot_be_written_is_told() {
+    if !Path::new("/dev/full").exists() {
+        return skip("faults::output_that_cannot_be_written", "no /dev/full");
+    }
+    let scratch = prepared();
+    for args in ["-v -c cat text", "-c cat -f 1 text", "-V", "--help", "-d -l new text"] {
+        let done = scratch.sh(&format!("dbacl {args} >/dev/full"));
+        assert!(done.complaint(1).contains("cannot write standard output"), "{args}");
+        scratch.sh(&format!("dbacl --strict {args} >/dev/full")).complaint(74);
+    }
+    // Closed, not full: nobody wants it.
+    scratch.sh("dbacl -v -c cat text >&-").quiet(1);
+}
+
+#[test]
+fn too_little_memory_is_told() {
+    let scratch = prepared();
+    let done = scratch.sh("ulimit -v 400000; dbacl -h 28 -l new text");
+    assert!(done.complaint(1).contains("not enough memory"));
+    assert!(!scratch.path("new").exists());
+}
+
+#[test]
+fn inputs_that_cannot_be_read_are_told() {
+    let scratch = prepared();
+    let complaint = scratch.dbacl("-l new text nothing").complaint(1);
+    assert_eq!(complaint, "dbacl:error: couldn't open nothing\n");
+    assert!(!scratch.path("new").exists());
+    scratch.dbacl("--strict -c cat nothing").complaint(66);
+    // A closed standard input is an empty one.
+    assert_eq!(scratch.sh("dbacl -v -c cat <&-").quiet(1), "cat\n");
+    let done = scratch.sh("timeout 10 dbacl -v -c cat <.");
+    assert_eq!((done.status, done.stdout.as_str()), (1, "cat\n"), "{done:?}");
+}
+
+/// Starts `command` with pipes and waits until it listens to signals and reads.
+fn listening(mut command: Command) -> Child {
+    let child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
+    wait_until_reading(&child);
+    child
+}
+
+/// Waits until the process sleeps and has caught TERM.
+fn wait_until_reading(child: &Child) {
+    let status = format!("/proc/{}/status", child.id());
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let mut calm = 0;
+    while calm < 5 {
+        assert!(Instant::now() < deadline, "the program does not wait for input");
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let field =
+            |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let caught = field("SigCgt:").and_then(|mask| u64::from_str_radix(mask, 16).ok());
+        let term = caught.is_some_and(|mask| mask & 1 << (15 - 1) != 0);
+        let sleeps = field("State:").is_some_and(|state| state.starts_with('S'));
+        calm = if term && sleeps { calm + 1 } else { 0 };
+        sleep(Duration::from_millis(5));
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let mut kill = command("kill");
+    kill.args(["-s", name, &child.id().to_string()]);
+    assert!(kill.status().expect("kill starts").success());
+}
+
+/// Learns from a pipe, sends a signal when the text has been read, and tells how it ended.
+fn learning_with_signal(scratch: &Scratch, name: &str) -> Done {
+    let mut child = listening(scratch.dbacl_command(["-l", "new", "-o", "counts"]));
+    let mut stdin = child.stdin.take().expect("piped");
+    stdin.write_all(TEXT.as_bytes()).expect("the program reads");
+    wait_until_reading(&child);
+    signal(&child, name);
+    if name == "USR1" {
+        wait_until_reading(&child);
+        stdin.write_all(OTHER.as_bytes()).expect("the program reads on");
+        drop(stdin);
+        return finish(child);
+    }
+    // The pipe stays open: the program ends by itself.
+    let done = finish(child);
+    drop(stdin);
+    done
+}
+
+#[test]
+fn asked_to_end_while_learning_it_saves_what_it_has_read() {
+    let scratch = prepared();
+    scratch.dbacl("-l whole -o all text").quiet(0);
+    for name in ["TERM", "HUP", "QUIT"] {
+        let done = learning_with_signal(&scratch, name);
+        let text = "dbacl:signal: caught termination request, ignoring further input\n";
+        assert_eq!((done.status, done.stderr.as_str()), (0, text), "{name}");
+        // The name in the first line is as long.
+        assert_eq!(scratch.read("new").len() + 2, scratch.read("whole").len(), "{name}");
+        assert_eq!(scratch.read("counts").len(), scratch.read("all").len());
+        fs::remove_file(scratch.path("new")).expect("just learned");
+        fs::remove_file(scratch.path("counts")).expect("just learned");
+    }
+}
+
+#[test]
+fn interrupted_while_learning_it_writes_nothing() {
+    let scratch = prepared();
+    let names = scratch.names();
+    let done = learning_with_signal(&scratch, "INT");
+    let complaint = refused(&scratch, done, 1, &names);
+    assert_eq!(complaint, "dbacl:signal: caught interrupt request, exiting\n");
+}
+
+#[test]
+fn asked_to_reload_while_learning_it_goes_on() {
+    let scratch = prepared();
+    let done = learning_with_signal(&scratch, "USR1");
+    let complaint = done.complaint(0);
+    assert_eq!(complaint, "dbacl:signal: caught SIGUSR1 request, ignoring\n");
+    let category = String::from_utf8_lossy(&scratch.read("new")).into_owned();
+    let words = TEXT.split_whitespace().chain(OTHER.split_whitespace()).count();
+    assert!(category.contains(&format!(" features {words} ")));
+}
+
+#[test]
+fn asked_to_end_while_classifying_it_tells_the_verdict_so_far() {
+    let scratch = prepared();
+    scratch.dbacl("-l two other").quiet(0);
+    for (name, status, stdout) in [("TERM", 2, "two\n"), ("INT", 1, "")] {
+        let mut child = listening(scratch.dbacl_command(["-v", "-c", "cat", "-c", "two"]));
+        let mut stdin = child.stdin.take().expect("piped");
+        stdin.write_all(OTHER.as_bytes()).expect("the program reads");
+        wait_until_reading(&child);
+        signal(&child, name);
+        let done = finish(child);
+        assert_eq!((done.status, done.stdout.as_str()), (status, stdout), "{name}: {done:?}");
+        drop(stdin);
+    }
+}
