@@ -4,5 +4,7 @@
 mod cli;
 mod faults;
 mod golden;
+mod interface;
 mod signature;
 mod support;
+mod tutorial;

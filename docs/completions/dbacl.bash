@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Made from the option table by tests/interface.rs.
+_dbacl() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  case $previous in
+    -l|--learn) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    -c|--category) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    -T|--type) mapfile -t COMPREPLY < <(compgen -W 'text email email:headers email:theaders email:xheaders email:noheaders email:atts email:plain email:noplain html html:links html:alt html:scripts html:styles html:forms html:comments xml' -- "$current"); return ;;
+    -f|--filter) mapfile -t COMPREPLY < <(:); return ;;
+    -e|--tokenizer) mapfile -t COMPREPLY < <(compgen -W 'alpha alnum graph char cef adp cef2' -- "$current"); return ;;
+    -w|--order) mapfile -t COMPREPLY < <(:); return ;;
+    -g|--regex) mapfile -t COMPREPLY < <(:); return ;;
+    -G) mapfile -t COMPREPLY < <(:); return ;;
+    -h|--hash-bits) mapfile -t COMPREPLY < <(:); return ;;
+    -H|--max-hash-bits) mapfile -t COMPREPLY < <(:); return ;;
+    -z|--min-count) mapfile -t COMPREPLY < <(:); return ;;
+    -x|--decimate) mapfile -t COMPREPLY < <(:); return ;;
+    -L|--reference) mapfile -t COMPREPLY < <(compgen -W 'uniform dirichlet maxent mle iid' -- "$current"); return ;;
+    -q|--quality) mapfile -t COMPREPLY < <(:); return ;;
+    -o|--online) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    -O|--merge-online) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+  esac
+  if [[ $current == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W '-l --learn -c --category -T --type -v --verbose -n --scores -N --probabilities -U --uncertainty -X --confidence -P --prior -R --random -f --filter -F --per-file -a --append -A --append-indented -s --by-line -Y --media -d --dump -D --debug -e --tokenizer -w --order -j --keep-case -S --straddle -g --regex -G -i --international -h --hash-bits -H --max-hash-bits -z --min-count -x --decimate -L --reference -r --reference-only -q --quality -M --multinomial -1 --preload -0 --no-preload -o --online -O --merge-online -m --memory-map --strict --quiet -V --help --version' -- "$current")
+  else
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+  fi
+}
+complete -o filenames -F _dbacl dbacl
