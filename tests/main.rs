@@ -2,9 +2,11 @@
 //! Integration tests: the real programs, from outside.
 
 mod cli;
+mod damaged;
 mod faults;
 mod golden;
 mod interface;
+mod properties;
 mod signature;
 mod support;
 mod tutorial;
