@@ -67,6 +67,7 @@ fn the_tutorial_prints_what_it_says() {
 }
 
 #[test]
-fn the_readme_prints_what_it_says() {
+fn the_readme_and_the_packagers_test_print_what_they_say() {
     check("README.md");
+    check("docs/packaging.md");
 }
