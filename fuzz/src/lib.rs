@@ -4,6 +4,10 @@
 //! With cargo-fuzz, in the folder above: `cargo +nightly fuzz run mime fuzz/corpus/mime fuzz/seeds/mime`.
 //! Without it, in this folder: `cargo run --release --no-default-features --bin drive`.
 
+mod files;
+
+pub use files::{category_open, learning_state, lines, options, risk, tokenizer};
+
 use dbacl::filter::markup::{Markup, MarkupChoice};
 use dbacl::filter::mime::{Boundaries, Content};
 use dbacl::filter::{Filter, Verdict, decode as decoders};
@@ -11,14 +15,14 @@ use dbacl::model::settings::{Locale, ModelOption, ModelOptions};
 use dbacl::token::pattern::{Expression, PatternList, Syntax};
 
 /// The options and the locale that the first five bytes choose, and the rest.
-fn options(data: &[u8]) -> Option<(ModelOptions, Locale, &[u8])> {
+fn choices(data: &[u8]) -> Option<(ModelOptions, Locale, &[u8])> {
     let (&bits, rest) = data.split_first_chunk::<4>()?;
     let (&flags, rest) = rest.split_first()?;
     let locale = if flags & 1 == 0 { Locale::C } else { Locale::Utf8 };
     Some((ModelOptions::from_bits(u32::from_le_bytes(bits)), locale, rest))
 }
 
-fn lines(data: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn split_lines(data: &[u8]) -> impl Iterator<Item = &[u8]> {
     data.split_inclusive(|&byte| byte == b'\n')
 }
 
@@ -38,11 +42,11 @@ pub fn decode(data: &[u8]) {
 
 /// The markup filter, alone and as mail switches it.
 pub fn markup(data: &[u8]) {
-    let Some((options, locale, text)) = options(data) else {
+    let Some((options, locale, text)) = choices(data) else {
         return;
     };
     let mut markup = Markup::new(options, locale);
-    for (number, raw) in lines(text).enumerate() {
+    for (number, raw) in split_lines(text).enumerate() {
         let mut line = raw.to_vec();
         if options.has(ModelOption::Mail) {
             markup.choose(match number / 3 % 3 {
@@ -60,7 +64,7 @@ pub fn markup(data: &[u8]) {
 pub fn mime(data: &[u8]) {
     let mut content = Content::UNKNOWN;
     let mut boundaries = Boundaries::EMPTY;
-    for line in lines(data) {
+    for line in split_lines(data) {
         content.read_header(line);
         boundaries.read_header(line);
         boundaries.match_line(line);
@@ -69,7 +73,7 @@ pub fn mime(data: &[u8]) {
 
 /// The whole chain, over two files with the same bytes.
 pub fn mail_chain(data: &[u8]) {
-    let Some((mut options, locale, text)) = options(data) else {
+    let Some((mut options, locale, text)) = choices(data) else {
         return;
     };
     options.insert(ModelOption::Mail);
@@ -78,7 +82,7 @@ pub fn mail_chain(data: &[u8]) {
     let mut line = Vec::new();
     for _ in 0..2 {
         filter.start_file();
-        for raw in lines(text).chain([&b"\r\n"[..]; 2]) {
+        for raw in split_lines(text).chain([&b"\r\n"[..]; 2]) {
             line.clear();
             line.extend_from_slice(raw);
             input += line.len();
@@ -110,7 +114,7 @@ pub fn pattern(data: &[u8]) {
     }
     let mut list = PatternList::new(locale);
     if list.add(argument, &mut |_| {}).is_ok() {
-        for line in lines(text) {
+        for line in split_lines(text) {
             list.features(line, flags & 4 == 0, &mut |_, order, body| {
                 assert!(order < 8 && body.len() <= 1 + 8 * 31 && body.starts_with(b"\x03"));
             });

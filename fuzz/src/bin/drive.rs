@@ -7,12 +7,18 @@ use std::path::Path;
 
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 5] = [
+const TARGETS: [(&str, Target); 11] = [
     ("decode", dbacl_fuzz::decode),
     ("markup", dbacl_fuzz::markup),
     ("mime", dbacl_fuzz::mime),
     ("mail_chain", dbacl_fuzz::mail_chain),
     ("pattern", dbacl_fuzz::pattern),
+    ("lines", dbacl_fuzz::lines),
+    ("tokenizer", dbacl_fuzz::tokenizer),
+    ("category_open", dbacl_fuzz::category_open),
+    ("learning_state", dbacl_fuzz::learning_state),
+    ("options", dbacl_fuzz::options),
+    ("risk", dbacl_fuzz::risk),
 ];
 
 /// A small generator (xorshift): every run takes the same way.
