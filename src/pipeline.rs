@@ -99,6 +99,12 @@ impl<'a> Pipeline<'a> {
         Ok(stream.error())
     }
 
+    /// The same pipeline, for which zero bytes are blanks and hide nothing.
+    #[must_use]
+    pub fn keeping_nul(self) -> Self {
+        Self { reader: LineReader::keeping_nul(), ..self }
+    }
+
     fn line(&mut self, line: &mut Vec<u8>, consumer: &mut impl Consumer) -> io::Result<()> {
         if !consumer.raw_line(line)? {
             return Ok(());

@@ -59,11 +59,13 @@ impl<'a> Stream<'a> {
     }
 
     /// Appends one chunk to `line`: bytes up to and including a newline, at most `limit`, as far as
-    /// they stand before the chunk's first zero byte. Returns how many bytes were read, how many of
-    /// them appended, and whether more bytes were wanted and there were none.
-    fn chunk(&mut self, limit: usize, line: &mut Vec<u8>) -> Chunk {
+    /// they stand before the chunk's first zero byte; with `keeps_nul` all of them, zero bytes as
+    /// blanks. Returns how many bytes were read, how many of them appended, and whether more bytes
+    /// were wanted and there were none.
+    fn chunk(&mut self, limit: usize, keeps_nul: bool, line: &mut Vec<u8>) -> Chunk {
         let mut chunk = Chunk::default();
         let mut hidden = false;
+        let start = line.len();
         while chunk.read < limit {
             let available = self.available();
             if available.is_empty() {
@@ -74,7 +76,7 @@ impl<'a> Stream<'a> {
             let newline = memchr::memchr(b'\n', window);
             let piece = &window[..newline.map_or(window.len(), |at| at + 1)];
             if !hidden {
-                let visible = memchr::memchr(0, piece);
+                let visible = if keeps_nul { None } else { memchr::memchr(0, piece) };
                 hidden = visible.is_some();
                 let visible = &piece[..visible.unwrap_or(piece.len())];
                 line.extend_from_slice(visible);
@@ -84,6 +86,13 @@ impl<'a> Stream<'a> {
             self.from += piece.len();
             if newline.is_some() {
                 break;
+            }
+        }
+        if keeps_nul {
+            let mut rest = &mut line[start..];
+            while let Some(at) = memchr::memchr(0, rest) {
+                rest[at] = b' ';
+                rest = &mut rest[at + 1..];
             }
         }
         chunk
@@ -101,15 +110,21 @@ struct Chunk {
 #[derive(Debug, Clone)]
 pub struct LineReader {
     room: usize,
+    keeps_nul: bool,
 }
 
 impl Default for LineReader {
     fn default() -> Self {
-        Self { room: FIRST_ROOM }
+        Self { room: FIRST_ROOM, keeps_nul: false }
     }
 }
 
 impl LineReader {
+    /// A reader for which zero bytes are blanks and hide nothing.
+    pub fn keeping_nul() -> Self {
+        Self { keeps_nul: true, ..Self::default() }
+    }
+
     /// Reads the next line, with its end, into `line`; returns whether it was the input's last,
     /// which may be empty.
     ///
@@ -121,7 +136,7 @@ impl LineReader {
         let mut limit = self.room;
         let mut ended = false;
         loop {
-            let chunk = stream.chunk(limit - 1, line);
+            let chunk = stream.chunk(limit - 1, self.keeps_nul, line);
             ended |= chunk.wanted_more;
             if chunk.visible < limit - 1 || chunk.read == 0 {
                 return ended;
@@ -137,8 +152,11 @@ mod tests {
     use super::*;
 
     fn lines(input: &[u8]) -> Vec<Vec<u8>> {
+        lines_of(LineReader::default(), input)
+    }
+
+    fn lines_of(mut reader: LineReader, input: &[u8]) -> Vec<Vec<u8>> {
         let mut stream = Stream::new(Box::new(input), None);
-        let mut reader = LineReader::default();
         let mut lines = Vec::new();
         let mut line = Vec::new();
         loop {
@@ -183,5 +201,18 @@ mod tests {
         let found = lines(&input);
         assert_eq!(found[0].len(), 10);
         assert_eq!(found[1].len(), 5001 - 4095);
+    }
+
+    #[test]
+    fn zero_bytes_are_blanks_when_they_are_kept() {
+        for (input, expected) in [
+            (&b"a\0b\nc\n"[..], vec![&b"a b\n"[..], b"c\n", b""]),
+            (b"\0\0\n\0", vec![b"  \n", b" "]),
+        ] {
+            assert_eq!(lines_of(LineReader::keeping_nul(), input), expected, "{input:?}");
+        }
+        let mut input = vec![b'x'; 5000];
+        input[10] = 0;
+        assert_eq!(lines_of(LineReader::keeping_nul(), &input)[0].len(), 5000);
     }
 }
