@@ -2,6 +2,7 @@
 //! Standard output and standard error of a program.
 
 use std::io::{self, IsTerminal, StdoutLock, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes that wait before they are written, as in the C library.
 const BLOCK: usize = 4096;
@@ -67,15 +68,16 @@ fn write(stdout: &mut StdoutLock<'static>, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Standard error: messages with the program's name before them.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Messages {
     program: &'static str,
+    is_quiet: AtomicBool,
 }
 
 impl Messages {
     /// Messages of `program`.
     pub const fn of(program: &'static str) -> Self {
-        Self { program }
+        Self { program, is_quiet: AtomicBool::new(false) }
     }
 
     /// Writes `PROGRAM:error: TEXT`.
@@ -83,9 +85,26 @@ impl Messages {
         self.line("error", text);
     }
 
-    /// Writes `PROGRAM:warning: TEXT`.
+    /// Writes `PROGRAM:warning: TEXT`, unless warnings are not wanted.
     pub fn warning(&self, text: &str) {
-        self.line("warning", text);
+        if !self.is_quiet() {
+            self.line("warning", text);
+        }
+    }
+
+    /// Writes `PROGRAM:hint: TEXT`.
+    pub fn hint(&self, text: &str) {
+        self.line("hint", text);
+    }
+
+    /// From now on warnings are left out.
+    pub fn be_quiet(&self) {
+        self.is_quiet.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether warnings are left out.
+    pub fn is_quiet(&self) -> bool {
+        self.is_quiet.load(Ordering::Relaxed)
     }
 
     /// Writes `PROGRAM:signal: TEXT`.

@@ -4,7 +4,7 @@
 use super::MESSAGES;
 use super::config::{Config, load};
 use super::echo::Echo;
-use super::failure::{Failure, output_failure};
+use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
 use super::signals::Signals;
 use crate::cli::output::Output;
@@ -81,6 +81,9 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
     }
     let status = classifier.status;
     output.flush().map_err(|error| output_failure(&error))?;
+    if config.strict && signals.stopped() {
+        return Err(Failure::silent(Kind::Interrupted));
+    }
     Ok(if config.strict { 0 } else { status })
 }
 

@@ -3,6 +3,7 @@
 //! then the checks of spec text 10.1.
 
 use super::failure::{Failure, Kind};
+use super::hints;
 use super::options::Key;
 use crate::category::mapped::{self, MappedCategory};
 use crate::cli::getopt::Event;
@@ -92,6 +93,10 @@ pub struct Config {
     pub locale: Locale,
     /// Status 0 for any verdict, `sysexits.h` for errors.
     pub strict: bool,
+    /// Zero bytes are blanks.
+    pub keep_nul: bool,
+    /// Somebody is there to read a hint.
+    pub hints: bool,
 }
 
 /// Options as they act, one by one.
@@ -104,7 +109,9 @@ pub struct Builder<'a> {
     scheme: Option<Scheme>,
     reference: Option<Reference>,
     wide: bool,
-    quiet: bool,
+    /// Part of the command line was not understood and passed over.
+    misread: bool,
+    cuts: Vec<(Vec<u8>, hints::Cut)>,
     config: Config,
 }
 
@@ -146,6 +153,8 @@ impl<'a> Builder<'a> {
             merges: Vec::new(),
             locale,
             strict,
+            keep_nul: false,
+            hints: false,
         };
         Self {
             program,
@@ -156,7 +165,8 @@ impl<'a> Builder<'a> {
             scheme: None,
             reference: None,
             wide: false,
-            quiet: false,
+            misread: false,
+            cuts: Vec::new(),
             config,
         }
     }
@@ -167,9 +177,7 @@ impl<'a> Builder<'a> {
     }
 
     fn warn(&self, text: &str) {
-        if !self.quiet {
-            self.messages.warning(text);
-        }
+        self.messages.warning(text);
     }
 
     /// Lets one part of the command line act; `Some` ends the run well.
@@ -179,7 +187,10 @@ impl<'a> Builder<'a> {
     pub fn act(&mut self, event: Event<Key>) -> Result<Option<Task>, Failure> {
         match event {
             Event::Operand(operand) => self.config.operands.push(operand),
-            Event::Complaint(message) => raw(&message),
+            Event::Complaint(message) => {
+                self.misread = true;
+                raw(&message);
+            }
             Event::Option { key, value } => return self.option(key, &value.unwrap_or_default()),
         }
         Ok(None)
@@ -290,6 +301,7 @@ impl<'a> Builder<'a> {
             Key::Preload => config.preload = true,
             Key::NoPreload => config.preload = false,
             Key::Online | Key::MergeOnline if bytes.is_empty() => {
+                self.misread = true;
                 self.messages.error("category name must not be empty in -o switch");
             }
             Key::Online => {
@@ -306,7 +318,8 @@ impl<'a> Builder<'a> {
             Key::MemoryMap => config.memory_map = true,
             Key::Nothing => {}
             Key::Strict => config.strict = true,
-            Key::Quiet => self.quiet = true,
+            Key::Quiet => self.messages.be_quiet(),
+            Key::KeepNul => config.keep_nul = true,
         }
         Ok(None)
     }
@@ -427,6 +440,7 @@ impl<'a> Builder<'a> {
             patterns.insert(self.config.patterns.add(text, &mut warn)?);
         }
         self.restore(&shown, &category)?;
+        self.cuts.push((shown.clone(), hints::cut(category.header(), category.patterns())));
         self.config.order = self.config.order.max(category.header().max_order);
         self.config.models.push(Model::learned(shown, category, patterns));
         self.config.model_paths.push(Some(path));
@@ -516,6 +530,9 @@ impl<'a> Builder<'a> {
             Entropy, Html, HtmlComments, Mail, Multinomial, StandardTokenizer, Text, Xml,
         };
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
+        if self.config.strict && self.misread {
+            return Err(Failure::silent(Kind::Usage));
+        }
         if self.learn.is_some() == self.classify {
             return usage("please use either -c or -l option.");
         }
@@ -524,7 +541,7 @@ impl<'a> Builder<'a> {
         if config.form.confidence && (config.online.is_some() || !config.merges.is_empty()) {
             config.options.remove(HtmlComments);
         }
-        if !learning && config.decimation.take().is_some() && !self.quiet {
+        if !learning && config.decimation.take().is_some() {
             self.messages.warning("option -x ignored, applies only when learning.");
         }
         if config.dump && config.form.verbose {
@@ -588,6 +605,12 @@ impl<'a> Builder<'a> {
         config.scheme = self.scheme.unwrap_or(if mail { Scheme::Adp } else { Scheme::Alpha });
         config.reference =
             self.reference.unwrap_or(if mail { Reference::Uniform } else { Reference::Dirichlet });
+        config.hints = hints::are_welcome(self.messages.is_quiet());
+        if config.hints
+            && let Some(hint) = hints::about_cuts(&self.cuts)
+        {
+            self.messages.hint(&hint);
+        }
         config.task = self.learn.map_or(Task::Classify, Task::Learn);
         Ok(self.config)
     }
@@ -604,8 +627,9 @@ pub fn load(path: &Path) -> Result<MappedCategory, Failure> {
             Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
                 Failure::new(Kind::NoInput, last)
             }
-            Error::Io { .. } => {
-                Failure { kind: Kind::NoInput, lines: vec![error.to_string(), last] }
+            Error::Io { ref source, .. } => {
+                let kind = Kind::of_reading(source);
+                Failure { kind, lines: vec![error.to_string(), last] }
             }
             _ => Failure { kind: Kind::Data, lines: vec![error.to_string(), last] },
         }

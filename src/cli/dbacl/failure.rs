@@ -23,9 +23,22 @@ pub enum Kind {
     ClosedPipe,
     /// A signal asked to stop.
     Interrupted,
+    /// An input could not be read to its end.
+    Read,
+    /// The system is short of memory, processes or open files.
+    Resources,
 }
 
 impl Kind {
+    /// The kind of failure when a file cannot be opened.
+    pub fn of_reading(error: &io::Error) -> Self {
+        // EAGAIN, ENOMEM, ENFILE, EMFILE: the same command may work a moment later.
+        match error.raw_os_error() {
+            Some(11 | 12 | 23 | 24) => Self::Resources,
+            _ => Self::NoInput,
+        }
+    }
+
     /// The exit status: by `sysexits.h` in strict mode, else always 1, as in the reference.
     pub const fn status(self, strict: bool) -> u8 {
         if !strict {
@@ -37,8 +50,8 @@ impl Kind {
             Self::NoInput => 66,
             Self::Internal => 70,
             Self::Create => 73,
-            Self::Write => 74,
-            Self::ClosedPipe | Self::Interrupted => 75,
+            Self::Write | Self::Read => 74,
+            Self::ClosedPipe | Self::Interrupted | Self::Resources => 75,
         }
     }
 }

@@ -5,7 +5,7 @@ use super::MESSAGES;
 use super::config::{Config, lossy};
 use super::failure::{Failure, Kind, output_failure};
 use super::signals::Signals;
-use crate::error::Warning;
+use crate::error::{Error, Warning};
 use crate::filter::Filter;
 use crate::input::source::{self, Operand, Source};
 use crate::pipeline::{Consumer, Pipeline};
@@ -26,11 +26,19 @@ pub fn read<C: Consumer>(
     let filter = Filter::new(config.options, config.locale);
     let extra_lines = config.filters.is_empty();
     let mut pipeline = Pipeline::new(filter, extra_lines, Some(&signals.stop));
+    if config.keep_nul {
+        pipeline = pipeline.keeping_nul();
+    }
     let mut said = false;
     let mut read = |source: Source, consumer: &mut C| -> Result<(), Failure> {
         let name = source.name.clone();
         let error = pipeline.run(source, consumer).map_err(|error| output_failure(&error))?;
         if let Some(error) = error {
+            // Half a text gives no verdict, and half a mailbox no category.
+            if config.strict {
+                let text = format!("{}: {error}", lossy(&name));
+                return Err(Failure::new(Kind::Read, text));
+            }
             MESSAGES.warning(&format!("{}: {error}, reading stopped there", lossy(&name)));
         }
         if signals.interrupted() {
@@ -50,14 +58,22 @@ pub fn read<C: Consumer>(
         announce(consumer, None)?;
         return read(source::standard_input(), consumer);
     }
-    let mut warn = |warning: Warning| MESSAGES.warning(&warning.0);
+    let mut unlisted = 0;
+    let mut warn = |warning: Warning| {
+        unlisted += 1;
+        MESSAGES.warning(&warning.0);
+    };
     for operand in &config.operands {
         if signals.stopped() {
             break;
         }
-        let opened = source::open(operand, &mut warn).map_err(|_| {
+        let opened = source::open(operand, &mut warn).map_err(|error| {
             let name = lossy(operand.as_bytes());
-            Failure::new(Kind::NoInput, format!("couldn't open {name}"))
+            let kind = match &error {
+                Error::Io { source, .. } => Kind::of_reading(source),
+                _ => Kind::NoInput,
+            };
+            Failure::new(kind, format!("couldn't open {name}"))
         })?;
         match opened {
             Operand::File(source) => {
@@ -74,6 +90,9 @@ pub fn read<C: Consumer>(
                 }
             }
         }
+    }
+    if config.strict && unlisted > 0 {
+        return Err(Failure::silent(Kind::NoInput));
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use super::MESSAGES;
 use super::config::{Config, lossy};
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
+use super::hints::LearnNotes;
 use super::inputs;
 use super::lock::Lock;
 use super::signals::Signals;
@@ -81,6 +82,9 @@ pub fn run(
         keep_case: config.options.has(ModelOption::KeepCase),
         echo: Echo { append: config.form.append, indented: config.indented },
         debug: config.debug,
+        notes: config.hints.then(LearnNotes::default),
+        at_start: true,
+        max_bits: config.max_bits.unwrap_or(0),
         output,
         signals,
     };
@@ -99,7 +103,7 @@ pub fn run(
         }
         Ok(())
     })?;
-    let Learner { counter, patterns, .. } = learner;
+    let Learner { counter, patterns, notes, .. } = learner;
     let mut state = counter.into_state(&mut warn);
     if !state.table.has_room(state.used) {
         let bits = state.table.bits() + 1;
@@ -108,9 +112,19 @@ pub fn run(
     if state.used == 0 {
         MESSAGES.warning("no tokens matched - have I learned nothing?");
         output.flush().map_err(|error| output_failure(&error))?;
-        return Ok(0);
+        // Who asks for a category and gets none should know.
+        return if config.strict { Err(Failure::silent(Kind::Data)) } else { Ok(0) };
     }
-    conclude(config, path, &settings, &patterns, &mut state, output)
+    if let Some(notes) = notes {
+        let full = !state.table.has_room(state.used);
+        notes.hints(&state, full).iter().for_each(|hint| MESSAGES.hint(hint));
+    }
+    let status = conclude(config, path, &settings, &patterns, &mut state, output)?;
+    if config.strict && signals.stopped() {
+        // Saved, but not from all of the text.
+        return Err(Failure::silent(Kind::Interrupted));
+    }
+    Ok(status)
 }
 
 /// From counts to the saved category: dump, fit, print, save.
@@ -277,12 +291,15 @@ fn initial_state(
         let loaded = load_dump(path)?;
         say(output, loaded.is_some(), path);
         match loaded {
+            None if config.strict => {
+                let text = format!("couldn't open {}", path.display());
+                return Err(Failure::new(Kind::NoInput, text));
+            }
             None => {
-                let text = format!("there is no file {}, nothing merged", path.display());
-                if config.strict {
-                    return Err(Failure::new(Kind::NoInput, text));
+                // In silence for scripts, as ever.
+                if config.hints {
+                    MESSAGES.warning(&format!("{}: no such counts, not added", path.display()));
                 }
-                MESSAGES.warning(&text);
             }
             Some(dump) if dump.patterns != 0 => {
                 let name = lossy(path.as_os_str().as_bytes());
@@ -424,6 +441,10 @@ struct Learner<'a> {
     keep_case: bool,
     echo: Echo,
     debug: bool,
+    notes: Option<LearnNotes>,
+    /// No line of the source has been read yet.
+    at_start: bool,
+    max_bits: u8,
     output: &'a mut Output,
     signals: &'a Signals,
 }
@@ -433,11 +454,16 @@ impl Consumer for Learner<'_> {
         if self.signals.take_reload() {
             MESSAGES.signal("caught SIGUSR1 request, ignoring");
         }
+        if std::mem::take(&mut self.at_start)
+            && let Some(notes) = &mut self.notes
+        {
+            notes.first_line(line);
+        }
         self.echo.raw_line(line, self.output)
     }
 
     fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        let Self { counter, patterns, tokenizer, window, output, .. } = self;
+        let Self { counter, patterns, tokenizer, window, output, notes, max_bits, .. } = self;
         counter.line_of_mail(state.in_header);
         if !state.kept {
             return Ok(());
@@ -450,6 +476,14 @@ impl Consumer for Learner<'_> {
         let debug = self.debug;
         let mut count = |feature: Feature<'_>| {
             let counted = counter.count(feature, &mut warn);
+            if let Some(notes) = notes
+                && counted == Counted::Other
+            {
+                let LearningState { table, used, .. } = counter.state();
+                if !table.has_room(*used) && table.bits() >= *max_bits {
+                    notes.late_feature(&feature);
+                }
+            }
             if let Counted::New(id) = counted
                 && debug
             {
@@ -479,6 +513,7 @@ impl Consumer for Learner<'_> {
 
     fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
         self.counter.end_of_file();
+        self.at_start = true;
         self.window.clear();
         self.tokenizer.end_of_file();
         Ok(())

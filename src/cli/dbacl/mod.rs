@@ -6,6 +6,7 @@ mod config;
 mod echo;
 mod failure;
 mod help;
+mod hints;
 mod inputs;
 mod learn;
 mod lock;
@@ -18,34 +19,33 @@ use config::{Builder, Config, Task};
 use failure::{Failure, Kind};
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-const MESSAGES: Messages = Messages::of("dbacl");
+static MESSAGES: Messages = Messages::of("dbacl");
 
 /// Runs the program with the process's arguments and environment.
 pub fn main() -> ExitCode {
     let mut args = std::env::args_os();
     let program = args.next().unwrap_or_else(|| "dbacl".into());
     let args: Vec<OsString> = args.collect();
+    let strict = AtomicBool::new(false);
     // A crash must not look like a verdict: it ends as an error does.
-    let run = std::panic::catch_unwind(|| run(&program, args));
-    run.unwrap_or_else(|_| ExitCode::from(Kind::Internal.status(is_strict())))
+    let run = std::panic::catch_unwind(|| run(&program, args, &strict));
+    run.unwrap_or_else(|_| ExitCode::from(Kind::Internal.status(strict.load(Ordering::Relaxed))))
 }
 
-fn is_strict() -> bool {
-    std::env::var_os("DBACL_STRICT").is_some_and(|value| value == "1")
-}
-
-fn run(program: &OsString, args: Vec<OsString>) -> ExitCode {
+/// Runs the program; `strict` is kept up to date while options are read.
+fn run(program: &OsString, args: Vec<OsString>, strict: &AtomicBool) -> ExitCode {
     let variable = |name: &str| std::env::var_os(name);
     let posixly_correct = variable("POSIXLY_CORRECT").is_some();
     let events = getopt::parse(program, args, options::TABLE, posixly_correct);
     let mut builder = Builder::new(program, &MESSAGES, &variable);
     let mut output = Output::new();
-    let mut strict = builder.is_strict();
+    strict.store(builder.is_strict(), Ordering::Relaxed);
     let mut result = Ok(None);
     for event in events {
         result = builder.act(event);
-        strict = builder.is_strict();
+        strict.store(builder.is_strict(), Ordering::Relaxed);
         if !matches!(result, Ok(None)) {
             break;
         }
@@ -64,7 +64,7 @@ fn run(program: &OsString, args: Vec<OsString>) -> ExitCode {
         }
         // What was printed before the error still goes out, behind the message as in the reference.
         let _ = output.flush();
-        failure.kind.status(strict)
+        failure.kind.status(strict.load(Ordering::Relaxed))
     }))
 }
 

@@ -50,6 +50,7 @@ pub enum Key {
     Version,
     Strict,
     Quiet,
+    KeepNul,
 }
 
 const fn flag(key: Key, letter: u8, long: &'static str, help: &'static str) -> Opt<Key> {
@@ -119,7 +120,8 @@ pub const TABLE: &[Opt<Key>] = &[
     flag(Key::Nothing, b'p', "", ""),
     flag(Key::Nothing, b'@', "", ""),
     long(Key::Strict, "strict", "status 0 for any verdict, sysexits(3) for errors"),
-    long(Key::Quiet, "quiet", "no warnings"),
+    long(Key::Quiet, "quiet", "no warnings, no hints"),
+    long(Key::KeepNul, "keep-nul", "zero bytes are blanks; they hide the rest of a line if not"),
     flag(Key::VersionText, b'V', "", "print the version as dbacl 1.14.1 did"),
     long(Key::Help, "help", "print this help"),
     long(Key::Version, "version", "print the version"),

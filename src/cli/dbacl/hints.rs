@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Mistakes that deserve a word, said only to a person: standard error is a terminal, no `--quiet`.
+//!
+//! Scripts see nothing of this; what a run does never depends on it.
+
+use crate::category::header::Header;
+use crate::learn::state::LearningState;
+use crate::model::settings::{ModelOption, ModelOptions, Scheme};
+use crate::token::Feature;
+use crate::token::id::FeatureId;
+use std::collections::HashSet;
+use std::io::{self, IsTerminal};
+
+/// Fewer tokens than this make a model that depends on chance.
+const FEW_TOKENS: u32 = 500;
+
+/// One in this many features is remembered to estimate how many there are.
+const SAMPLING: u32 = 16;
+
+/// Header fields that mail software writes and other texts hardly begin with.
+const MAIL_BEGINNINGS: [&[u8]; 6] = [
+    b"return-path:",
+    b"received:",
+    b"delivered-to:",
+    b"message-id:",
+    b"x-envelope-from:",
+    b"mime-version:",
+];
+
+/// Whether somebody is there to read a hint.
+pub fn are_welcome(quiet: bool) -> bool {
+    !quiet && io::stderr().is_terminal()
+}
+
+/// What is noticed while a category is learned.
+#[derive(Debug, Default)]
+pub struct LearnNotes {
+    /// A source began like a mail although the input type is another.
+    pub looks_like_mail: bool,
+    /// Ids of a sample of the features that came after the table was full.
+    late: HashSet<u32>,
+}
+
+impl LearnNotes {
+    /// Looks at the first line of a source.
+    pub fn first_line(&mut self, line: &[u8]) {
+        self.looks_like_mail |= begins_mail(line);
+    }
+
+    /// Takes note of a feature that came while the table had no room.
+    pub fn late_feature(&mut self, feature: &Feature<'_>) {
+        let id = FeatureId::of(feature.body, feature.medium).0;
+        if is_sampled(id) {
+            self.late.insert(id);
+        }
+    }
+
+    /// What to say about the counts of a run, which are `full` if features were left out.
+    pub fn hints(&self, state: &LearningState, full: bool) -> Vec<String> {
+        let mut hints = Vec::new();
+        if self.looks_like_mail && !state.options.has(ModelOption::Mail) {
+            hints.push("this looks like mail; learn mail with -T email".into());
+        }
+        if full {
+            let known = state.table.used().map(|slot| slot.id.0).filter(|&id| is_sampled(id));
+            let late = self.late.len() + known.filter(|id| !self.late.contains(id)).count();
+            let features = late as u64 * u64::from(SAMPLING);
+            let bits = bits_for(features).max(state.table.bits() + 1);
+            hints.push(format!(
+                "there are about {features} different features; -H {bits} makes room for them"
+            ));
+        }
+        let total = state.total;
+        if total < FEW_TOKENS {
+            hints.push(format!(
+                "learned from {total} tokens only; verdicts get better with some thousands"
+            ));
+        }
+        hints
+    }
+}
+
+/// Whether a text that begins with `line` is most likely mail.
+fn begins_mail(line: &[u8]) -> bool {
+    let has_time = || {
+        line.windows(5)
+            .any(|at| at[2] == b':' && at[..2].iter().chain(&at[3..]).all(u8::is_ascii_digit))
+    };
+    let starts =
+        |name: &&[u8]| line.get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name));
+    line.starts_with(b"From ") && has_time() || MAIL_BEGINNINGS.iter().any(starts)
+}
+
+fn is_sampled(id: u32) -> bool {
+    // Multiplicative hashing: the upper bits of the product depend on all bits of the id.
+    id.wrapping_mul(0x9e37_79b1) < u32::MAX / SAMPLING
+}
+
+/// Bits of the smallest table that holds `features` at 95 % of its slots, with a margin for the
+/// estimate.
+fn bits_for(features: u64) -> u8 {
+    let slots = features + features / 10;
+    u8::try_from(slots.max(1).next_power_of_two().ilog2()).unwrap_or(u8::MAX)
+}
+
+/// What must agree for scores of two categories to be comparable: which features a text has.
+pub type Cut = (ModelOptions, Option<Scheme>, u8, Vec<Vec<u8>>);
+
+/// How the text of a category was cut into features.
+pub fn cut(header: &Header, patterns: &[Vec<u8>]) -> Cut {
+    let mut options = header.options;
+    for option in [ModelOption::Entropy, ModelOption::Overflow, ModelOption::ReferenceOnly] {
+        options.remove(option);
+    }
+    (options, header.scheme, header.max_order, patterns.to_vec())
+}
+
+/// What to say about categories that were learned in different ways, if they were.
+pub fn about_cuts(cuts: &[(Vec<u8>, Cut)]) -> Option<String> {
+    let (first, reference) = cuts.first()?;
+    let (other, _) = cuts.iter().find(|(_, cut)| cut != reference)?;
+    Some(format!(
+        "{} and {} were learned with different options; learn both with the same for a fair \
+         comparison",
+        String::from_utf8_lossy(first),
+        String::from_utf8_lossy(other)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mail_is_known_by_its_first_line() {
+        for (line, is_mail) in [
+            (&b"From ann@example.org Mon Jan  1 00:00:00 2024\n"[..], true),
+            (b"Return-Path: <ann@example.org>\r\n", true),
+            (b"received: from here\n", true),
+            (b"From the beginning\n", false),
+            (b"from 10:30 to 11:30\n", false),
+            (b"Subject matters\n", false),
+            (b"", false),
+        ] {
+            assert_eq!(begins_mail(line), is_mail, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_table_has_room_for_its_features() {
+        for (features, bits) in [(0, 0), (29_000, 15), (31_000, 16), (60_000, 17), (1 << 20, 21)] {
+            assert_eq!(bits_for(features), bits, "{features}");
+        }
+    }
+
+    #[test]
+    fn one_feature_in_sixteen_is_sampled() {
+        let sampled = (0..160_000u32).filter(|&id| is_sampled(id)).count();
+        assert!((9_500..10_500).contains(&sampled), "{sampled}");
+    }
+}
