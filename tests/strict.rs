@@ -65,6 +65,8 @@ const ROWS: &[Row] = &[
     (&["-g", "(", "-l", "./new"], 1, 64),
     (&["-c", "./spam", "-c", "./ham", "--no-such-option"], 2, 64),
     (&["-c", "./spam", "-c"], 1, 64),
+    (&["-T", "emial", "-l", "./new"], 0, 64),
+    (&["-e", "alhpa", "-l", "./new"], 0, 64),
     (&["-e", "alpha", "-c", "./spam"], 1, 64),
     // data
     (&["-c", "./spam", "-c", "./cut"], 1, 65),
@@ -199,6 +201,8 @@ fn a_terminal_gets_hints() {
         ("-l ./new mail.txt", "learn mail with -T email"),
         ("-l ./new spam.txt", "tokens only"),
         ("-c ./spam -c ./pairs ham.txt", "different options"),
+        ("-v -c ./spam ham.txt", "learn its opposite"),
+        ("-l ./new", "Ctrl-D"),
         ("-l ./new -O ./nothing spam.txt", "no such counts"),
     ] {
         let path = folder.path();

@@ -250,7 +250,10 @@ impl<'a> Builder<'a> {
             Key::Debug => config.debug = true,
             Key::Tokenizer => match Scheme::by_name(bytes) {
                 Some(scheme) => self.scheme = Some(scheme),
-                None => self.warn(&format!("unrecognized option \"{}\", ignoring.", lossy(bytes))),
+                None => {
+                    self.misread = true;
+                    self.warn(&format!("unrecognized option \"{}\", ignoring.", lossy(bytes)));
+                }
             },
             Key::Order => match u8::try_from(number) {
                 Ok(order @ 1..=7) => config.order = order,
@@ -409,6 +412,7 @@ impl<'a> Builder<'a> {
             b"xml" => (ModelOption::Xml, None),
             _ => {
                 let name = lossy(name);
+                self.misread = true;
                 return self.warn(&format!("unrecognized option -T {name}, ignoring."));
             }
         };
@@ -606,10 +610,20 @@ impl<'a> Builder<'a> {
         config.reference =
             self.reference.unwrap_or(if mail { Reference::Uniform } else { Reference::Dirichlet });
         config.hints = hints::are_welcome(self.messages.is_quiet());
-        if config.hints
-            && let Some(hint) = hints::about_cuts(&self.cuts)
-        {
-            self.messages.hint(&hint);
+        if config.hints {
+            let asks_for_best = !learning && config.filters.is_empty() && config.form.verbose;
+            let alone = asks_for_best && config.models.len() == 1;
+            let typed = config.operands.is_empty() && hints::input_is_typed();
+            for hint in [
+                hints::about_cuts(&self.cuts),
+                alone.then(|| hints::ALONE.into()),
+                typed.then(|| hints::TYPED.into()),
+            ]
+            .into_iter()
+            .flatten()
+            {
+                self.messages.hint(&hint);
+            }
         }
         config.task = self.learn.map_or(Task::Classify, Task::Learn);
         Ok(self.config)

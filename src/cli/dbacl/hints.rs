@@ -32,6 +32,17 @@ pub fn are_welcome(quiet: bool) -> bool {
     !quiet && io::stderr().is_terminal()
 }
 
+/// What to say when the best of one category is asked for.
+pub const ALONE: &str = "one category is always the best; learn its opposite too";
+
+/// What to say when the text is to be typed.
+pub const TYPED: &str = "reading the text from the terminal; it ends with Ctrl-D";
+
+/// Whether standard input is a terminal.
+pub fn input_is_typed() -> bool {
+    io::stdin().is_terminal()
+}
+
 /// What is noticed while a category is learned.
 #[derive(Debug, Default)]
 pub struct LearnNotes {
