@@ -248,13 +248,14 @@ impl<'a> Builder<'a> {
             Key::Media => config.form.media = true,
             Key::Dump => config.dump = true,
             Key::Debug => config.debug = true,
-            Key::Tokenizer => match Scheme::by_name(bytes) {
-                Some(scheme) => self.scheme = Some(scheme),
-                None => {
+            Key::Tokenizer => {
+                if let Some(scheme) = Scheme::by_name(bytes) {
+                    self.scheme = Some(scheme);
+                } else {
                     self.misread = true;
                     self.warn(&format!("unrecognized option \"{}\", ignoring.", lossy(bytes)));
                 }
-            },
+            }
             Key::Order => match u8::try_from(number) {
                 Ok(order @ 1..=7) => config.order = order,
                 _ => return usage("the -w switch needs a number between 1 and 7"),

@@ -3,11 +3,19 @@
 //!
 //! Scripts see nothing of this; what a run does never depends on it.
 
+use super::config::Config;
+use super::failure::Failure;
+use super::inputs;
+use super::signals::Signals;
 use crate::category::header::Header;
 use crate::learn::state::LearningState;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
+use crate::pipeline::{Consumer, LineState};
 use crate::token::Feature;
 use crate::token::id::FeatureId;
+use crate::token::ngram::Window;
+use crate::token::pattern::PatternList;
+use crate::token::tokenizer::Tokenizer;
 use std::collections::HashSet;
 use std::io::{self, IsTerminal};
 
@@ -47,9 +55,7 @@ pub fn input_is_typed() -> bool {
 #[derive(Debug, Default)]
 pub struct LearnNotes {
     /// A source began like a mail although the input type is another.
-    pub looks_like_mail: bool,
-    /// Ids of a sample of the features that came after the table was full.
-    late: HashSet<u32>,
+    looks_like_mail: bool,
 }
 
 impl LearnNotes {
@@ -58,36 +64,105 @@ impl LearnNotes {
         self.looks_like_mail |= begins_mail(line);
     }
 
-    /// Takes note of a feature that came while the table had no room.
-    pub fn late_feature(&mut self, feature: &Feature<'_>) {
-        let id = FeatureId::of(feature.body, feature.medium).0;
-        if is_sampled(id) {
-            self.late.insert(id);
-        }
-    }
-
-    /// What to say about the counts of a run, which are `full` if features were left out.
-    pub fn hints(&self, state: &LearningState, full: bool) -> Vec<String> {
+    /// What to say about the counts of a run, which are `full` if features were left out; `features`
+    /// is their number in the whole text, if it is known.
+    pub fn hints(&self, state: &LearningState, full: bool, features: Option<u64>) -> Vec<String> {
         let mut hints = Vec::new();
         if self.looks_like_mail && !state.options.has(ModelOption::Mail) {
             hints.push("this looks like mail; learn mail with -T email".into());
         }
-        if full {
-            let known = state.table.used().map(|slot| slot.id.0).filter(|&id| is_sampled(id));
-            let late = self.late.len() + known.filter(|id| !self.late.contains(id)).count();
-            let features = late as u64 * u64::from(SAMPLING);
-            let bits = bits_for(features).max(state.table.bits() + 1);
-            hints.push(format!(
-                "there are about {features} different features; -H {bits} makes room for them"
-            ));
+        match features {
+            Some(features) if full => {
+                let bits = bits_for(features).max(state.table.bits() + 1);
+                hints.push(format!(
+                    "there are about {features} different features; -H {bits} makes room for them"
+                ));
+            }
+            None if full => hints.push("-H 20 makes room for a million features".into()),
+            _ => {}
         }
-        let total = state.total;
-        if total < FEW_TOKENS {
+        if state.total < FEW_TOKENS {
+            let total = state.total;
             hints.push(format!(
                 "learned from {total} tokens only; verdicts get better with some thousands"
             ));
         }
         hints
+    }
+}
+
+/// Reads the inputs once more and estimates how many different features they have; `None` if
+/// standard input has gone by.
+///
+/// # Errors
+/// Those of reading.
+pub fn features(
+    config: &Config,
+    patterns: &mut PatternList,
+    signals: &Signals,
+) -> Result<Option<u64>, Failure> {
+    if config.operands.is_empty() {
+        return Ok(None);
+    }
+    let mut census = Census {
+        patterns,
+        tokenizer: Tokenizer::new(
+            config.scheme,
+            config.options.has(ModelOption::KeepCase),
+            config.options.has(ModelOption::Straddle),
+            config.order,
+        ),
+        window: Window::new(config.order),
+        standard: config.options.has(ModelOption::StandardTokenizer),
+        keep_case: config.options.has(ModelOption::KeepCase),
+        sample: HashSet::new(),
+    };
+    inputs::read(config, signals, &mut census, |_, _| Ok(()))?;
+    Ok(Some(census.sample.len() as u64 * u64::from(SAMPLING)))
+}
+
+/// Takes the lines of the inputs and remembers a sample of their features.
+struct Census<'a> {
+    patterns: &'a mut PatternList,
+    tokenizer: Tokenizer,
+    window: Window,
+    standard: bool,
+    keep_case: bool,
+    sample: HashSet<u32>,
+}
+
+impl Consumer for Census<'_> {
+    fn raw_line(&mut self, _: &mut Vec<u8>) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
+        if !state.kept {
+            return Ok(());
+        }
+        let Self { patterns, tokenizer, window, sample, .. } = self;
+        let mut note = |body: &[u8]| {
+            let id = FeatureId::of(body, state.medium).0;
+            if is_sampled(id) {
+                sample.insert(id);
+            }
+        };
+        patterns.features(line, self.keep_case, &mut |_, _, body| note(body));
+        if self.standard {
+            let mut take = |feature: Feature<'_>| note(feature.body);
+            tokenizer.line(line, &mut window.feeding(state.medium, &mut take));
+        }
+        Ok(())
+    }
+
+    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
+        self.window.clear();
+        self.tokenizer.end_of_file();
+        Ok(())
     }
 }
 

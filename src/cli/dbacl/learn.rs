@@ -5,7 +5,7 @@ use super::MESSAGES;
 use super::config::{Config, lossy};
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
-use super::hints::LearnNotes;
+use super::hints::{self, LearnNotes};
 use super::inputs;
 use super::lock::Lock;
 use super::signals::Signals;
@@ -84,7 +84,6 @@ pub fn run(
         debug: config.debug,
         notes: config.hints.then(LearnNotes::default),
         at_start: true,
-        max_bits: config.max_bits.unwrap_or(0),
         output,
         signals,
     };
@@ -103,7 +102,7 @@ pub fn run(
         }
         Ok(())
     })?;
-    let Learner { counter, patterns, notes, .. } = learner;
+    let Learner { counter, mut patterns, notes, .. } = learner;
     let mut state = counter.into_state(&mut warn);
     if !state.table.has_room(state.used) {
         let bits = state.table.bits() + 1;
@@ -117,7 +116,8 @@ pub fn run(
     }
     if let Some(notes) = notes {
         let full = !state.table.has_room(state.used);
-        notes.hints(&state, full).iter().for_each(|hint| MESSAGES.hint(hint));
+        let features = if full { hints::features(config, &mut patterns, signals)? } else { None };
+        notes.hints(&state, full, features).iter().for_each(|hint| MESSAGES.hint(hint));
     }
     let status = conclude(config, path, &settings, &patterns, &mut state, output)?;
     if config.strict && signals.stopped() {
@@ -441,10 +441,10 @@ struct Learner<'a> {
     keep_case: bool,
     echo: Echo,
     debug: bool,
+    /// What may be worth a hint; nothing if nobody is there to read it.
     notes: Option<LearnNotes>,
     /// No line of the source has been read yet.
     at_start: bool,
-    max_bits: u8,
     output: &'a mut Output,
     signals: &'a Signals,
 }
@@ -463,7 +463,7 @@ impl Consumer for Learner<'_> {
     }
 
     fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        let Self { counter, patterns, tokenizer, window, output, notes, max_bits, .. } = self;
+        let Self { counter, patterns, tokenizer, window, output, .. } = self;
         counter.line_of_mail(state.in_header);
         if !state.kept {
             return Ok(());
@@ -476,14 +476,6 @@ impl Consumer for Learner<'_> {
         let debug = self.debug;
         let mut count = |feature: Feature<'_>| {
             let counted = counter.count(feature, &mut warn);
-            if let Some(notes) = notes
-                && counted == Counted::Other
-            {
-                let LearningState { table, used, .. } = counter.state();
-                if !table.has_room(*used) && table.bits() >= *max_bits {
-                    notes.late_feature(&feature);
-                }
-            }
             if let Counted::New(id) = counted
                 && debug
             {
