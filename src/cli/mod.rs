@@ -9,6 +9,7 @@ pub mod evaluate;
 pub mod getopt;
 pub mod hypex;
 pub mod json;
+pub mod mailinspect;
 pub mod output;
 
 /// The version of the originals whose behaviour the programs keep.

@@ -4,6 +4,7 @@
 //! ```text
 //! line → mail (headers, parts, decoders, plain text) → markup → text     with -T email
 //! line ─────────────────────────────────────────────→ markup → text     with -T html, -T xml
+//! line → mail (headers, parts, decoders, plain text) ──────────→ text     Filter::mail_only
 //! line ──────────────────────────────────────────────────────→ text     otherwise
 //! ```
 //!
@@ -48,6 +49,7 @@ enum Chain {
     Text,
     Markup(Markup),
     Mail(Box<Mail>, Markup),
+    MailOnly(Box<Mail>),
 }
 
 impl Filter {
@@ -63,6 +65,12 @@ impl Filter {
         Self { chain, has_one_medium: options.has(ModelOption::Straddle) }
     }
 
+    /// The mail filter alone, whatever the input type in `options`: markup stays in the text.
+    pub fn mail_only(options: ModelOptions, locale: Locale) -> Self {
+        let chain = Chain::MailOnly(Box::new(Mail::new(options, locale)));
+        Self { chain, has_one_medium: options.has(ModelOption::Straddle) }
+    }
+
     /// Starts a new file: forgets what does not outlive one.
     pub fn start_file(&mut self) {
         match &mut self.chain {
@@ -72,6 +80,7 @@ impl Filter {
                 mail.start_file();
                 markup.start_file();
             }
+            Chain::MailOnly(mail) => mail.start_file(),
         }
     }
 
@@ -88,6 +97,11 @@ impl Filter {
                 }
                 markup.line(line);
             }
+            Chain::MailOnly(mail) => {
+                if !mail.line(line).is_kept {
+                    return Verdict::Drop;
+                }
+            }
         }
         Verdict::Keep
     }
@@ -95,14 +109,17 @@ impl Filter {
     /// The medium of the tokens of the line just filtered.
     pub fn medium(&self) -> Medium {
         match &self.chain {
-            Chain::Mail(mail, _) if !self.has_one_medium => mail.medium(),
+            Chain::Mail(mail, _) | Chain::MailOnly(mail) if !self.has_one_medium => mail.medium(),
             _ => Medium::TEXT,
         }
     }
 
     /// Whether the line just filtered belongs to a header block of a mail.
     pub fn in_header(&self) -> bool {
-        matches!(&self.chain, Chain::Mail(mail, _) if mail.in_header())
+        match &self.chain {
+            Chain::Mail(mail, _) | Chain::MailOnly(mail) => mail.in_header(),
+            Chain::Text | Chain::Markup(_) => false,
+        }
     }
 }
 
@@ -239,6 +256,16 @@ mod tests {
             cases += 1;
         }
         assert!(cases > 30, "{cases} cases");
+    }
+
+    #[test]
+    fn the_mail_filter_alone_leaves_markup_in_place() {
+        let text = b"Subject: a\nContent-Type: text/html\n\n<p>bread &amp; wine</p>\n";
+        let mut alone = Filter::mail_only(mail(), Locale::C);
+        let found = feed(&mut alone, text);
+        assert!(found.windows(4).any(|part| part == b"</p>"), "{}", without_returns(&found));
+        let found = feed(&mut Filter::new(mail(), Locale::C), text);
+        assert!(!found.windows(4).any(|part| part == b"</p>"), "{}", without_returns(&found));
     }
 
     #[test]

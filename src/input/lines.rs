@@ -16,6 +16,8 @@ pub struct Stream<'a> {
     block: Vec<u8>,
     from: usize,
     to: usize,
+    /// Bytes before `from`, since the beginning.
+    position: u64,
     ended: bool,
     /// Set when reading should end early, as if the input ended.
     stop: Option<&'a AtomicBool>,
@@ -26,12 +28,26 @@ impl<'a> Stream<'a> {
     /// The stream of `source`. Once `stop` is set, also while a read waits and a signal ends it, the
     /// input counts as ended.
     pub fn new(source: Box<dyn Read + 'a>, stop: Option<&'a AtomicBool>) -> Self {
-        Self { source, block: vec![0; BLOCK], from: 0, to: 0, ended: false, stop, error: None }
+        Self {
+            source,
+            block: vec![0; BLOCK],
+            from: 0,
+            to: 0,
+            position: 0,
+            ended: false,
+            stop,
+            error: None,
+        }
     }
 
     /// Why reading ended, if it was an error.
     pub fn error(&mut self) -> Option<io::Error> {
         self.error.take()
+    }
+
+    /// Bytes taken out so far: the offset of what comes next.
+    pub const fn position(&self) -> u64 {
+        self.position
     }
 
     /// The bytes at hand; reads more when there are none. Empty at the end.
@@ -82,8 +98,10 @@ impl<'a> Stream<'a> {
                 line.extend_from_slice(visible);
                 chunk.visible += visible.len();
             }
-            chunk.read += piece.len();
-            self.from += piece.len();
+            let taken = piece.len();
+            chunk.read += taken;
+            self.from += taken;
+            self.position += taken as u64;
             if newline.is_some() {
                 break;
             }

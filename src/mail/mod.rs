@@ -1,2 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! To come.
+//! Messages of a mailbox, their scores against a category, and what makes up a score
+//! (spec tools 2).
+//!
+//! ```text
+//! mailbox → lines ─ index: where messages begin, their headers ─┬→ entries → order → a list
+//!                 └ mail filter → tokens → sums → measures ─────┘
+//! message → lines → mail filter → tokens → evidence: which words weigh how much
+//! ```
+
+pub mod evidence;
+pub mod index;
+pub mod judge;
+pub mod mailbox;
+pub mod order;
+pub mod select;

@@ -95,6 +95,15 @@ impl Scorer {
         }
     }
 
+    /// Starts a new document whose entropy increments begin at `shannon` nats, for every category:
+    /// an oddity of the reference's mailinspect (spec tools 2.2).
+    pub fn start_document_from(&mut self, shannon: f64) {
+        self.start_document();
+        for tally in &mut self.tallies {
+            tally.shannon = shannon;
+        }
+    }
+
     /// Scores one feature under every category that it concerns.
     pub fn score(&mut self, feature: &Feature<'_>, warnings: WarningSink<'_>) {
         self.score_each(feature, warnings, |_, _| {});

@@ -338,19 +338,8 @@ impl<'a> Builder<'a> {
         bits.min(MAX_BITS)
     }
 
-    /// The path of a category or dump: below `DBACL_PATH` unless it begins with `/` or `.`.
     fn resolve(&self, name: &[u8]) -> PathBuf {
-        let mut path = Vec::new();
-        if let Some(folder) = (self.variable)("DBACL_PATH")
-            && !matches!(name.first(), Some(b'/' | b'.'))
-        {
-            path.extend_from_slice(folder.as_bytes());
-            if !path.ends_with(b"/") {
-                path.push(b'/');
-            }
-        }
-        path.extend_from_slice(name);
-        PathBuf::from(OsString::from_vec(path))
+        resolve((self.variable)("DBACL_PATH").as_deref(), name)
     }
 
     fn learn(&mut self, name: &[u8]) -> Result<(), Failure> {
@@ -649,6 +638,22 @@ pub fn load(path: &Path) -> Result<MappedCategory, Failure> {
             _ => Failure { kind: Kind::Data, lines: vec![error.to_string(), last] },
         }
     })
+}
+
+/// The path of a category or dump: below `folder`, the value of `DBACL_PATH`, unless it begins with
+/// `/` or `.`.
+pub fn resolve(folder: Option<&OsStr>, name: &[u8]) -> PathBuf {
+    let mut path = Vec::new();
+    if let Some(folder) = folder
+        && !matches!(name.first(), Some(b'/' | b'.'))
+    {
+        path.extend_from_slice(folder.as_bytes());
+        if !path.ends_with(b"/") {
+            path.push(b'/');
+        }
+    }
+    path.extend_from_slice(name);
+    PathBuf::from(OsString::from_vec(path))
 }
 
 /// The part of a path behind its last slash.

@@ -2,9 +2,9 @@
 //! The program `dbacl`: learns categories, classifies texts.
 
 mod classify;
-mod config;
+pub(super) mod config;
 mod echo;
-mod failure;
+pub(super) mod failure;
 mod help;
 mod hints;
 mod inputs;

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The program `mailinspect`: the messages of a mailbox, sorted by their score against a category
+//! (spec tools 2).
+//!
+//! Its exit status is 1 when all went well, and 0 after a wrong command line or an unreadable
+//! mailbox, as in the reference.
+
+mod batch;
+pub mod options;
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::dbacl::config::{base_name, load, lossy, resolve};
+use super::getopt::{self, Event};
+use crate::error::Warning;
+use crate::mail::judge::{Fidelity, Judge, Scoring};
+use crate::mail::mailbox::Mailbox;
+use crate::mail::select::{Rule, Selection};
+use crate::model::settings::Locale;
+use crate::numeric::parse::atoi;
+use crate::token::pattern::{Expression, Syntax};
+use options::{Key, TABLE};
+
+const NAME: &str = "mailinspect";
+const USAGE: &str = "Usage: mailinspect [-zjiI] -c CATEGORY MBOX [-g REGEX]... [-G REGEX]... \
+                     [-s COMMAND] [-p STYLE] [-o SCORING]";
+
+/// Exit status of a run that went well, and of fatal errors.
+const DONE: u8 = 1;
+/// Exit status of a wrong command line or an unreadable mailbox.
+const REFUSED: u8 = 0;
+
+/// How a message is shown in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Style {
+    /// By its `From ` line.
+    #[default]
+    FromLine,
+    /// By sender and subject.
+    Summary,
+}
+
+/// What a run is to do.
+#[derive(Debug, Clone, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a letter of the command line
+struct Config {
+    category: PathBuf,
+    name: Vec<u8>,
+    mailbox: OsString,
+    scoring: Scoring,
+    style: Option<Style>,
+    command: Option<OsString>,
+    reverse: bool,
+    keep_case: bool,
+    rules: Vec<Rule>,
+    is_interactive: bool,
+    is_exact: bool,
+    json: bool,
+    locale: Option<Locale>,
+}
+
+impl Config {
+    fn fidelity(&self) -> Fidelity {
+        if self.is_exact { Fidelity::Exact } else { Fidelity::Compatible }
+    }
+
+    fn locale(&self) -> Locale {
+        self.locale.unwrap_or(Locale::C)
+    }
+}
+
+/// The run is over, with this exit status; what there is to say has been said.
+struct Stop(u8);
+
+/// Where a run writes, and the environment that it looks at.
+struct Session<'a> {
+    stdout: &'a mut dyn Write,
+    stderr: &'a mut dyn Write,
+    variable: &'a dyn Fn(&str) -> Option<OsString>,
+}
+
+impl Session<'_> {
+    fn say(&mut self, parts: &[&[u8]]) {
+        let mut line = parts.concat();
+        line.push(b'\n');
+        let _ = self.stderr.write_all(&line);
+    }
+
+    fn warning(&mut self, text: &str) {
+        self.say(&[NAME.as_bytes(), b":warning: ", text.as_bytes()]);
+    }
+
+    fn error(&mut self, text: &[u8]) {
+        self.say(&[NAME.as_bytes(), b":error: ", text]);
+    }
+
+    fn refused(&mut self, text: &[u8]) -> Stop {
+        self.error(text);
+        self.say(&[b"\n", USAGE.as_bytes(), b"\n\nTry mailinspect --help."]);
+        Stop(REFUSED)
+    }
+
+    fn print(&mut self, text: &str) -> Stop {
+        let _ = self.stdout.write_all(text.as_bytes());
+        Stop(DONE)
+    }
+
+    /// Acts on the options in their order; the category is loaded when it is named.
+    fn options(&mut self, events: Vec<Event<Key>>) -> Result<(Config, Judge), Stop> {
+        let variable = self.variable;
+        let locale = Locale::from_environment(|name| variable(name)?.into_string().ok());
+        let mut config = Config { locale: Some(locale), ..Config::default() };
+        // It changes the tokens, wherever it stands.
+        let has = |wanted| {
+            events.iter().any(|event| matches!(event, Event::Option { key, .. } if *key == wanted))
+        };
+        config.keep_case = has(Key::KeepCase);
+        config.is_exact = has(Key::Exact);
+        let mut judge = None;
+        let mut mailbox = None;
+        for event in events {
+            let (key, value) = match event {
+                Event::Complaint(text) => {
+                    self.say(&[&text]);
+                    continue;
+                }
+                Event::Operand(file) => {
+                    mailbox.get_or_insert(file);
+                    continue;
+                }
+                Event::Option { key, value } => (key, value.unwrap_or_default()),
+            };
+            match key {
+                Key::Category if judge.is_some() => {
+                    self.warning("maximum reached, category ignored");
+                }
+                Key::Category => {
+                    let folder = variable("DBACL_PATH");
+                    config.category = resolve(folder.as_deref(), value.as_bytes());
+                    config.name = base_name(&config.category);
+                    judge = Some(self.judge(&config)?);
+                }
+                Key::Scoring => {
+                    let number = usize::from(low_byte(&value));
+                    config.scoring = Scoring::ALL.get(number).copied().unwrap_or_default();
+                }
+                Key::Style => {
+                    let summary = low_byte(&value) == 1;
+                    config.style = Some(if summary { Style::Summary } else { Style::FromLine });
+                }
+                Key::Command => config.command = Some(value),
+                Key::Reverse => config.reverse = true,
+                Key::List | Key::Hide => {
+                    let expression = Expression::new(value.as_bytes(), Syntax::Basic, locale);
+                    let expression = expression.map_err(|error| {
+                        self.error(error.to_string().as_bytes());
+                        Stop(DONE)
+                    })?;
+                    config.rules.push(Rule { expression, lists: key == Key::List });
+                }
+                Key::Interactive => config.is_interactive = true,
+                Key::Json => config.json = true,
+                Key::Wide | Key::KeepCase | Key::Exact => {}
+                Key::Version => return Err(self.print(&super::version(NAME))),
+                Key::Help => {
+                    self.print(&help());
+                    return Err(Stop(REFUSED));
+                }
+            }
+        }
+        let Some(judge) = judge else { return Err(self.refused(b"please use -c option")) };
+        let Some(mailbox) = mailbox else {
+            return Err(self.refused(b"no mbox file specified."));
+        };
+        config.mailbox = mailbox;
+        Ok((config, judge))
+    }
+
+    fn judge(&mut self, config: &Config) -> Result<Judge, Stop> {
+        judge(&config.category, config, &mut |warning| self.warning(&warning.0)).map_err(|lines| {
+            for line in lines {
+                self.error(line.as_bytes());
+            }
+            Stop(DONE)
+        })
+    }
+
+    fn run(&mut self, events: Vec<Event<Key>>) -> Result<(), Stop> {
+        let (config, mut judge) = self.options(events)?;
+        let path = Path::new(&config.mailbox);
+        let mailbox = Mailbox::new(path, &mut |warning| self.warning(&warning.0));
+        let Ok(mailbox) = mailbox else {
+            return Err(self.refused(&[b"couldn't open ", config.mailbox.as_bytes()].concat()));
+        };
+        if judge.model().documents() == 0 {
+            let name = lossy(&config.name);
+            self.warning(&format!(
+                "category {name} was not created for emails. Messages may not be sorted optimally."
+            ));
+        }
+        let mut selection = Selection::new(config.rules.clone());
+        let entries = batch::collect(&config, &mailbox, &mut judge, &mut selection, self);
+        // A reader who has gone away needs no more.
+        let _ = batch::print(&config, &mailbox, &entries, self.stdout);
+        Ok(())
+    }
+}
+
+/// A judge by the category at `path`; or what to say if that fails, line by line.
+fn judge(
+    path: &Path,
+    config: &Config,
+    warn: &mut dyn FnMut(Warning),
+) -> Result<Judge, Vec<String>> {
+    let category = load(path).map_err(|failure| failure.lines)?;
+    let (keep_case, fidelity, locale) = (config.keep_case, config.fidelity(), config.locale());
+    Judge::new(category, base_name(path), keep_case, fidelity, locale, warn)
+        .map_err(|error| vec![error.to_string()])
+}
+
+/// C's `atoi`, cut to eight bits.
+fn low_byte(value: &OsStr) -> u8 {
+    atoi(value.as_bytes()).to_le_bytes()[0]
+}
+
+fn help() -> String {
+    format!(
+        "{USAGE}\n\
+         Sorts the messages of a mailbox or folder by their score against a category, the nearest\n\
+         first, and prints a list, or gives them to a command. Nothing is ever changed.\n\n\
+         {}\n\
+         The exit status is 1, or 0 after a mistake on the command line.\n",
+        getopt::describe(TABLE)
+    )
+}
+
+/// Runs the program; returns its exit status. `program` is the name as invoked.
+pub fn run(
+    program: &OsStr,
+    args: impl IntoIterator<Item = OsString>,
+    variable: &dyn Fn(&str) -> Option<OsString>,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> u8 {
+    let events = getopt::parse(program, args, TABLE, variable("POSIXLY_CORRECT").is_some());
+    let mut session = Session { stdout, stderr, variable };
+    let status = match session.run(events) {
+        Ok(()) => DONE,
+        Err(Stop(status)) => status,
+    };
+    let _ = session.stdout.flush();
+    status
+}
+
+/// Runs the program with the arguments, environment and streams of the process.
+pub fn main() -> ExitCode {
+    let status = std::panic::catch_unwind(|| {
+        let mut args = std::env::args_os();
+        let program = args.next().unwrap_or_default();
+        let mut stdout = io::BufWriter::new(io::stdout());
+        run(&program, args, &|name| std::env::var_os(name), &mut stdout, &mut io::stderr())
+    });
+    ExitCode::from(status.unwrap_or(DONE))
+}

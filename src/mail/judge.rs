@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Lines of mail → a message's scores against one category (spec tools 2.1, 2.2).
+
+use crate::category::mapped::MappedCategory;
+use crate::error::{Result, WarningSink};
+use crate::filter::{Filter, Verdict};
+use crate::model::medium::Medium;
+use crate::model::moments::Moments;
+use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
+use crate::numeric::elementary::{log, narrow};
+use crate::numeric::special::Underflow;
+use crate::score::confidence::confidence;
+use crate::score::document::{self, Standing, divide};
+use crate::score::model::{Model, PatternSet};
+use crate::score::scorer::{Cell, Scorer};
+use crate::token::Feature;
+use crate::token::ngram::Window;
+use crate::token::pattern::PatternList;
+use crate::token::tokenizer::Tokenizer;
+
+/// Bits of the table of empirical counts.
+const EMPIRICAL_BITS: u8 = 15;
+
+/// What messages are sorted by (`-o`). Smaller is nearer to the category, but for confidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scoring {
+    /// Minus the log-probability of the message, its length included, nats.
+    #[default]
+    Message,
+    /// Cross-entropy, nats per token.
+    Token,
+    /// Divergence of the message from the category, nats per token.
+    Divergence,
+    /// Confidence that the message belongs to the category, percent.
+    Confidence,
+}
+
+impl Scoring {
+    /// All scorings, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Message, Self::Token, Self::Divergence, Self::Confidence];
+
+    /// Its number, as `-o` takes it.
+    pub const fn number(self) -> usize {
+        self as usize
+    }
+
+    /// What it is called on a screen.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Message => "message cost",
+            Self::Token => "cost per token",
+            Self::Divergence => "divergence",
+            Self::Confidence => "confidence",
+        }
+    }
+
+    /// The scoring after this one, the first after the last.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self::ALL[(self.number() + 1) % Self::ALL.len()]
+    }
+}
+
+/// How a judge reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fidelity {
+    /// As the reference's mailinspect: markup stays in the text unless the category was learned from
+    /// XML, and a message's entropy starts at its predecessor's.
+    #[default]
+    Compatible,
+    /// As the classifier reads each message by itself.
+    Exact,
+}
+
+/// A message's scores.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Measures {
+    /// By [`Scoring::number`].
+    pub scores: [f32; 4],
+    /// Number of tokens, as far as they count.
+    pub complexity: f64,
+    /// A note of the confidence's computation.
+    pub underflow: Option<Underflow>,
+}
+
+/// Reads mail and scores it against one category.
+pub struct Judge {
+    options: ModelOptions,
+    locale: Locale,
+    fidelity: Fidelity,
+    scheme: Scheme,
+    filter: Filter,
+    patterns: PatternList,
+    tokenizer: Tokenizer,
+    window: Window,
+    order: u8,
+    scorer: Scorer,
+    moments: Moments,
+}
+
+impl Judge {
+    /// A judge by `category`, which is called `name`. With `keep_case` tokens keep their case, also if
+    /// the category's do not.
+    ///
+    /// # Errors
+    /// An expression of the category that cannot be compiled.
+    pub fn new(
+        category: MappedCategory,
+        name: Vec<u8>,
+        keep_case: bool,
+        fidelity: Fidelity,
+        locale: Locale,
+        warnings: WarningSink<'_>,
+    ) -> Result<Self> {
+        let header = category.header();
+        let mut options = header.options;
+        if keep_case {
+            options.insert(ModelOption::KeepCase);
+        }
+        let is_mail = options.has(ModelOption::Mail);
+        let default_scheme = if is_mail { Scheme::Adp } else { Scheme::Alpha };
+        let scheme = header.scheme.unwrap_or(default_scheme);
+        if is_mail && !options.has(ModelOption::Xml) {
+            options.insert(ModelOption::Html);
+        }
+        if category.patterns().is_empty() {
+            options.insert(ModelOption::StandardTokenizer);
+        }
+        let mut patterns = PatternList::new(locale);
+        let mut set = PatternSet::default();
+        for text in category.patterns() {
+            set.insert(patterns.add(text, warnings)?);
+        }
+        let (order, moments) = (header.max_order, header.moments);
+        let model = Model::learned(name, category, set);
+        let measures_entropy = options.has(ModelOption::Entropy)
+            || options.has(ModelOption::Multinomial) && model.is_multinomial();
+        let bits = measures_entropy.then_some(EMPIRICAL_BITS);
+        let mut judge = Self {
+            options,
+            locale,
+            fidelity,
+            scheme,
+            filter: Filter::mail_only(options, locale),
+            patterns,
+            tokenizer: Tokenizer::new(scheme, false, false, order),
+            window: Window::new(order),
+            order,
+            scorer: Scorer::new(vec![model], bits),
+            moments,
+        };
+        judge.begin();
+        Ok(judge)
+    }
+
+    /// The category.
+    pub fn model(&self) -> &Model {
+        &self.scorer.models()[0]
+    }
+
+    /// How it reads.
+    pub const fn fidelity(&self) -> Fidelity {
+        self.fidelity
+    }
+
+    /// Begins anew, as at the start of a run.
+    pub fn begin(&mut self) {
+        let options = self.options;
+        self.filter = if self.fidelity == Fidelity::Exact {
+            Filter::new(options, self.locale)
+        } else if options.has(ModelOption::Xml) {
+            Filter::new(options.with(ModelOption::Mail), self.locale)
+        } else {
+            Filter::mail_only(options, self.locale)
+        };
+        self.filter.start_file();
+        let keep_case = options.has(ModelOption::KeepCase);
+        let straddles = options.has(ModelOption::Straddle);
+        self.tokenizer = Tokenizer::new(self.scheme, keep_case, straddles, self.order);
+        self.window.clear();
+        self.scorer.start_document();
+    }
+
+    /// Starts a new file; the decoders and the sums go on.
+    pub fn start_file(&mut self) {
+        self.filter.start_file();
+        self.tokenizer.end_of_file();
+        self.window.clear();
+    }
+
+    /// Whether the mail filter is in a message's header block after the last line.
+    pub fn in_header(&self) -> bool {
+        self.filter.in_header()
+    }
+
+    /// Filters a line in place; returns whether its text counts.
+    pub fn filter(&mut self, line: &mut Vec<u8>) -> bool {
+        !line.is_empty() && self.filter.line(line) == Verdict::Keep
+    }
+
+    /// Scores the text of a filtered line, whose case may be folded in place. `trace` is told each
+    /// token and what the category made of it.
+    pub fn score(
+        &mut self,
+        line: &mut Vec<u8>,
+        warnings: WarningSink<'_>,
+        mut trace: impl FnMut(&Feature<'_>, &Cell),
+    ) {
+        let Self { scorer, patterns, tokenizer, window, .. } = self;
+        // A category of texts knows only the medium of texts (case tools/mailinspect-text-category).
+        let is_mail = self.options.has(ModelOption::Mail);
+        let medium = if is_mail { self.filter.medium() } else { Medium::TEXT };
+        let mut score = |feature: Feature<'_>| {
+            scorer.score_each(&feature, &mut *warnings, |cell, _| trace(&feature, &cell));
+        };
+        if !patterns.is_empty() {
+            let keep_case = self.options.has(ModelOption::KeepCase);
+            patterns.features(line, keep_case, &mut |pattern, order, body| {
+                score(Feature { body, medium, order, pattern: Some(pattern) });
+            });
+        }
+        if self.options.has(ModelOption::StandardTokenizer) {
+            tokenizer.line(line, &mut window.feeding(medium, &mut score));
+        }
+    }
+
+    /// The scores of the message read so far; begins the next.
+    pub fn finish(&mut self) -> Measures {
+        let standing = document::finish(&self.scorer, false)[0];
+        let measures = match self.fidelity {
+            Fidelity::Compatible => {
+                let message = message_cost(&standing, self.model());
+                self.measures(&standing, message)
+            }
+            Fidelity::Exact => {
+                let message = -document::finish(&self.scorer, true)[0].score;
+                self.measures(&standing, message)
+            }
+        };
+        if self.fidelity == Fidelity::Compatible && self.scorer.measures_entropy() {
+            self.scorer.start_document_from(standing.shannon);
+        } else {
+            self.scorer.start_document();
+        }
+        measures
+    }
+
+    fn measures(&self, standing: &Standing, message: f64) -> Measures {
+        let token = divide(-standing.score, standing.complexity);
+        let (permille, underflow) = if self.scorer.measures_entropy() {
+            confidence(standing.divergence, &self.moments)
+        } else {
+            (0, None)
+        };
+        let percent = narrow(f64::from(permille)) / 10.0;
+        Measures {
+            scores: [narrow(message), narrow(token), narrow(standing.divergence), percent],
+            complexity: standing.complexity,
+            underflow,
+        }
+    }
+}
+
+/// `-S - P`: minus the log-probability of a message, with the length's by Stirling's formula.
+fn message_cost(standing: &Standing, model: &Model) -> f64 {
+    let lambda = match model.documents() {
+        0 => 100,
+        documents => model.features() / documents,
+    };
+    let lambda = f64::from(lambda);
+    let k = standing.complexity.trunc();
+    if k == 0.0 {
+        // 0 · ∞, with the sign that it prints with
+        return divide(0.0, 0.0);
+    }
+    let length =
+        k * (log(lambda) - log(k) + 1.0) - log(2.0 * core::f64::consts::PI * k) / 2.0 - lambda;
+    -standing.score - length
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The files of a mailbox: one mbox, or the messages of a folder.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Take};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::index::{Entry, Next, Part, index};
+use super::judge::Judge;
+use super::select::Selection;
+use crate::error::{Result, Warning, WarningSink};
+use crate::input::source::{self, Operand};
+
+/// A mailbox, whose files are opened when they are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mailbox {
+    files: Vec<PathBuf>,
+    is_folder: bool,
+}
+
+impl Mailbox {
+    /// The mailbox at `path`: an mbox file; or a folder, whose files are messages or mboxes, those of
+    /// its `cur` and `new` if it has these.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when it cannot be opened.
+    pub fn new(path: &Path, warnings: WarningSink<'_>) -> Result<Self> {
+        let Operand::Folder(mut files) = source::open(path.as_os_str(), warnings)? else {
+            return Ok(Self { files: vec![path.to_path_buf()], is_folder: false });
+        };
+        let (cur, new) = (path.join("cur"), path.join("new"));
+        if cur.is_dir() && new.is_dir() {
+            files.clear();
+            for folder in [cur, new] {
+                if let Operand::Folder(entries) = source::open(folder.as_os_str(), warnings)? {
+                    files.extend(entries);
+                }
+            }
+        }
+        Ok(Self { files, is_folder: true })
+    }
+
+    /// Its files, in their order.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// Bytes of all files together, for a progress report.
+    pub fn size(&self) -> u64 {
+        let size = |path: &PathBuf| path.metadata().map_or(0, |metadata| metadata.len());
+        self.files.iter().map(size).sum()
+    }
+
+    /// Hands all messages on, in their order. A file that cannot be read to its end is a warning.
+    pub fn index(
+        &self,
+        judge: &mut Judge,
+        selection: &mut Selection,
+        warnings: WarningSink<'_>,
+        sink: &mut dyn FnMut(Entry) -> Next,
+    ) {
+        for (number, path) in self.files.iter().enumerate() {
+            let name = self.is_folder.then(|| OsStr::as_bytes(path.as_os_str()));
+            let part = Part { file: number, name };
+            let mut next = Next::Go;
+            let mut watch = |entry| {
+                next = sink(entry);
+                next
+            };
+            let result = File::open(path).and_then(|file| {
+                index(Box::new(file), part, judge, selection, warnings, &mut watch)
+            });
+            if let Err(error) = result {
+                let path = path.display();
+                warnings(Warning::new(format!("{path}: {error}, reading stopped there")));
+            }
+            if next == Next::Stop {
+                return;
+            }
+        }
+    }
+
+    /// A message's bytes.
+    ///
+    /// # Errors
+    /// If its file cannot be opened, or has no offsets to go to.
+    pub fn open(&self, entry: &Entry) -> io::Result<Take<File>> {
+        let path = self.files.get(entry.file).ok_or(io::ErrorKind::NotFound)?;
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(entry.place.start))?;
+        Ok(file.take(entry.place.end.saturating_sub(entry.place.start)))
+    }
+
+    /// The first `limit` bytes of a message.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and of reading.
+    pub fn read(&self, entry: &Entry, limit: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.open(entry)?.take(limit).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}
