@@ -7,6 +7,7 @@
 
 mod batch;
 pub mod options;
+mod screen;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -177,6 +178,9 @@ impl Session<'_> {
             return Err(self.refused(b"no mbox file specified."));
         };
         config.mailbox = mailbox;
+        if config.is_interactive && !screen::has_terminal() {
+            return Err(self.refused(b"option -I needs a terminal, for input and output"));
+        }
         Ok((config, judge))
     }
 
@@ -201,6 +205,12 @@ impl Session<'_> {
             self.warning(&format!(
                 "category {name} was not created for emails. Messages may not be sorted optimally."
             ));
+        }
+        if config.is_interactive {
+            return screen::run(&config, &mailbox, judge).map_err(|error| {
+                self.error(format!("the terminal failed: {error}").as_bytes());
+                Stop(DONE)
+            });
         }
         let mut selection = Selection::new(config.rules.clone());
         let entries = batch::collect(&config, &mailbox, &mut judge, &mut selection, self);

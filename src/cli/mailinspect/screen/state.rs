@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What the screen shows, and what keys make of it. Nothing here reads or draws: work outside is
+//! asked for by an [`Effect`].
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+
+use super::super::Style;
+use super::commands::KEYS;
+use super::prompt::{Outcome, Prompt};
+use super::view::{Areas, areas};
+use crate::mail::evidence::Evidence;
+use crate::mail::index::Entry;
+use crate::mail::judge::Scoring;
+use crate::mail::order;
+use ratatui::layout::Rect;
+
+/// Work that a key asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// The end.
+    Quit,
+    /// Show a message in the pager.
+    Page(usize),
+    /// Give messages, in this order, to a shell command.
+    Pipe {
+        /// The command.
+        command: String,
+        /// Numbers of entries.
+        messages: Vec<usize>,
+    },
+    /// Find the messages among `among` with a line that matches, or without.
+    Search {
+        /// An extended regular expression.
+        pattern: String,
+        /// Whether those that match are wanted.
+        wants_matches: bool,
+        /// Numbers of entries.
+        among: Vec<usize>,
+    },
+    /// Score all again by another category.
+    Load(String),
+    /// Append messages to an mbox.
+    Save {
+        /// Its path.
+        path: String,
+        /// Numbers of entries.
+        messages: Vec<usize>,
+    },
+}
+
+/// What a line is typed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A command for the current message.
+    Pipe,
+    /// A command for all tagged messages.
+    PipeTagged,
+    /// An expression that messages are to match.
+    Match,
+    /// An expression that messages are not to match.
+    Mismatch,
+    /// A category.
+    Category,
+    /// Where to append the tagged messages.
+    Save,
+}
+
+impl Purpose {
+    /// What stands before the line.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Pipe => "pipe this message to: ",
+            Self::PipeTagged => "pipe each tagged message to: ",
+            Self::Match => "list messages that match: ",
+            Self::Mismatch => "list messages that do not match: ",
+            Self::Category => "category: ",
+            Self::Save => "append tagged messages to mbox: ",
+        }
+    }
+
+    /// Lines of one kind share a history.
+    const fn history(self) -> usize {
+        match self {
+            Self::Pipe | Self::PipeTagged => 0,
+            Self::Match | Self::Mismatch => 1,
+            Self::Category => 2,
+            Self::Save => 3,
+        }
+    }
+}
+
+/// The state of the screen.
+#[derive(Debug, Clone, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of the screen
+pub struct State {
+    /// The mailbox's name.
+    pub mailbox: String,
+    /// The category's name.
+    pub category: String,
+    /// What the list is sorted by.
+    pub scoring: Scoring,
+    /// How messages are shown.
+    pub style: Style,
+    /// Whether the farthest come first.
+    pub is_reversed: bool,
+    /// Whether the terminal takes UTF-8.
+    pub is_utf8: bool,
+    /// Whether colours may be used.
+    pub has_colour: bool,
+    /// All messages of the selection, in their order in the mailbox.
+    pub entries: Vec<Entry>,
+    /// Which of them are tagged.
+    pub tags: Vec<bool>,
+    /// Numbers of those that are listed, in the order of the list.
+    pub list: Vec<usize>,
+    /// Place of the highlighted message in the list.
+    pub cursor: usize,
+    /// Place of the first message shown.
+    pub top: usize,
+    /// Whether the preview is shown.
+    pub has_preview: bool,
+    /// First line of the preview that is shown.
+    pub scroll: usize,
+    /// What the preview is about, and its content.
+    pub evidence: Option<(usize, Evidence)>,
+    /// The line being typed.
+    pub prompt: Option<(Purpose, Prompt)>,
+    /// What last happened.
+    pub notice: String,
+    /// Bytes read and to be read, while the index is made.
+    pub progress: Option<(u64, u64)>,
+    /// Whether the keys are explained instead of the list.
+    pub has_help: bool,
+    /// Commands of the function keys.
+    pub commands: [Option<String>; KEYS],
+    /// The screen.
+    pub area: Rect,
+    /// Numbers of entries that a search has left out.
+    pub(super) hidden: Vec<bool>,
+    pub(super) histories: [Vec<String>; 4],
+    /// Whether the user has chosen a message; until then the first stays highlighted.
+    pub(super) has_moved: bool,
+}
+
+impl State {
+    /// The highlighted message.
+    pub fn current(&self) -> Option<usize> {
+        self.list.get(self.cursor).copied()
+    }
+
+    /// The tagged messages, in the order of the list; those not listed come last.
+    pub fn tagged(&self) -> Vec<usize> {
+        let listed = self.list.iter().copied();
+        let others = (0..self.entries.len()).filter(|&entry| self.hidden[entry]);
+        listed.chain(others).filter(|&entry| self.tags[entry]).collect()
+    }
+
+    /// The parts of the screen.
+    pub fn areas(&self) -> Areas {
+        areas(self.area, self.has_preview)
+    }
+
+    /// Takes in new messages.
+    pub fn add(&mut self, entries: Vec<Entry>) {
+        self.entries.extend(entries.into_iter().filter(|entry| entry.is_listed));
+        self.tags.resize(self.entries.len(), false);
+        self.hidden.resize(self.entries.len(), false);
+        self.sort();
+    }
+
+    /// Forgets all messages: they are scored again by another category.
+    pub fn restart(&mut self, category: String) {
+        self.category = category;
+        self.entries.clear();
+        self.tags.clear();
+        self.hidden.clear();
+        self.list.clear();
+        self.evidence = None;
+        (self.cursor, self.top, self.has_moved) = (0, 0, false);
+    }
+
+    /// Sorts the list again; the highlighted message stays so.
+    fn sort(&mut self) {
+        let current = self.current().filter(|_| self.has_moved);
+        let listed: Vec<usize> =
+            (0..self.entries.len()).filter(|&entry| !self.hidden[entry]).collect();
+        let number = self.scoring.number();
+        let scores: Vec<f32> =
+            listed.iter().map(|&entry| self.entries[entry].measures.scores[number]).collect();
+        self.list = order::ascending(&scores).into_iter().map(|at| listed[at]).collect();
+        if self.is_reversed {
+            self.list.reverse();
+        }
+        let place = current.and_then(|entry| self.list.iter().position(|&other| other == entry));
+        self.go(place.unwrap_or(0));
+    }
+
+    /// Takes in what a search has found among the messages listed.
+    pub fn found(&mut self, entries: &[usize]) {
+        self.hidden.fill(true);
+        for &entry in entries {
+            self.hidden[entry] = false;
+        }
+        self.sort();
+        self.notice = format!("{} messages listed; an empty search lists all", entries.len());
+    }
+
+    /// Highlights the message at `place`, or the last one.
+    fn go(&mut self, place: usize) {
+        let before = self.current();
+        self.cursor = place.min(self.list.len().saturating_sub(1));
+        let rows = self.rows();
+        self.top = self.top.min(self.cursor).max((self.cursor + 1).saturating_sub(rows));
+        if self.current() != before {
+            self.scroll = 0;
+        }
+    }
+
+    /// Moves the highlight by hand.
+    fn move_to(&mut self, place: usize) {
+        self.has_moved = true;
+        self.go(place);
+    }
+
+    /// Lines of the list that the screen has room for.
+    fn rows(&self) -> usize {
+        usize::from(self.areas().list.height).max(1)
+    }
+
+    /// The screen has this size now.
+    pub fn resize(&mut self, area: Rect) {
+        self.area = area;
+        self.go(self.cursor);
+    }
+
+    /// Takes a key.
+    pub fn key(&mut self, key: KeyEvent) -> Option<Effect> {
+        if let Some((purpose, mut prompt)) = self.prompt.take() {
+            match prompt.key(key, &self.histories[purpose.history()]) {
+                Outcome::Open => self.prompt = Some((purpose, prompt)),
+                Outcome::Cancelled => {}
+                Outcome::Entered(line) => return self.entered(purpose, line),
+            }
+            return None;
+        }
+        self.notice.clear();
+        if std::mem::take(&mut self.has_help) {
+            return None;
+        }
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let meta = key.modifiers.contains(KeyModifiers::ALT);
+        match key.code {
+            KeyCode::Char(character) if control => return self.control(character),
+            KeyCode::Char(character) if meta => self.meta(character),
+            KeyCode::Char(character) => return self.character(character),
+            KeyCode::Down => self.move_to(self.cursor + 1),
+            KeyCode::Up => self.move_to(self.cursor.saturating_sub(1)),
+            KeyCode::PageDown => self.page_down(),
+            KeyCode::PageUp => self.page_up(),
+            KeyCode::End => self.move_to(usize::MAX),
+            KeyCode::Home => self.move_to(0),
+            KeyCode::Enter => return self.current().map(Effect::Page),
+            KeyCode::F(number) => self.function(usize::from(number)),
+            _ => {}
+        }
+        None
+    }
+
+    fn control(&mut self, character: char) -> Option<Effect> {
+        match character {
+            'n' => self.move_to(self.cursor + 1),
+            'p' => self.move_to(self.cursor.saturating_sub(1)),
+            'f' | 'v' => self.page_down(),
+            'b' => self.page_up(),
+            'c' => return Some(Effect::Quit),
+            // Return and line feed, as some terminals send them.
+            'm' | 'j' => return self.current().map(Effect::Page),
+            _ => {}
+        }
+        None
+    }
+
+    fn meta(&mut self, character: char) {
+        match character {
+            'v' => self.page_up(),
+            '>' => self.move_to(usize::MAX),
+            '<' => self.move_to(0),
+            's' => self.ask(Purpose::Match, ""),
+            'r' => self.ask(Purpose::Mismatch, ""),
+            _ => {}
+        }
+    }
+
+    fn character(&mut self, character: char) -> Option<Effect> {
+        match character {
+            'q' | 'Q' => return Some(Effect::Quit),
+            'j' => self.move_to(self.cursor + 1),
+            'k' => self.move_to(self.cursor.saturating_sub(1)),
+            ' ' => self.page_down(),
+            'G' => self.move_to(usize::MAX),
+            '1' => self.move_to(0),
+            'v' => return self.current().map(Effect::Page),
+            'o' => {
+                self.scoring = self.scoring.next();
+                self.sort();
+            }
+            'p' => {
+                self.style = match self.style {
+                    Style::FromLine => Style::Summary,
+                    Style::Summary => Style::FromLine,
+                };
+            }
+            'z' => {
+                self.is_reversed = !self.is_reversed;
+                self.sort();
+            }
+            't' | 'u' => {
+                if let Some(current) = self.current() {
+                    self.tags[current] = character == 't';
+                }
+            }
+            'T' | 'U' => {
+                for &entry in &self.list {
+                    self.tags[entry] = character == 'T';
+                }
+            }
+            's' => self.ask(Purpose::Pipe, ""),
+            'S' => self.ask_tagged(Purpose::PipeTagged, ""),
+            'w' => self.ask_tagged(Purpose::Save, ""),
+            '/' => self.ask(Purpose::Match, ""),
+            '?' => self.ask(Purpose::Mismatch, ""),
+            'c' => self.ask(Purpose::Category, ""),
+            'e' => {
+                self.has_preview = !self.has_preview;
+                self.go(self.cursor);
+            }
+            'J' => self.scroll_by(1),
+            'K' => self.scroll_by(-1),
+            'h' => self.has_help = true,
+            _ => {}
+        }
+        None
+    }
+
+    fn function(&mut self, number: usize) {
+        let command = number.checked_sub(1).and_then(|at| self.commands.get(at)?.clone());
+        match command {
+            Some(command) => self.ask_tagged(Purpose::PipeTagged, &command),
+            None => self.notice = format!("F{number} has no command in .mailinspectrc"),
+        }
+    }
+
+    fn page_down(&mut self) {
+        self.move_to(self.cursor + self.rows());
+    }
+
+    fn page_up(&mut self) {
+        self.move_to(self.cursor.saturating_sub(self.rows()));
+    }
+
+    fn scroll_by(&mut self, lines: isize) {
+        let last = self.evidence.as_ref().map_or(0, |(_, evidence)| evidence.lines.len());
+        self.scroll = self.scroll.saturating_add_signed(lines).min(last.saturating_sub(1));
+    }
+
+    fn ask(&mut self, purpose: Purpose, text: &str) {
+        self.prompt = Some((purpose, Prompt::new(text)));
+    }
+
+    fn ask_tagged(&mut self, purpose: Purpose, text: &str) {
+        if self.tags.contains(&true) {
+            self.ask(purpose, text);
+        } else {
+            self.notice = "no message is tagged: t tags one, T all that are listed".to_owned();
+        }
+    }
+
+    fn entered(&mut self, purpose: Purpose, line: String) -> Option<Effect> {
+        let is_search = matches!(purpose, Purpose::Match | Purpose::Mismatch);
+        if line.is_empty() {
+            if is_search {
+                self.hidden.fill(false);
+                self.sort();
+            }
+            return None;
+        }
+        let history = &mut self.histories[purpose.history()];
+        if history.last() != Some(&line) {
+            history.push(line.clone());
+        }
+        Some(match purpose {
+            Purpose::Pipe => Effect::Pipe { command: line, messages: vec![self.current()?] },
+            Purpose::PipeTagged => Effect::Pipe { command: line, messages: self.tagged() },
+            Purpose::Match | Purpose::Mismatch => Effect::Search {
+                pattern: line,
+                wants_matches: purpose == Purpose::Match,
+                among: self.list.clone(),
+            },
+            Purpose::Category => Effect::Load(line),
+            Purpose::Save => Effect::Save { path: line, messages: self.tagged() },
+        })
+    }
+
+    /// Takes an action of the mouse: the wheel moves, a click highlights.
+    pub fn mouse(&mut self, event: MouseEvent) {
+        if self.prompt.is_some() || self.has_help {
+            return;
+        }
+        let at = Position { x: event.column, y: event.row };
+        let Areas { list, preview, .. } = self.areas();
+        let in_preview = preview.is_some_and(|preview| preview.contains(at));
+        match event.kind {
+            MouseEventKind::ScrollDown if in_preview => self.scroll_by(3),
+            MouseEventKind::ScrollUp if in_preview => self.scroll_by(-3),
+            MouseEventKind::ScrollDown => self.move_to(self.cursor + 3),
+            MouseEventKind::ScrollUp => self.move_to(self.cursor.saturating_sub(3)),
+            MouseEventKind::Down(_) if list.contains(at) => {
+                let place = self.top + usize::from(at.y - list.y);
+                if place < self.list.len() {
+                    self.move_to(place);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Draws the screen.
+
+use std::borrow::Cow;
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Color, Modifier, Style as Look};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, Paragraph};
+
+use super::super::Style;
+use super::state::State;
+use crate::filter::decode::encoded_words;
+use crate::mail::evidence::{self, Evidence};
+use crate::mail::index::Entry;
+use crate::mail::select::content;
+use crate::report::cformat;
+
+/// The parts of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Areas {
+    /// What is shown.
+    pub title: Rect,
+    /// The messages.
+    pub list: Rect,
+    /// The highlighted message, if there is room.
+    pub preview: Option<Rect>,
+    /// What happened, or the line being typed.
+    pub notice: Rect,
+    /// The keys.
+    pub help: Rect,
+}
+
+/// Least width for a preview beside the list, and least height for one below it.
+const WIDE: u16 = 132;
+const HIGH: u16 = 14;
+
+/// Divides the screen.
+pub fn areas(area: Rect, has_preview: bool) -> Areas {
+    let row = |y: u16| Rect { y: area.y + y, height: 1, ..area }.intersection(area);
+    let height = area.height;
+    let body = Rect { y: area.y + 1, height: height.saturating_sub(3), ..area }.intersection(area);
+    let (mut list, mut preview) = (body, None);
+    if has_preview && area.width >= WIDE {
+        list.width = body.width / 2;
+        preview = Some(Rect { x: body.x + list.width, width: body.width - list.width, ..body });
+    } else if has_preview && height >= HIGH {
+        list.height = body.height * 2 / 5;
+        let rest = body.height - list.height;
+        preview = Some(Rect { y: body.y + list.height, height: rest, ..body });
+    }
+    Areas {
+        title: row(0),
+        list,
+        preview,
+        notice: row(height.saturating_sub(2).max(1)),
+        help: row(height.saturating_sub(1).max(2)),
+    }
+}
+
+const KEYS: &str = "q: quit o: scoring z: rev. sort /: search tT: tag uU: untag sS: send to shell \
+                    p: summary c: category";
+
+const HELP: &str = "\
+ q               quit
+ j k, arrows     next, previous message; also ctrl-N, ctrl-P
+ space ctrl-B    next, previous page; also ctrl-F, page keys
+ 1 G             first, last message; also home, end
+ return v        show the message in $PAGER
+ o p z           next scoring; next style; reverse the order
+ / ?             list only messages that match, do not match, an
+                 extended regular expression; an empty one lists all
+ t u  T U        tag, untag this message; all messages listed
+ s S             pipe this message, each tagged one, to a command
+ F1 to F10       as S, with a command from ~/.mailinspectrc
+ w               append the tagged messages to an mbox
+ c               load another category and score again
+ e  J K          preview on or off; scroll it
+
+ In the preview each word is coloured by what it adds to the score:
+ green for the category, red against it, bold from 10 bits on.
+
+ Any key goes on.";
+
+/// Draws the screen.
+pub fn draw(frame: &mut Frame<'_>, state: &State) {
+    let areas = state.areas();
+    let bar = Look::new().add_modifier(Modifier::REVERSED);
+    frame.render_widget(Paragraph::new(title(state)).style(bar), areas.title);
+    if state.has_help {
+        let rows = areas.preview.map_or(areas.list, |preview| preview.union(areas.list));
+        frame.render_widget(Paragraph::new(HELP), rows);
+    } else {
+        list(frame, state, areas.list);
+        if let Some(area) = areas.preview {
+            preview(frame, state, area);
+        }
+    }
+    frame.render_widget(Paragraph::new(KEYS).style(bar), areas.help);
+    notice(frame, state, areas.notice);
+}
+
+fn title(state: &State) -> String {
+    let name = printable(state.mailbox.as_bytes(), state.is_utf8);
+    let mut text = format!(
+        "mailinspect {name} {} msgs sorted({}{}) by category {}",
+        state.entries.len(),
+        state.scoring.name(),
+        if state.is_reversed { ", reversed" } else { "" },
+        printable(state.category.as_bytes(), state.is_utf8),
+    );
+    if let Some((read, size)) = state.progress {
+        let percent = (read.saturating_mul(100)).checked_div(size).unwrap_or(100).min(100);
+        text.push_str(&format!("  reading: {percent}%"));
+    }
+    text
+}
+
+fn notice(frame: &mut Frame<'_>, state: &State, area: Rect) {
+    let Some((purpose, prompt)) = &state.prompt else {
+        frame.render_widget(Paragraph::new(state.notice.as_str()), area);
+        return;
+    };
+    let (before, behind) = prompt.parts();
+    let label = purpose.label();
+    // Show the end of a line that is longer than the screen.
+    let width = |text: &str| Line::raw(text).width();
+    let room = usize::from(area.width).saturating_sub(1);
+    let used = width(label) + width(before);
+    let skipped = used.saturating_sub(room);
+    let line = Paragraph::new(format!("{label}{before}{behind}"));
+    let offset = u16::try_from(skipped).unwrap_or(u16::MAX);
+    frame.render_widget(line.scroll((0, offset)), area);
+    let x = u16::try_from(used - skipped).unwrap_or(0);
+    frame.set_cursor_position(Position { x: area.x + x, y: area.y });
+}
+
+/// Widths of the bar, and of date and sender in the list.
+const BAR: usize = 6;
+const DATE: usize = 11;
+const SENDER: usize = 20;
+
+fn list(frame: &mut Frame<'_>, state: &State, area: Rect) {
+    let number = state.scoring.number();
+    let (low, high) = state
+        .list
+        .iter()
+        .map(|&entry| f64::from(state.entries[entry].measures.scores[number]))
+        .filter(|score| score.is_finite())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), score| {
+            (low.min(score), high.max(score))
+        });
+    let rows = state.list.iter().enumerate().skip(state.top).take(usize::from(area.height));
+    for (row, (place, &at)) in (area.y..).zip(rows) {
+        let entry = &state.entries[at];
+        let score = f64::from(entry.measures.scores[number]);
+        let mut text = vec![if state.tags[at] { b'T' } else { b' ' }, b' '];
+        cformat::fixed(&mut text, score, 8, 1);
+        let mut line = String::from_utf8_lossy(&text).into_owned();
+        line.push(' ');
+        if area.width >= 60 {
+            line.push_str(&bar((score - low) / (high - low), state.is_utf8));
+            line.push(' ');
+        }
+        line.push_str(&description(entry, state));
+        let look = if place == state.cursor {
+            Look::new().add_modifier(Modifier::REVERSED)
+        } else if state.tags[at] {
+            Look::new().add_modifier(Modifier::BOLD)
+        } else {
+            Look::new()
+        };
+        let area = Rect { y: row, height: 1, ..area };
+        frame.render_widget(Paragraph::new(line).style(look), area);
+    }
+    if state.list.is_empty() && state.progress.is_none() {
+        frame.render_widget(Paragraph::new("  no messages"), area);
+    }
+}
+
+/// A bar of [`BAR`] columns for a share from 0 to 1.
+fn bar(share: f64, is_utf8: bool) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 0..=48; NaN becomes 0
+    let eighths = (share.clamp(0.0, 1.0) * 48.0).round() as usize;
+    let (full, rest) = (eighths / 8, eighths % 8);
+    let mut bar =
+        if is_utf8 { "█".repeat(full) + EIGHTHS[rest] } else { "#".repeat(eighths.div_ceil(8)) };
+    let width = if is_utf8 { full + usize::from(rest > 0) } else { eighths.div_ceil(8) };
+    bar.extend(std::iter::repeat_n(' ', BAR - width));
+    bar
+}
+
+fn description(entry: &Entry, state: &State) -> String {
+    let utf8 = state.is_utf8;
+    match state.style {
+        Style::FromLine => printable(content(&entry.from_line), utf8).into_owned(),
+        Style::Summary => format!(
+            "{} {} {}",
+            column(&date(entry), DATE),
+            column(&sender(&header(&entry.from, 5), utf8), SENDER),
+            printable(&header(&entry.subject, 8), utf8),
+        ),
+    }
+}
+
+/// The value of a header line, decoded; `skip` is the length of its name and colon.
+fn header(line: &[u8], skip: usize) -> Vec<u8> {
+    let mut line = content(line).to_vec();
+    encoded_words(&mut line);
+    line.get(skip..).unwrap_or_default().trim_ascii().to_vec()
+}
+
+/// A sender's name, or the address if there is none.
+fn sender(from: &[u8], utf8: bool) -> String {
+    let text = printable(from, utf8);
+    let name = text.split('<').next().unwrap_or_default().trim().trim_matches('"');
+    if name.is_empty() { text.trim_matches(['<', '>']).to_owned() } else { name.to_owned() }
+}
+
+/// Day, month and year of a `Date:` line: `14 Jan 2004`.
+fn date(entry: &Entry) -> String {
+    let text = String::from_utf8_lossy(content(&entry.date)).into_owned();
+    let value = text.get(5..).unwrap_or_default();
+    let value = value.split_once(',').map_or(value, |(_, rest)| rest);
+    let words: Vec<&str> = value.split_whitespace().take(3).collect();
+    printable(words.join(" ").as_bytes(), false).into_owned()
+}
+
+/// `text` in exactly `width` columns.
+fn column(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    let mut used = 0;
+    for character in text.chars() {
+        let columns = Span::raw(character.to_string()).width();
+        if used + columns > width {
+            break;
+        }
+        out.push(character);
+        used += columns;
+    }
+    out.extend(std::iter::repeat_n(' ', width - used));
+    out
+}
+
+/// Text from a mail as it may go to a terminal: no control characters, which could move the cursor or
+/// change what is seen; only ASCII where the terminal takes no UTF-8.
+fn printable(text: &[u8], is_utf8: bool) -> Cow<'_, str> {
+    let text = String::from_utf8_lossy(text);
+    let is_plain = |character: char| match character {
+        ' '..='~' => true,
+        character if character.is_ascii() || character.is_control() => false,
+        // marks of writing direction
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => false,
+        _ => is_utf8,
+    };
+    if text.chars().all(is_plain) {
+        return text;
+    }
+    let shown = text.chars().map(|character| match character {
+        '\t' | '\n' | '\r' => ' ',
+        character if is_plain(character) => character,
+        _ => '?',
+    });
+    Cow::Owned(shown.collect())
+}
+
+/// Bits from which a word is coloured, and from which it stands out: features weigh tens of bits.
+const SEEN: f64 = 1.0;
+const STRONG: f64 = 10.0;
+
+/// How a word of this weight looks.
+fn tint(bits: f64, has_colour: bool) -> Look {
+    let look = Look::new();
+    if !(bits.abs() >= SEEN) {
+        return look;
+    }
+    let look = match (bits > 0.0, has_colour) {
+        (true, true) => look.fg(Color::Green),
+        (false, true) => look.fg(Color::Red),
+        (true, false) => look,
+        (false, false) => look.add_modifier(Modifier::UNDERLINED),
+    };
+    if bits.abs() >= STRONG || (bits > 0.0 && !has_colour) {
+        look.add_modifier(Modifier::BOLD)
+    } else {
+        look
+    }
+}
+
+/// Words named at the top of the preview, each way.
+const NAMED: usize = 12;
+
+fn preview(frame: &mut Frame<'_>, state: &State, area: Rect) {
+    let beside = area.x > 0;
+    let block = Block::new().borders(if beside { Borders::LEFT } else { Borders::TOP });
+    let block = if state.is_utf8 {
+        block
+    } else {
+        block.border_set(ratatui::symbols::border::Set {
+            vertical_left: "|",
+            horizontal_top: "-",
+            ..ratatui::symbols::border::PLAIN
+        })
+    };
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    let Some((about, found)) = &state.evidence else { return };
+    if state.current() != Some(*about) {
+        return;
+    }
+    let mut lines = summary(found, state);
+    let rows = usize::from(inner.height);
+    lines.extend(found.lines.iter().skip(state.scroll).take(rows).map(|line| tinted(line, state)));
+    frame.render_widget(Paragraph::new(lines), inner);
+}
+
+/// The strongest words, each way, with their bits.
+fn summary<'a>(found: &'a Evidence, state: &State) -> Vec<Line<'a>> {
+    let total: f64 = found.terms.iter().map(|term| term.bits).sum();
+    let cut = if found.is_cut { ", beginning only" } else { "" };
+    let head = format!("evidence for {}: {total:+.1} bits{cut}", state.category);
+    let mut lines = vec![Line::raw(printable(head.as_bytes(), state.is_utf8).into_owned())];
+    for (label, sign) in [("    for:", 1.0), ("against:", -1.0)] {
+        let mut spans = vec![Span::raw(label)];
+        for term in found.terms.iter().filter(|term| term.bits * sign > 0.0).take(NAMED) {
+            let word = printable(&term.text, state.is_utf8).into_owned();
+            spans.push(Span::raw(" "));
+            spans.push(Span::styled(word, tint(sign * STRONG, state.has_colour)));
+            spans.push(Span::raw(format!(" {:+.1}", term.bits)));
+        }
+        lines.push(Line::from(spans));
+    }
+    lines
+}
+
+/// A line of the message, its words coloured.
+fn tinted<'a>(line: &'a evidence::Line, state: &State) -> Line<'a> {
+    let mut spans = Vec::new();
+    let mut from = 0;
+    for word in &line.words {
+        if word.at.start < from {
+            continue;
+        }
+        spans.push(Span::raw(printable(&line.text[from..word.at.start], state.is_utf8)));
+        let text = printable(&line.text[word.at.clone()], state.is_utf8);
+        spans.push(Span::styled(text, tint(word.bits, state.has_colour)));
+        from = word.at.end;
+    }
+    spans.push(Span::raw(printable(&line.text[from..], state.is_utf8)));
+    Line::from(spans)
+}
