@@ -175,3 +175,62 @@ fn split(text: &[u8], mut words: Vec<Word>, lines: &mut Vec<Line>) {
         start = end;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mail::judge::Fidelity;
+    use crate::mail::sample;
+
+    /// Lines with each word that weighs something in brackets, `+` or `-` before it.
+    fn marked(found: &Evidence) -> Vec<String> {
+        let line = |line: &Line| {
+            let mut out = Vec::new();
+            let mut from = 0;
+            for word in line.words.iter().filter(|word| word.bits != 0.0) {
+                out.extend_from_slice(&line.text[from..word.at.start]);
+                out.push(if word.bits > 0.0 { b'+' } else { b'-' });
+                out.push(b'[');
+                out.extend_from_slice(&line.text[word.at.clone()]);
+                out.push(b']');
+                from = word.at.end;
+            }
+            out.extend_from_slice(&line.text[from..]);
+            String::from_utf8(out).expect("text")
+        };
+        found.lines.iter().map(line).collect()
+    }
+
+    #[test]
+    fn words_are_found_where_they_stand() {
+        let words = [("red", 3, 2.0), ("red", 10, 3.0), ("caf\u{e9}", 3, 1.0)];
+        let mut judge = sample::judge(&words, Fidelity::Exact);
+        let message = "From x\nSubject: Red =?utf-8?q?red?=\nX-Red: red\n\n\ninfrared red,REDred\n\
+                       \n\ncaf\u{e9} Red";
+        let found = evidence(&mut judge, message.as_bytes(), 1 << 16, &mut |_| {});
+        assert_eq!(
+            marked(&found),
+            ["Subject: +[Red] +[red]", "", "infrared +[red],REDred", "", "caf\u{e9} +[Red]", ""]
+        );
+        let red = &found.terms[0];
+        assert_eq!((&red.text[..], red.count), (&b"red"[..], 4));
+        assert!((red.bits - bits(10.0)).abs() < 1e-12, "{}", red.bits);
+        assert!(!found.is_cut);
+    }
+
+    #[test]
+    fn long_messages_are_cut() {
+        let mut judge = sample::judge(&[], Fidelity::Exact);
+        let found = evidence(&mut judge, b"From x\n\nred green blue", 13, &mut |_| {});
+        assert!(found.is_cut);
+        assert_eq!(found.terms.iter().map(|term| term.count).sum::<u32>(), 2);
+    }
+
+    #[test]
+    fn decoded_lines_are_split_and_words_stay_with_them() {
+        let mut judge = sample::judge(&[("red", 3, 2.0)], Fidelity::Exact);
+        let message = b"Content-Transfer-Encoding: base64\n\nb25lIHJlZAp0d28KcmVkIHRocmVlCg==\n";
+        let found = evidence(&mut judge, message, 1 << 16, &mut |_| {});
+        assert_eq!(marked(&found)[..3], ["one +[red]", "two", "+[red] three"]);
+    }
+}

@@ -207,3 +207,140 @@ fn finish(
     entry.is_listed = selection.is_listed();
     sink(entry)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mail::sample;
+
+    fn entries_of(text: &[u8], fidelity: Fidelity, name: Option<&[u8]>) -> Vec<Entry> {
+        let mut judge = sample::judge(&[("red", 3, 4.0), ("subject:", 10, 2.0)], fidelity);
+        let mut found = Vec::new();
+        let part = Part { file: 0, name };
+        let mut selection = Selection::default();
+        index(Box::new(text), part, &mut judge, &mut selection, &mut |_| {}, &mut |entry| {
+            found.push(entry);
+            Next::Go
+        })
+        .expect("memory can be read");
+        found
+    }
+
+    #[test]
+    fn messages_begin_at_from_lines_behind_empty_lines() {
+        for (text, places) in [
+            ("", &[][..]),
+            ("\n\n", &[]),
+            ("no mail\nFrom a\n", &[]),
+            ("From a", &[(0, 6, 6)]),
+            ("From a\nX: y\n\nFrom b\n", &[(0, 7, 13), (13, 20, 20)]),
+            ("From a\r\nX: y\r\n\r\nFrom b\r\n", &[(0, 8, 16), (16, 24, 24)]),
+            ("no mail\n\nFrom a\n\nFrom text\n>From x\n", &[(9, 16, 17), (17, 27, 35)]),
+            ("From a\n\nb\nFrom c\n \nFrom d\n", &[(0, 7, 26)]),
+            ("From \0zero\n\nFrom b\n", &[(0, 11, 12), (12, 19, 19)]),
+        ] {
+            for fidelity in [Fidelity::Compatible, Fidelity::Exact] {
+                let found: Vec<(u64, u64, u64)> = entries_of(text.as_bytes(), fidelity, None)
+                    .iter()
+                    .map(|entry| (entry.place.start, entry.position, entry.place.end))
+                    .collect();
+                assert_eq!(found, places, "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn files_of_folders_are_messages_without_from_lines() {
+        let text = b"Subject: a\n\nFrom b\n\n";
+        let found = entries_of(text, Fidelity::Compatible, Some(b"cur/1"));
+        let found: Vec<(&[u8], &[u8])> =
+            found.iter().map(|entry| (&entry.from_line[..], &entry.subject[..])).collect();
+        assert_eq!(found, [(&b"cur/1\n"[..], &b"Subject: a\n"[..]), (b"From b\n", b"")]);
+    }
+
+    #[test]
+    fn summaries_cut_sender_and_subject() {
+        let from = "From: ".to_owned() + &"f".repeat(30);
+        let subject = "Subject: ".to_owned() + &"s".repeat(70);
+        for (header, expected) in [
+            ("X: y\n".to_owned(), "[]\n".to_owned()),
+            ("from: dave\nSUBJECT: lunch\n".into(), "[dave ] lunch\n".into()),
+            ("From: dave\n".into(), "[dave ]\n".into()),
+            ("From:\nSubject:\n".into(), "[]\n".into()),
+            ("Subject: one\n two\nSubject: three\n".into(), "[] three\n".into()),
+            ("From: dave\r\nSubject: a\r\n".into(), "[dave\r ] a\r\n".into()),
+            (format!("{from}\n{subject}\n"), format!("[{}] {}\n", "f".repeat(20), "s".repeat(59))),
+        ] {
+            let text = format!("From x\n{header}\nFrom: not\nSubject: this\n");
+            let found = entries_of(text.as_bytes(), Fidelity::Compatible, None);
+            assert_eq!(String::from_utf8_lossy(&found[0].summary()), expected, "{header}");
+        }
+    }
+
+    #[test]
+    fn headers_of_parts_are_passed_over_and_those_of_inner_messages_count() {
+        let text = "From x\nSubject: outer\nContent-Type: multipart/mixed; boundary=B\n\n--B\n\
+                    Subject: part\n\ntext\n--B\nContent-Type: message/rfc822\n\nSubject: inner\n\n\
+                    text\n";
+        let found = entries_of(text.as_bytes(), Fidelity::Compatible, None);
+        assert_eq!(found[0].subject, b"Subject: inner\n");
+        let text = text.replace("message/rfc822", "text/plain");
+        let found = entries_of(text.as_bytes(), Fidelity::Compatible, None);
+        assert_eq!(found[0].subject, b"Subject: outer\n");
+    }
+
+    #[test]
+    fn a_sink_can_stop_the_reading() {
+        let mut judge = sample::judge(&[], Fidelity::Compatible);
+        let text: &[u8] = b"From a\n\nFrom b\n\nFrom c\n";
+        let mut count = 0;
+        let part = Part { file: 0, name: None };
+        let mut selection = Selection::default();
+        let stopped =
+            index(Box::new(text), part, &mut judge, &mut selection, &mut |_| {}, &mut |_| {
+                count += 1;
+                if count == 2 { Next::Stop } else { Next::Go }
+            });
+        assert_eq!((stopped.is_ok(), count), (true, 2));
+    }
+
+    #[test]
+    fn any_bytes_are_read() {
+        let mut state = 1_u32;
+        let words: [&[u8]; 9] =
+            [b"From ", b"\n", b"\n\n", b"\0", b"Subject: ", b"\xff", b"a b", b"--B\n", b"\r\n"];
+        for _ in 0..200 {
+            let mut text = Vec::new();
+            for _ in 0..40 {
+                state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+                text.extend_from_slice(words[(state >> 16) as usize % words.len()]);
+            }
+            let mut end = 0;
+            for entry in entries_of(&text, Fidelity::Compatible, None) {
+                assert!(entry.place.start >= end && entry.place.end >= entry.position);
+                end = entry.place.end;
+            }
+            assert!(end <= text.len() as u64);
+        }
+    }
+
+    #[test]
+    fn a_message_without_tokens_spoils_the_next_one_s_divergence() {
+        let text =
+            b"From a\nSubject: red red\n\nred\n\nFrom b\n\n\nFrom c\n\nred\n\nFrom d\n\nred red\n";
+        let found = entries_of(text, Fidelity::Compatible, None);
+        let shown: Vec<String> = found
+            .iter()
+            .flat_map(|entry| entry.measures.scores)
+            .map(|score| {
+                let mut text = Vec::new();
+                crate::report::cformat::fixed(&mut text, f64::from(score), 0, 1);
+                String::from_utf8(text).expect("digits")
+            })
+            .collect();
+        assert_eq!(shown[4..8], ["-nan", "-nan", "nan", "0.0"]);
+        assert_eq!((&shown[10][..], &shown[14][..]), ("-inf", "inf"));
+        let exact = entries_of(text, Fidelity::Exact, None);
+        assert_eq!(exact[2].measures.scores[2], -4.0, "-(4 + 0) nats");
+    }
+}

@@ -277,3 +277,69 @@ fn message_cost(standing: &Standing, model: &Model) -> f64 {
         k * (log(lambda) - log(k) + 1.0) - log(2.0 * core::f64::consts::PI * k) / 2.0 - lambda;
     -standing.score - length
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mail::sample;
+
+    fn measures(judge: &mut Judge, text: &str) -> Measures {
+        for line in text.split_inclusive('\n') {
+            let mut line = line.as_bytes().to_vec();
+            if judge.filter(&mut line) {
+                judge.score(&mut line, &mut |_| {}, |_, _| {});
+            }
+        }
+        judge.finish()
+    }
+
+    #[test]
+    fn costs_follow_the_formulas() {
+        // 9 features in 3 documents: λ = 3. The sample's reference measure costs nothing.
+        let words = [("red", 3, 4.0), ("blue", 3, 1.0)];
+        let mut judge = sample::judge(&words, Fidelity::Compatible);
+        let found = measures(&mut judge, "X: y\n\nred blue\nred unknown\n");
+        let (s, k) = (9.0, 4.0_f64);
+        let length =
+            k * (3.0_f64.ln() - k.ln() + 1.0) - (2.0 * std::f64::consts::PI * k).ln() / 2.0 - 3.0;
+        assert_eq!(found.complexity, 4.0);
+        assert_eq!(found.scores[0], narrow(-s - length));
+        assert_eq!(found.scores[1], narrow(-s / k));
+        // H of {red: 2, blue: 1, unknown: 1}
+        let entropy = 4.0_f64.ln() - 2.0 * 2.0_f64.ln() / 4.0;
+        assert_eq!(found.scores[2], narrow(-(s / k + entropy)));
+    }
+
+    #[test]
+    fn entropy_starts_at_the_last_message_s_unless_exact() {
+        let words = [("red", 3, 4.0)];
+        for (fidelity, is_carried) in [(Fidelity::Compatible, true), (Fidelity::Exact, false)] {
+            let mut judge = sample::judge(&words, fidelity);
+            let text = "X: y\n\nred green\n";
+            let first = measures(&mut judge, text).scores[2];
+            judge.start_file();
+            let second = measures(&mut judge, text).scores[2];
+            assert_eq!(first != second, is_carried, "{first} {second}");
+        }
+    }
+
+    #[test]
+    fn only_exact_judges_take_markup_out() {
+        let text = "Content-Type: text/html\n\n<html><p class=red>red</p></html>\n";
+        let words = [("red", 2, 4.0)];
+        let compatible = measures(&mut sample::judge(&words, Fidelity::Compatible), text);
+        let exact = measures(&mut sample::judge(&words, Fidelity::Exact), text);
+        assert_eq!(exact.complexity, 1.0);
+        assert!(compatible.complexity > 4.0);
+    }
+
+    #[test]
+    fn scorings_go_round() {
+        let mut scoring = Scoring::default();
+        for (number, expected) in Scoring::ALL.into_iter().enumerate() {
+            assert_eq!((scoring, scoring.number()), (expected, number));
+            scoring = scoring.next();
+        }
+        assert_eq!(scoring, Scoring::Message);
+    }
+}

@@ -103,3 +103,37 @@ impl Mailbox {
         Ok(bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mail::judge::Fidelity;
+    use crate::mail::sample;
+    use std::fs;
+
+    #[test]
+    fn folders_and_files_are_read_and_messages_found_again() {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        for folder in ["mail/cur", "mail/new", "mail/tmp"] {
+            fs::create_dir_all(place.path().join(folder)).expect("a folder");
+        }
+        fs::write(place.path().join("mail/new/2"), "Subject: two\n\nb\n").expect("written");
+        fs::write(place.path().join("mail/cur/1"), "Subject: one\n\na\n").expect("written");
+        fs::write(place.path().join("mail/tmp/3"), "Subject: three\n\na\n").expect("written");
+        fs::write(place.path().join("mbox"), "From a\n\none\n\nFrom b\n\ntwo\n").expect("written");
+        for (name, expected) in [
+            ("mail", ["Subject: one\n\na\n", "Subject: two\n\nb\n"]),
+            ("mbox", ["From a\n\none\n\n", "From b\n\ntwo\n"]),
+        ] {
+            let mailbox = Mailbox::new(&place.path().join(name), &mut |_| {}).expect("it is there");
+            let mut found = Vec::new();
+            let mut judge = sample::judge(&[], Fidelity::Compatible);
+            mailbox.index(&mut judge, &mut Selection::default(), &mut |_| {}, &mut |entry| {
+                found.push(mailbox.read(&entry, 1000).expect("readable"));
+                Next::Go
+            });
+            assert_eq!(found, expected.map(|text| text.as_bytes().to_vec()), "{name}");
+        }
+        assert!(Mailbox::new(&place.path().join("nothing"), &mut |_| {}).is_err());
+    }
+}

@@ -14,3 +14,6 @@ pub mod judge;
 pub mod mailbox;
 pub mod order;
 pub mod select;
+
+#[cfg(test)]
+pub(crate) mod sample;

@@ -276,3 +276,163 @@ pub fn main() -> ExitCode {
     });
     ExitCode::from(status.unwrap_or(DONE))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mail::sample;
+
+    const MBOX: &str = "From a@x Mon Jan  5 10:00:00 2004\nFrom: Ann <a@x>\nSubject: red red\n\nred\n\n\
+                        From b@x Mon Jan  5 11:00:00 2004\nSubject: Blue\n\nblue blue\n\n\
+                        From c@x Mon Jan  5 12:00:00 2004\nFrom: Cid\n\nred gray (1)\n";
+
+    struct Done {
+        status: u8,
+        out: String,
+        err: String,
+    }
+
+    /// Runs the program in a folder with `mbox`, `cat` and `cats/cat`; `@` stands for the folder.
+    fn mailinspect(args: &[&str]) -> Done {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let folder = place.path().to_str().expect("a plain path");
+        std::fs::create_dir(place.path().join("cats")).expect("a folder");
+        for name in ["cat", "cats/cat"] {
+            let words = [("red", 3, 12.0), ("blue", 3, 2.0), ("Blue", 10, 6.0)];
+            sample::write(&place.path().join(name), &words);
+        }
+        std::fs::write(place.path().join("mbox"), MBOX).expect("written");
+        std::fs::write(place.path().join("bad"), "bad").expect("written");
+        let args = args.iter().map(|arg| OsString::from(arg.replace('@', folder)));
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let variable =
+            |name: &str| (name == "DBACL_PATH").then(|| OsString::from(format!("{folder}/cats")));
+        let status = run(OsStr::new("mailinspect"), args, &variable, &mut stdout, &mut stderr);
+        let text = |bytes| String::from_utf8(bytes).expect("text").replace(folder, "@");
+        Done { status, out: text(stdout), err: text(stderr) }
+    }
+
+    /// The senders of a list, in its order.
+    fn senders(out: &str) -> String {
+        let lines = out.lines().filter(|line| !line.starts_with('#'));
+        lines.filter_map(|line| Some(line.split_once("From ")?.1.chars().next()?)).collect()
+    }
+
+    #[test]
+    fn every_option_has_its_effect_in_every_spelling() {
+        for (args, expected) in [
+            (&["-o1", "@/mbox"][..], "cab"),
+            (&["@/mbox", "-o", "1"], "cab"),
+            (&["--scoring=1", "@/mbox"], "cab"),
+            (&["-o", "257", "@/mbox"], "cab"),
+            (&["-zo1", "@/mbox"], "bac"),
+            (&["--reverse", "-o1", "@/mbox"], "bac"),
+            (&["-o1", "@/mbox", "@/nothing"], "cab"),
+            (&["-io1", "@/mbox"], "cab"),
+            (&["--wide", "-o1", "@/mbox"], "cab"),
+            (&["-jo1", "@/mbox"], "cba"),
+            (&["--case-sensitive", "-o1", "@/mbox"], "cba"),
+            (&["-o1", "-gred", "@/mbox"], "ca"),
+            (&["-o1", "--list", "red", "@/mbox"], "ca"),
+            (&["-o1", "-G", "red", "@/mbox"], "b"),
+            (&["-o1", "--hide=red", "@/mbox"], "b"),
+            (&["-o1", "-g", "red", "-G", "gray", "@/mbox"], "a"),
+            (&["-o1", "-G", "red", "-g", "gray", "@/mbox"], "cb"),
+            (&["-o1", "-g", "(1)$", "@/mbox"], "c"),
+            (&["-zo1", "-g", "red", "@/mbox"], "ac"),
+            (&["-o1", "--exact", "@/mbox"], "cab"),
+        ] {
+            let args = [&["-c", "cat"], args].concat();
+            let found = mailinspect(&args);
+            assert_eq!((found.status, found.err.as_str()), (DONE, ""), "{args:?}");
+            assert_eq!(senders(&found.out), expected, "{args:?}: {}", found.out);
+            assert!(found.out.starts_with("# position|  score | description\n"), "{}", found.out);
+        }
+        for args in [&["-p1", "-c", "@/cat"][..], &["--style", "1", "--category=cat"]] {
+            let found = mailinspect(&[args, &["-o1", "@/mbox"]].concat());
+            assert_eq!(
+                found.out,
+                "# position|  score | description\n\
+                 167            -3.0 [Cid ]\n\
+                 34             -1.5 [Ann <a@x> ] red red\n\
+                 107            -1.0 [] Blue\n",
+                "{args:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn json_has_every_score() {
+        let found = mailinspect(&["-c", "cat", "--json", "-o1", "@/mbox"]);
+        let lines: Vec<&str> = found.out.lines().collect();
+        assert_eq!(lines.len(), 3);
+        assert!(
+            lines[1].starts_with(
+                "{\"file\":\"@/mbox\",\"start\":0,\"end\":73,\"position\":34,\
+                 \"from_line\":\"From a@x Mon Jan  5 10:00:00 2004\",\"from\":\"Ann <a@x>\",\
+                 \"subject\":\"red red\",\"date\":\"\",\"tokens\":"
+            ),
+            "{}",
+            lines[1]
+        );
+    }
+
+    #[test]
+    fn commands_get_whole_messages_in_order() {
+        for option in [&["-s"][..], &["-o1", "--command"]] {
+            let command = ["cat >>@/seen; exit 3"];
+            let args =
+                [&["-c", "cat", "-o1", "-G", "gray"], option, &command, &["@/mbox"]].concat();
+            let place = tempfile::tempdir().expect("a temporary folder");
+            let seen = place.path().join("seen");
+            let args: Vec<String> = args
+                .iter()
+                .map(|arg| arg.replace("@/seen", seen.to_str().expect("plain")))
+                .collect();
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            let found = mailinspect(&args);
+            assert_eq!((found.status, found.out.as_str()), (DONE, ""));
+            let expected = &MBOX[..MBOX.find("From c@x").expect("it is there")];
+            assert_eq!(std::fs::read_to_string(seen).expect("written"), expected);
+        }
+    }
+
+    #[test]
+    fn mistakes_have_their_messages_and_statuses() {
+        let usage = format!("\n\n{USAGE}\n\nTry mailinspect --help.\n");
+        for (args, status, err) in [
+            (&["@/mbox"][..], REFUSED, format!("mailinspect:error: please use -c option{usage}")),
+            (&["-c", "cat"], REFUSED, format!("mailinspect:error: no mbox file specified.{usage}")),
+            (&["-c", "cat", "@/no"], REFUSED, {
+                format!("mailinspect:error: couldn't open @/no{usage}")
+            }),
+            (&["-c", "no", "@/mbox"], DONE, {
+                "mailinspect:error: could not load category @/cats/no\n".into()
+            }),
+            (&["-c", "@/bad", "@/mbox"], DONE, {
+                "mailinspect:error: not a dbacl 1.14.1 dlw portable category file [@/bad]\n\
+                 mailinspect:error: could not load category @/bad\n"
+                    .into()
+            }),
+            (&["-c", "cat", "-c", "no", "@/mbox"], DONE, {
+                "mailinspect:warning: maximum reached, category ignored\n".into()
+            }),
+            (&["-x", "-c", "cat", "@/mbox"], DONE, {
+                "mailinspect: invalid option -- 'x'\n".into()
+            }),
+            (&["-c", "cat", "@/mbox", "-o"], DONE, {
+                "mailinspect: option requires an argument -- 'o'\n".into()
+            }),
+            (&["-c", "cat", "@/mbox", "-g", "\\("], DONE, {
+                "mailinspect:error: could not compile regular expression '\\('.\n".into()
+            }),
+        ] {
+            let found = mailinspect(args);
+            assert_eq!((found.status, found.err), (status, err), "{args:?}");
+        }
+        let found = mailinspect(&["-V"]);
+        assert_eq!((found.status, found.out.lines().count()), (DONE, 5));
+        assert!(found.out.starts_with("mailinspect version 1.14.1\n"));
+        assert!(mailinspect(&["--help"]).out.contains("--case-sensitive"));
+    }
+}

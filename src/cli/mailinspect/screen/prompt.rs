@@ -41,7 +41,7 @@ impl Prompt {
     pub fn key(&mut self, key: KeyEvent, history: &[String]) -> Outcome {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
-            KeyCode::Enter => return Outcome::Entered(std::mem::take(&mut self.text)),
+            KeyCode::Enter => return Outcome::Entered(self.text.clone()),
             KeyCode::Esc => return Outcome::Cancelled,
             KeyCode::Char('c' | 'g') if control => return Outcome::Cancelled,
             KeyCode::Char('a') if control => self.at = 0,

@@ -425,3 +425,188 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::keys;
+    use super::*;
+    use crate::mail::judge::Measures;
+    use ratatui::crossterm::event::MouseButton;
+
+    /// A screen of ten rows of list, with messages of these scores by every scoring but the second,
+    /// which has them the other way round.
+    pub(in super::super) fn state_of(scores: &[f32]) -> State {
+        let entries = scores.iter().enumerate().map(|(at, &score)| Entry {
+            subject: format!("Subject: subject {at}\n").into_bytes(),
+            from: b"From: \"B. Blue\" <blue@example.org>\n".to_vec(),
+            date: b"Date: Wed, 14 Jan 2004 10:00:00 +0000\n".to_vec(),
+            from_line: b"From blue@example.org Wed Jan 14 10:00:00 2004\n".to_vec(),
+            measures: Measures { scores: [score, -score, score, score], ..Measures::default() },
+            is_listed: true,
+            ..Entry::default()
+        });
+        let mut state = State {
+            mailbox: "box".into(),
+            category: "sample".into(),
+            style: Style::Summary,
+            has_colour: true,
+            is_utf8: true,
+            commands: super::super::commands::parse("F1 cat >>spam\n"),
+            ..State::default()
+        };
+        state.resize(Rect::new(0, 0, 80, 13));
+        state.add(entries.collect());
+        state
+    }
+
+    fn press(state: &mut State, pressed: &str) -> Option<Effect> {
+        keys(pressed).into_iter().map(|key| state.key(key)).last().flatten()
+    }
+
+    #[test]
+    fn keys_move_the_highlight() {
+        let scores: Vec<f32> = (0..25u8).map(f32::from).collect();
+        for (pressed, cursor, top) in [
+            ("", 0, 0),
+            ("jj", 2, 0),
+            ("<ctrl-n><down>k", 1, 0),
+            ("jj<ctrl-p><up><up>", 0, 0),
+            ("<ctrl-f>", 10, 1),
+            ("<ctrl-v>", 10, 1),
+            (" ", 10, 1),
+            ("<pagedown><pagedown>", 20, 11),
+            ("<pagedown><pagedown><pagedown>", 24, 15),
+            ("G", 24, 15),
+            ("<end>", 24, 15),
+            ("<meta-gt>", 24, 15),
+            ("Gk", 23, 15),
+            ("G<ctrl-b>", 14, 14),
+            ("G<meta-v>", 14, 14),
+            ("G<pageup><pageup><pageup>", 0, 0),
+            ("G1", 0, 0),
+            ("G<home>", 0, 0),
+            ("G<meta-lt>", 0, 0),
+        ] {
+            let mut state = state_of(&scores);
+            assert_eq!(press(&mut state, pressed), None, "{pressed}");
+            assert_eq!((state.cursor, state.top), (cursor, top), "{pressed}");
+        }
+    }
+
+    #[test]
+    fn keys_ask_for_work() {
+        let pipe = |command: &str, messages: &[usize]| {
+            Some(Effect::Pipe { command: command.into(), messages: messages.to_vec() })
+        };
+        let search = |pattern: &str, wants_matches, among: &[usize]| {
+            let (pattern, among) = (pattern.into(), among.to_vec());
+            Some(Effect::Search { pattern, wants_matches, among })
+        };
+        for (pressed, expected) in [
+            ("q", Some(Effect::Quit)),
+            ("Q", Some(Effect::Quit)),
+            ("<ctrl-c>", Some(Effect::Quit)),
+            ("<enter>", Some(Effect::Page(1))),
+            ("jv", Some(Effect::Page(2))),
+            ("s<enter>", None),
+            ("sx<esc>", None),
+            ("swc -l<enter>", pipe("wc -l", &[1])),
+            ("Swc<enter>", None),
+            ("tGtSwc<enter>", pipe("wc", &[1, 0])),
+            ("TjuSwc<enter>", pipe("wc", &[1, 0])),
+            ("TUSwc<enter>", None),
+            ("zTSwc<enter>", pipe("wc", &[0, 2, 1])),
+            ("T<f1><enter>", pipe("cat >>spam", &[1, 2, 0])),
+            ("T<f1>2<enter>", pipe("cat >>spam2", &[1, 2, 0])),
+            ("T<f2><enter>", Some(Effect::Page(1))), // no command: return shows the message
+            ("/a|b<enter>", search("a|b", true, &[1, 2, 0])),
+            ("<meta-s>a<enter>", search("a", true, &[1, 2, 0])),
+            ("?a<enter>", search("a", false, &[1, 2, 0])),
+            ("z<meta-r>a<enter>", search("a", false, &[0, 2, 1])),
+            ("c./junk<enter>", Some(Effect::Load("./junk".into()))),
+            ("twout<enter>", Some(Effect::Save { path: "out".into(), messages: vec![1] })),
+            ("wx<enter>", Some(Effect::Page(1))), // nothing is tagged: return shows the message
+            ("hq", None),                         // leaves the help
+            ("hqq", Some(Effect::Quit)),
+        ] {
+            let mut state = state_of(&[3.0, 1.0, 2.0]);
+            assert_eq!(press(&mut state, pressed), expected, "{pressed}");
+        }
+    }
+
+    #[test]
+    fn the_list_is_sorted_again_around_the_highlighted_message() {
+        let mut state = state_of(&[3.0, 1.0, 2.0, 2.0]);
+        for (pressed, list, current) in [
+            ("", &[1, 2, 3, 0][..], 1),
+            ("j", &[1, 2, 3, 0], 2),
+            ("z", &[0, 3, 2, 1], 2),
+            ("o", &[1, 3, 2, 0], 2), // the second scoring, reversed
+            ("z", &[0, 2, 3, 1], 2),
+            ("ooo", &[1, 2, 3, 0], 2),
+        ] {
+            press(&mut state, pressed);
+            assert_eq!((&state.list[..], state.current()), (list, Some(current)), "{pressed}");
+        }
+    }
+
+    #[test]
+    fn searches_add_up_and_an_empty_one_lists_all() {
+        let mut state = state_of(&[3.0, 1.0, 2.0]);
+        press(&mut state, "T");
+        state.found(&[0, 2]);
+        assert_eq!(state.list, [2, 0]);
+        assert!(matches!(press(&mut state, "/x<enter>"), Some(Effect::Search { among, .. })
+            if among == [2, 0]));
+        state.found(&[]);
+        assert_eq!((state.current(), press(&mut state, "<enter>")), (None, None));
+        assert_eq!(press(&mut state, "tGkz T?<enter>"), None);
+        assert_eq!(state.list.len(), 3);
+        assert_eq!(state.tagged().len(), 3);
+    }
+
+    #[test]
+    fn messages_arrive_in_groups_and_hidden_ones_stay_out() {
+        let mut state = state_of(&[5.0]);
+        let more = state_of(&[7.0, 1.0, 9.0]).entries;
+        let mut hidden = more[0].clone();
+        hidden.is_listed = false;
+        state.add(more);
+        state.add(vec![hidden]);
+        assert_eq!(state.list, [2, 0, 1, 3]);
+        assert_eq!(state.cursor, 0);
+        press(&mut state, "j");
+        state.add(state_of(&[0.0]).entries);
+        assert_eq!((state.cursor, state.current()), (2, Some(0)));
+        state.restart("other".into());
+        assert_eq!((state.current(), state.category.as_str()), (None, "other"));
+    }
+
+    #[test]
+    fn the_mouse_moves_and_clicks() {
+        let mut state = state_of(&[3.0, 1.0, 2.0]);
+        let event = |kind, row| MouseEvent { kind, column: 5, row, modifiers: KeyModifiers::NONE };
+        let click = MouseEventKind::Down(MouseButton::Left);
+        for (kind, row, cursor) in [
+            (click, 2, 1),
+            (click, 9, 1), // no message there
+            (click, 0, 1), // the title
+            (MouseEventKind::ScrollDown, 2, 2),
+            (MouseEventKind::ScrollUp, 2, 0),
+        ] {
+            state.mouse(event(kind, row));
+            assert_eq!(state.cursor, cursor, "{kind:?} {row}");
+        }
+    }
+
+    #[test]
+    fn lines_typed_before_come_back() {
+        let mut state = state_of(&[1.0]);
+        press(&mut state, "sone<enter>");
+        press(&mut state, "/two<enter>");
+        let Some(Effect::Pipe { command, .. }) = press(&mut state, "s<up><enter>") else {
+            panic!("a command")
+        };
+        assert_eq!(command, "one");
+    }
+}

@@ -62,8 +62,9 @@ pub fn areas(area: Rect, has_preview: bool) -> Areas {
 const KEYS: &str = "q: quit o: scoring z: rev. sort /: search tT: tag uU: untag sS: send to shell \
                     p: summary c: category";
 
-const HELP: &str = "\
- q               quit
+const MORE: &str = " h: more keys";
+
+const HELP: &str = " q               quit
  j k, arrows     next, previous message; also ctrl-N, ctrl-P
  space ctrl-B    next, previous page; also ctrl-F, page keys
  1 G             first, last message; also home, end
@@ -97,24 +98,35 @@ pub fn draw(frame: &mut Frame<'_>, state: &State) {
             preview(frame, state, area);
         }
     }
-    frame.render_widget(Paragraph::new(KEYS).style(bar), areas.help);
+    let more = if usize::from(areas.help.width) > KEYS.len() + MORE.len() { MORE } else { "" };
+    frame.render_widget(Paragraph::new(format!("{KEYS}{more}")).style(bar), areas.help);
     notice(frame, state, areas.notice);
 }
 
 fn title(state: &State) -> String {
-    let name = printable(state.mailbox.as_bytes(), state.is_utf8);
-    let mut text = format!(
-        "mailinspect {name} {} msgs sorted({}{}) by category {}",
-        state.entries.len(),
-        state.scoring.name(),
-        if state.is_reversed { ", reversed" } else { "" },
-        printable(state.category.as_bytes(), state.is_utf8),
-    );
-    if let Some((read, size)) = state.progress {
-        let percent = (read.saturating_mul(100)).checked_div(size).unwrap_or(100).min(100);
-        text.push_str(&format!("  reading: {percent}%"));
+    let name = state.mailbox.trim_end_matches('/');
+    let title = |name: &str| {
+        let mut text = format!(
+            "mailinspect {} {} msgs sorted({}{}) by category {}",
+            printable(name.as_bytes(), state.is_utf8),
+            state.entries.len(),
+            state.scoring.name(),
+            if state.is_reversed { ", reversed" } else { "" },
+            printable(state.category.as_bytes(), state.is_utf8),
+        );
+        if let Some((read, size)) = state.progress {
+            let percent = (read.saturating_mul(100)).checked_div(size).unwrap_or(100).min(100);
+            text.push_str(&format!("  reading: {percent}%"));
+        }
+        text
+    };
+    let full = title(name);
+    // Of a name that is too long, what is behind its last slash says most.
+    if full.chars().count() <= usize::from(state.area.width) {
+        full
+    } else {
+        title(name.rsplit('/').next().unwrap_or_default())
     }
-    text
 }
 
 fn notice(frame: &mut Frame<'_>, state: &State, area: Rect) {
@@ -350,4 +362,155 @@ fn tinted<'a>(line: &'a evidence::Line, state: &State) -> Line<'a> {
     }
     spans.push(Span::raw(printable(&line.text[from..], state.is_utf8)));
     Line::from(spans)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::keys;
+    use super::super::state::tests::state_of;
+    use super::*;
+    use crate::mail::evidence::{Term, Word};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn screen(state: &mut State, width: u16, height: u16) -> Terminal<TestBackend> {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("memory");
+        state.resize(Rect::new(0, 0, width, height));
+        terminal.draw(|frame| draw(frame, state)).expect("memory");
+        terminal
+    }
+
+    fn rows(terminal: &Terminal<TestBackend>) -> Vec<String> {
+        let buffer = terminal.backend().buffer();
+        let row = |y| (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+        (0..buffer.area.height).map(|y| row(y).trim_end().to_owned()).collect()
+    }
+
+    fn found() -> Evidence {
+        let word = |at, bits| Word { at, bits };
+        let line = evidence::Line {
+            text: b"red, blue and\x1b[2Jgray".to_vec(),
+            words: vec![word(0..3, 12.0), word(5..9, -3.0), word(10..13, 0.1)],
+        };
+        let term = |text: &str, bits| Term { text: text.as_bytes().to_vec(), count: 1, bits };
+        let terms = vec![term("red", 12.0), term("blue", -3.0), term("and", 0.1)];
+        Evidence { lines: vec![line], terms, is_cut: false }
+    }
+
+    #[test]
+    fn the_screen_has_title_list_preview_and_keys() {
+        let mut state = state_of(&[3.0, 1.0, 2.0]);
+        state.is_utf8 = false;
+        state.has_preview = true;
+        state.tags[2] = true;
+        state.evidence = Some((1, found()));
+        let terminal = screen(&mut state, 80, 16);
+        let rows = rows(&terminal);
+        assert_eq!(
+            rows,
+            [
+                "mailinspect box 3 msgs sorted(message cost) by category sample",
+                "       1.0        14 Jan 2004 B. Blue              subject 1",
+                "T      2.0 ###    14 Jan 2004 B. Blue              subject 2",
+                "       3.0 ###### 14 Jan 2004 B. Blue              subject 0",
+                "",
+                "",
+                &"-".repeat(80),
+                "evidence for sample: +9.1 bits",
+                "    for: red +12.0 and +0.1",
+                "against: blue -3.0",
+                "red, blue and?[2Jgray",
+                "",
+                "",
+                "",
+                "",
+                &KEYS[..80],
+            ]
+        );
+    }
+
+    #[test]
+    fn words_are_coloured_by_their_weight() {
+        for (has_colour, expected) in [
+            (
+                true,
+                [
+                    (Color::Green, Modifier::BOLD),
+                    (Color::Red, Modifier::empty()),
+                    (Color::Reset, Modifier::empty()),
+                ],
+            ),
+            (
+                false,
+                [
+                    (Color::Reset, Modifier::BOLD),
+                    (Color::Reset, Modifier::UNDERLINED),
+                    (Color::Reset, Modifier::empty()),
+                ],
+            ),
+        ] {
+            let mut state = state_of(&[1.0]);
+            state.has_preview = true;
+            state.has_colour = has_colour;
+            state.evidence = Some((0, found()));
+            let terminal = screen(&mut state, 80, 16);
+            let buffer = terminal.backend().buffer();
+            for (x, (colour, modifier)) in [0, 5, 10].into_iter().zip(expected) {
+                let cell = &buffer[(x, 10)];
+                assert_eq!((cell.fg, cell.modifier), (colour, modifier), "{x} {has_colour}");
+            }
+        }
+    }
+
+    #[test]
+    fn any_size_and_any_state_can_be_drawn() {
+        for (width, height) in [(0, 0), (1, 1), (2, 3), (20, 5), (59, 14), (80, 24), (200, 50)] {
+            for pressed in ["", "h", "/abc", "zto", "Ge", "J"] {
+                let mut state = state_of(&[f32::NAN, f32::INFINITY, -1.0, -1.0]);
+                state.has_preview = true;
+                state.evidence = Some((2, found()));
+                state.entries[2].subject = "Subject: \u{65e5}\u{672c}\t\u{202e}x\n".into();
+                screen(&mut state, width, height);
+                for key in keys(pressed) {
+                    state.key(key);
+                }
+                screen(&mut state, width, height);
+            }
+        }
+    }
+
+    #[test]
+    fn a_prompt_shows_its_end_and_the_cursor() {
+        let mut state = state_of(&[1.0]);
+        for key in keys("s0123456789012345678901234567890123456789<left>") {
+            state.key(key);
+        }
+        let mut terminal = screen(&mut state, 40, 8);
+        assert!(rows(&terminal)[6].ends_with("3456789"), "{:?}", rows(&terminal));
+        terminal.backend_mut().assert_cursor_position(Position { x: 39, y: 6 });
+    }
+
+    #[test]
+    fn names_and_dates_are_shortened() {
+        for (from, expected) in [
+            ("Bob Baker <bob@x>", "Bob Baker"),
+            ("\"Baker, Bob\" <bob@x>", "Baker, Bob"),
+            ("<bob@x>", "bob@x"),
+            ("bob@x", "bob@x"),
+            ("", ""),
+        ] {
+            assert_eq!(sender(from.as_bytes(), true), expected);
+        }
+        for (line, expected) in [
+            ("Date: Wed, 14 Jan 2004 10:00:00 +0100\n", "14 Jan 2004"),
+            ("Date: 14 Jan 2004 10:00\n", "14 Jan 2004"),
+            ("Date:\n", ""),
+            ("", ""),
+        ] {
+            let entry = Entry { date: line.into(), ..Entry::default() };
+            assert_eq!(date(&entry), expected);
+        }
+        assert_eq!(column("\u{65e5}\u{672c}x", 4), "\u{65e5}\u{672c}");
+        assert_eq!(column("\u{65e5}\u{672c}x", 3), "\u{65e5} ");
+    }
 }
