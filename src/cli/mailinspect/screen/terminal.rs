@@ -19,7 +19,7 @@ use ratatui::crossterm::event::{
 };
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::layout::Rect;
 
@@ -120,7 +120,8 @@ impl Screen {
         leave()?;
         let result = work();
         enter()?;
-        self.0.clear()?;
+        // A new one draws everything; clearing the old would ask the terminal where its cursor is.
+        self.0 = Terminal::new(CrosstermBackend::new(stdout()))?;
         Ok(result)
     }
 }
@@ -133,7 +134,7 @@ impl Drop for Screen {
 
 fn enter() -> io::Result<()> {
     enable_raw_mode()?;
-    execute!(stdout(), EnterAlternateScreen, EnableMouseCapture)
+    execute!(stdout(), EnterAlternateScreen, Clear(ClearType::All), EnableMouseCapture)
 }
 
 fn leave() -> io::Result<()> {
