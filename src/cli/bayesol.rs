@@ -686,6 +686,11 @@ mod tests {
     }
 
     #[test]
+    fn the_manual_page_lists_the_options() {
+        getopt::manual::check("bayesol", OPTIONS);
+    }
+
+    #[test]
     fn every_option_has_its_effect_in_every_spelling() {
         let risks = "ham   -2187.72 spam   -2142.40 \n";
         let ranking = "ham   -2142.40 spam   -2187.72 \n";

@@ -230,6 +230,11 @@ mod tests {
     }
 
     #[test]
+    fn the_manual_page_lists_the_options() {
+        getopt::manual::check("hypex", OPTIONS);
+    }
+
+    #[test]
     fn mistakes_are_told() {
         for (args, expected) in [
             (&[][..], "hypex:error: missing model dumps! Use dbacl(1) with -d switch\n"),

@@ -513,6 +513,11 @@ mod tests {
     }
 
     #[test]
+    fn the_manual_page_lists_the_options() {
+        getopt::manual::check("mailcross", OPTIONS);
+    }
+
+    #[test]
     fn mistakes_are_told_with_the_usage() {
         let place = tempfile::tempdir().expect("a temporary folder");
         for (args, first, status) in [

@@ -319,6 +319,11 @@ mod tests {
     }
 
     #[test]
+    fn the_manual_page_lists_the_options() {
+        getopt::manual::check("mailinspect", TABLE);
+    }
+
+    #[test]
     fn every_option_has_its_effect_in_every_spelling() {
         for (args, expected) in [
             (&["-o1", "@/mbox"][..], "cab"),

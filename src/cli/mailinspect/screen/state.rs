@@ -372,7 +372,7 @@ impl State {
         if self.tags.contains(&true) {
             self.ask(purpose, text);
         } else {
-            self.notice = "no message is tagged: t tags one, T all that are listed".to_owned();
+            self.notice = String::from("no message is tagged: t tags one, T all that are listed");
         }
     }
 

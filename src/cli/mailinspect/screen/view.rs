@@ -2,6 +2,7 @@
 //! Draws the screen.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -116,7 +117,8 @@ fn title(state: &State) -> String {
         );
         if let Some((read, size)) = state.progress {
             let percent = (read.saturating_mul(100)).checked_div(size).unwrap_or(100).min(100);
-            text.push_str(&format!("  reading: {percent}%"));
+            // writing to a String cannot fail
+            let _ = write!(text, "  reading: {percent}%");
         }
         text
     };
@@ -285,7 +287,7 @@ const STRONG: f64 = 10.0;
 /// How a word of this weight looks.
 fn tint(bits: f64, has_colour: bool) -> Look {
     let look = Look::new();
-    if !(bits.abs() >= SEEN) {
+    if bits.abs() < SEEN || bits.is_nan() {
         return look;
     }
     let look = match (bits > 0.0, has_colour) {
