@@ -103,7 +103,7 @@ pub fn on_specification(specification: &Specification) -> Vec<Advice> {
             }
             is_dead |= row.condition.is_empty();
             on_condition(row, &mut advice);
-            on_formulas(row, index, specification.categories.len(), &mut advice);
+            on_formulas(specification, row, index, &mut advice);
         }
     }
     advice.sort_by_key(|remark| remark.offset);
@@ -127,8 +127,9 @@ fn on_condition(row: &Row, advice: &mut Vec<Advice>) {
     }
 }
 
-fn on_formulas(row: &Row, index: usize, order: usize, advice: &mut Vec<Advice>) {
-    let found = expression::evaluate(&row.formulas, Some(&Values::default()));
+fn on_formulas(specification: &Specification, row: &Row, index: usize, advice: &mut Vec<Advice>) {
+    let (order, relaxed) = (specification.categories.len(), specification.relaxed);
+    let found = expression::evaluate(&row.formulas, Some(&Values::default()), relaxed);
     if let Some(SyntaxError { offset, .. }) = found.error {
         advice.push(Advice::new(row.offset + offset, "this row cannot be read from here on"));
         return;
@@ -183,7 +184,7 @@ mod tests {
             ("categories { a", "too early"),
             ("rules { a }", "expected: categories"),
         ] {
-            let error = parse(text.as_bytes(), &mut |_| {}).expect_err("an error");
+            let error = parse(text.as_bytes(), false, &mut |_| {}).expect_err("an error");
             let advice = on_syntax_error(text.as_bytes(), error.offset);
             assert!(advice.text.contains(expected), "{text:?}: {}", advice.text);
         }
@@ -204,7 +205,7 @@ mod tests {
             ("\"x$\" a [0, 1]\n\"x\\$\" a [0, 1]\n\"\" a [0, 1]", &["(4, 1) '$' matches"]),
         ] {
             let text = complete(rows);
-            let specification = parse(text.as_bytes(), &mut |_| {}).expect("readable");
+            let specification = parse(text.as_bytes(), false, &mut |_| {}).expect("readable");
             let advice = on_specification(&specification);
             assert_eq!(advice.len(), expected.len(), "{rows}: {advice:?}");
             for (advice, expected) in advice.iter().zip(expected) {

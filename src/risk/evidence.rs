@@ -119,7 +119,8 @@ impl<'s, C: Condition> Evidence<'s, C> {
         self.document_line(b"\r\n", observe);
     }
 
-    fn document_line(&mut self, line: &[u8], observe: &mut dyn FnMut(Observation<'_>)) {
+    /// Takes in one line of a document that has no score lines.
+    pub fn document_line(&mut self, line: &[u8], observe: &mut dyn FnMut(Observation<'_>)) {
         for category in 0..self.specification.categories.len() {
             for row in self.specification.rows_of(category) {
                 let state = &mut self.conditions[row];
@@ -168,6 +169,12 @@ impl<'s, C: Condition> Evidence<'s, C> {
         Ok(())
     }
 
+    /// Takes scores that come from elsewhere.
+    pub fn set_scores(&mut self, scores: Scores) {
+        self.scores = scores;
+        self.has_scores = true;
+    }
+
     /// The scores, once a score line was read.
     pub fn scores(&self) -> Option<&Scores> {
         self.has_scores.then_some(&self.scores)
@@ -196,12 +203,13 @@ impl<'s, C: Condition> Evidence<'s, C> {
     /// The first loss that is not a number, or row that cannot be read.
     pub fn losses(&self, using: &mut dyn FnMut(usize)) -> Result<LossMatrix, NoLosses> {
         let count = self.specification.categories.len();
+        let relaxed = self.specification.relaxed;
         let mut losses = LossMatrix::ones(count);
         for category in 0..count {
             let Some(row) = self.row_of(category) else { continue };
             using(row);
             let formulas = &self.specification.rows[row].formulas;
-            let result = expression::evaluate(formulas, Some(&self.values_of(category)));
+            let result = expression::evaluate(formulas, Some(&self.values_of(category)), relaxed);
             let columns = &result.columns[..result.columns.len().min(count)];
             if let Some(decision) = columns.iter().position(|column| column.is_nan()) {
                 return Err(NoLosses::Negative(category, decision));
@@ -236,7 +244,7 @@ mod tests {
 
     fn specification(rows: &str) -> Specification {
         let text = format!("categories {{ a, b }} prior {{ 1, 1 }} loss_matrix {{ {rows} }}");
-        parse(text.as_bytes(), &mut |_| {}).expect("a good specification")
+        parse(text.as_bytes(), false, &mut |_| {}).expect("a good specification")
     }
 
     fn evidence(specification: &Specification) -> Evidence<'_, Word> {

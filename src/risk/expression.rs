@@ -34,9 +34,10 @@ pub struct Row {
 }
 
 /// Evaluates `text`, formulas separated by commas. Without `values` there is nothing that `$k` could
-/// refer to, and it is a syntax error.
-pub fn evaluate(text: &[u8], values: Option<&Values>) -> Row {
-    let mut reader = Reader { lexer: Lexer::new(text), values, uses_submatch: false };
+/// refer to, and it is a syntax error. `relaxed` is as in [`Lexer::of_formulas`].
+pub fn evaluate(text: &[u8], values: Option<&Values>, relaxed: bool) -> Row {
+    let lexer = Lexer::of_formulas(text, relaxed);
+    let mut reader = Reader { lexer, values, uses_submatch: false };
     let mut columns = Vec::new();
     let error = loop {
         match reader.formula() {
@@ -232,7 +233,7 @@ mod tests {
             ("((($2)))", 7.0),
             ("exp((1+1)*1)", 7.38905609893065),
         ] {
-            let row = evaluate(text.as_bytes(), Some(&VALUES));
+            let row = evaluate(text.as_bytes(), Some(&VALUES), false);
             assert_eq!(row.error, None, "{text}");
             let found = row.columns[0].exp();
             let near = (found - expected).abs() <= 1e-12 * expected || found == expected;
@@ -260,7 +261,7 @@ mod tests {
             ("\"a\"", 0, Some("parse error at line 1 before '\"a\"'")),
             ("1, name", 1, Some("parse error at line 1 before 'name'")),
         ] {
-            let row = evaluate(text.as_bytes(), Some(&VALUES));
+            let row = evaluate(text.as_bytes(), Some(&VALUES), false);
             assert_eq!(row.columns.len(), columns, "{text}");
             assert_eq!(row.error.map(|error| error.to_string()).as_deref(), error, "{text}");
         }
@@ -268,19 +269,19 @@ mod tests {
 
     #[test]
     fn submatches_need_values() {
-        assert!(evaluate(b"$1", None).error.is_some());
-        assert!(evaluate(b"1", None).error.is_none());
-        assert!(evaluate(b"$1", Some(&VALUES)).uses_submatch);
-        assert!(!evaluate(b"1", Some(&VALUES)).uses_submatch);
+        assert!(evaluate(b"$1", None, false).error.is_some());
+        assert!(evaluate(b"1", None, false).error.is_none());
+        assert!(evaluate(b"$1", Some(&VALUES), false).uses_submatch);
+        assert!(!evaluate(b"1", Some(&VALUES), false).uses_submatch);
     }
 
     #[test]
     fn deep_nesting_is_no_problem() {
         let depth = 200_000;
         let text = format!("{}1{}", "(".repeat(depth), ")".repeat(depth));
-        assert_eq!(evaluate(text.as_bytes(), None).columns, [0.0]);
+        assert_eq!(evaluate(text.as_bytes(), None, false).columns, [0.0]);
         let powers = "1^".repeat(depth) + "1";
-        assert_eq!(evaluate(powers.as_bytes(), None).columns, [0.0]);
-        assert!(evaluate("(".repeat(depth).as_bytes(), None).error.is_some());
+        assert_eq!(evaluate(powers.as_bytes(), None, false).columns, [0.0]);
+        assert!(evaluate("(".repeat(depth).as_bytes(), None, false).error.is_some());
     }
 }

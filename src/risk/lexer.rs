@@ -52,19 +52,29 @@ pub struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
     line: usize,
+    relaxed: bool,
+    has_long_names: bool,
 }
 
 impl<'a> Lexer<'a> {
-    /// A lexer at the start of `text`.
-    pub const fn new(text: &'a [u8]) -> Self {
-        Self { text, at: 0, line: 1 }
+    /// A lexer at the start of `text`, which is a specification. With `relaxed` there may be comments
+    /// behind other text, carriage returns, numbers like `.5` and `1e5`, and names may hold `_`, `-`
+    /// and `.`.
+    pub const fn of_specification(text: &'a [u8], relaxed: bool) -> Self {
+        Self { text, at: 0, line: 1, relaxed, has_long_names: relaxed }
+    }
+
+    /// A lexer at the start of `text`, which are the formulas of a row. `relaxed` is as above, but for
+    /// the names: a hyphen is a minus.
+    pub const fn of_formulas(text: &'a [u8], relaxed: bool) -> Self {
+        Self { text, at: 0, line: 1, relaxed, has_long_names: false }
     }
 
     /// The next token; blanks, newlines and comments are skipped.
     pub fn next_token(&mut self) -> Lexeme<'a> {
         self.skip();
         let rest = &self.text[self.at..];
-        let (token, length) = scan(rest);
+        let (token, length) = scan(rest, self.relaxed, self.has_long_names);
         let lexeme = Lexeme { token, text: &rest[..length], line: self.line, offset: self.at };
         self.at += length;
         lexeme
@@ -77,6 +87,12 @@ impl<'a> Lexer<'a> {
                 b'\n' => {
                     self.at += 1;
                     self.line += 1;
+                }
+                b'\r' if self.relaxed => self.at += 1,
+                b'#' if self.relaxed => {
+                    let rest = &self.text[self.at..];
+                    let length = rest.iter().position(|&byte| byte == b'\n');
+                    self.at += length.unwrap_or(rest.len());
                 }
                 // a comment starts in column one and needs a newline behind it
                 b'#' if self.at == 0 || self.text[self.at - 1] == b'\n' => {
@@ -92,14 +108,18 @@ impl<'a> Lexer<'a> {
 }
 
 /// The token at the front of `text`, and its length.
-fn scan(text: &[u8]) -> (Token<'_>, usize) {
+fn scan(text: &[u8], relaxed: bool, has_long_names: bool) -> (Token<'_>, usize) {
     let Some(&first) = text.first() else { return (Token::End, 0) };
     match first {
         b'0'..=b'9' => {
-            let length = number(text);
+            let length = number(text, relaxed);
             (Token::Number(&text[..length]), length)
         }
-        b'a'..=b'z' | b'A'..=b'Z' => word(text),
+        b'.' if relaxed && text.get(1).is_some_and(u8::is_ascii_digit) => {
+            let length = number(text, relaxed);
+            (Token::Number(&text[..length]), length)
+        }
+        b'a'..=b'z' | b'A'..=b'Z' => word(text, has_long_names),
         b'$' => match text.get(1) {
             Some(digit @ b'0'..=b'9') => (Token::Submatch(digit - b'0'), 2),
             _ => (Token::Other(b'$'), 1),
@@ -117,13 +137,14 @@ fn digits(text: &[u8]) -> usize {
     text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// Length of `D+`, `D+.D*` or `D+.D*e[+-]D+`: an exponent needs a point before it.
-fn number(text: &[u8]) -> usize {
+/// Length of `D+`, `D+.D*` or `D+.D*e[+-]D+`: an exponent needs a point before it unless `relaxed`.
+fn number(text: &[u8], relaxed: bool) -> usize {
     let whole = digits(text);
-    if text.get(whole) != Some(&b'.') {
+    let has_point = text.get(whole) == Some(&b'.');
+    if !has_point && !relaxed {
         return whole;
     }
-    let end = whole + 1 + digits(&text[whole + 1..]);
+    let end = if has_point { whole + 1 + digits(&text[whole + 1..]) } else { whole };
     if !matches!(text.get(end), Some(b'e' | b'E')) {
         return end;
     }
@@ -135,12 +156,15 @@ fn number(text: &[u8]) -> usize {
 }
 
 /// A keyword, `inf` or a name. (`loss_matrix` is the one word with an underscore.)
-fn word(text: &[u8]) -> (Token<'_>, usize) {
+fn word(text: &[u8], has_long_names: bool) -> (Token<'_>, usize) {
     const LOSS_MATRIX: &[u8] = b"loss_matrix";
     if text.starts_with(LOSS_MATRIX) {
         return (Token::LossMatrix, LOSS_MATRIX.len());
     }
-    let length = text.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let belongs = |byte: &&u8| {
+        byte.is_ascii_alphanumeric() || has_long_names && matches!(byte, b'_' | b'-' | b'.')
+    };
+    let length = text.iter().take_while(belongs).count();
     let name = &text[..length];
     let token = match name {
         b"categories" => Token::Categories,
@@ -172,7 +196,10 @@ mod tests {
     use super::*;
 
     fn show(text: &str) -> String {
-        let mut lexer = Lexer::new(text.as_bytes());
+        show_all(Lexer::of_specification(text.as_bytes(), false))
+    }
+
+    fn show_all(mut lexer: Lexer<'_>) -> String {
         let mut out = Vec::new();
         loop {
             let Lexeme { token, line, .. } = lexer.next_token();
@@ -222,8 +249,30 @@ mod tests {
     }
 
     #[test]
+    fn relaxed_rules_take_more_numbers_names_and_comments() {
+        for (text, specification, formulas) in [
+            (
+                "1e5 .5 1.5e .",
+                "n:1e5@1 n:.5@1 n:1.5@1 w:e@1 .@1",
+                "n:1e5@1 n:.5@1 n:1.5@1 w:e@1 .@1",
+            ),
+            ("2E-3 .5e+2 1-2", "n:2E-3@1 n:.5e+2@1 n:1@1 -@1 n:2@1", {
+                "n:2E-3@1 n:.5e+2@1 n:1@1 -@1 n:2@1"
+            }),
+            ("a # b\r\nc # d", "w:a@1 w:c@2", "w:a@1 w:c@2"),
+            ("not-spam my_mail.old", "w:not-spam@1 w:my_mail.old@1", {
+                "w:not@1 -@1 w:spam@1 w:my@1 _@1 w:mail@1 .@1 w:old@1"
+            }),
+            ("loss_matrix prior{", "LossMatrix@1 Prior@1 {@1", "LossMatrix@1 Prior@1 {@1"),
+        ] {
+            assert_eq!(show_all(Lexer::of_specification(text.as_bytes(), true)), specification);
+            assert_eq!(show_all(Lexer::of_formulas(text.as_bytes(), true)), formulas);
+        }
+    }
+
+    #[test]
     fn end_repeats_and_has_no_text() {
-        let mut lexer = Lexer::new(b"a\n\n");
+        let mut lexer = Lexer::of_specification(b"a\n\n", false);
         lexer.next_token();
         for _ in 0..2 {
             let end = lexer.next_token();

@@ -20,6 +20,8 @@ pub struct Specification {
     pub log_priors: Vec<f64>,
     /// Rows of the loss matrix, in the order of the file.
     pub rows: Vec<Row>,
+    /// Whether it was read by relaxed rules, which then hold for its formulas as well.
+    pub relaxed: bool,
 }
 
 /// One row of the loss matrix: what each decision costs when the category is the true one.
@@ -105,19 +107,25 @@ pub enum Unusable {
 
 /// Reads a specification. What is odd goes to `notices` as it is met.
 ///
-/// A file of bare formulas is read too, and gives an empty specification.
+/// A file of bare formulas is read too, and gives an empty specification. `relaxed` is as in
+/// [`Lexer::of_specification`].
 ///
 /// # Errors
 /// The first token that does not fit.
-pub fn parse(text: &[u8], notices: &mut dyn FnMut(Notice)) -> Result<Specification, SyntaxError> {
-    let mut lexer = Lexer::new(text);
+pub fn parse(
+    text: &[u8],
+    relaxed: bool,
+    notices: &mut dyn FnMut(Notice),
+) -> Result<Specification, SyntaxError> {
+    let mut lexer = Lexer::of_specification(text, relaxed);
     if lexer.next_token().token != Token::Categories {
-        return match expression::evaluate(text, None).error {
+        return match expression::evaluate(text, None, relaxed).error {
             Some(error) => Err(error),
             None => Ok(Specification::default()),
         };
     }
-    let mut parser = Parser { lexer, specification: Specification::default(), notices };
+    let specification = Specification { relaxed, ..Specification::default() };
+    let mut parser = Parser { lexer, specification, notices };
     parser.categories()?;
     parser.prior()?;
     parser.loss_matrix()?;
@@ -259,7 +267,7 @@ mod tests {
 
     fn read(text: &str) -> (Result<Specification, String>, Vec<String>) {
         let mut notices = Vec::new();
-        let result = parse(text.as_bytes(), &mut |notice| notices.push(notice.to_string()));
+        let result = parse(text.as_bytes(), false, &mut |notice| notices.push(notice.to_string()));
         (result.map_err(|error| error.to_string()), notices)
     }
 

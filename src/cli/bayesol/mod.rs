@@ -5,6 +5,8 @@
 //! The exit status is the answer: the category's number, from 1. Fatal errors end with 1 as well, and
 //! other errors with 0, as scripts have come to know it.
 
+mod direct;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
@@ -15,12 +17,14 @@ use std::process::ExitCode;
 use super::getopt::{self, Event, Opt, Value};
 use super::json::Json;
 use crate::model::settings::Locale;
+use crate::numeric::elementary::LN_2;
 use crate::report::cformat;
 use crate::risk::advice::{self, Advice};
 use crate::risk::decide::{LossMatrix, Round, Scores, decide};
 use crate::risk::evidence::{Condition, Evidence, GROUPS, NoLosses, Observation, Unreadable};
 use crate::risk::parse::{self, Specification};
 use crate::token::pattern::{Expression, Syntax};
+use direct::Judges;
 
 /// What the program is called in its messages, whatever it is called on disk.
 const NAME: &str = "bayesol";
@@ -36,6 +40,9 @@ enum Key {
     Version,
     Json,
     Explain,
+    Relaxed,
+    Category,
+    Nats,
     Help,
 }
 
@@ -81,6 +88,29 @@ const OPTIONS: &[Opt<Key>] = &[
         "explain",
         Value::None,
         "remark on likely mistakes in SPEC, also when\nstandard error is not a terminal",
+    ),
+    opt(
+        Key::Relaxed,
+        None,
+        "relaxed",
+        Value::None,
+        "let SPEC have numbers such as 1e5 and .5, comments behind other text,\n\
+         carriage returns, and names with '_', '-' and '.'",
+    ),
+    opt(
+        Key::Category,
+        None,
+        "category",
+        Value::Required("NAME"),
+        "score the text itself under the category NAME, at full precision, instead of\n\
+         reading scores; repeat it for each category of SPEC",
+    ),
+    opt(
+        Key::Nats,
+        None,
+        "nats",
+        Value::None,
+        "take scores for the bits that they are; without it they count as nats",
     ),
     opt(Key::Help, None, "help", Value::None, "print this help"),
     opt(Key::Version, Some(b'V'), "version", Value::None, "print the version"),
@@ -148,6 +178,9 @@ struct Config {
     output: Output,
     debug: bool,
     json: bool,
+    nats: bool,
+    /// Categories to score the text under; without any, it holds scores.
+    categories: Vec<OsString>,
     files: Vec<OsString>,
 }
 
@@ -211,8 +244,10 @@ impl Session<'_> {
         let mut config = Config::default();
         let mut has_specification = false;
         let (mut name, mut risks, mut ranking) = (false, false, false);
-        let explain = self.streams.is_terminal
-            || events.iter().any(|event| matches!(event, Event::Option { key: Key::Explain, .. }));
+        let has = |wanted| {
+            events.iter().any(|event| matches!(event, Event::Option { key, .. } if *key == wanted))
+        };
+        let (explain, relaxed) = (self.streams.is_terminal || has(Key::Explain), has(Key::Relaxed));
         for event in events {
             let (key, value) = match event {
                 Event::Complaint(text) => {
@@ -230,7 +265,7 @@ impl Session<'_> {
                     return Err(self.fatal("option -c can only occur once"));
                 }
                 Key::Specification => {
-                    config.specification = self.specification(&value, explain)?;
+                    config.specification = self.specification(&value, explain, relaxed)?;
                     has_specification = true;
                 }
                 Key::Verbose => name = true,
@@ -238,7 +273,9 @@ impl Session<'_> {
                 Key::Ranking => ranking = true,
                 Key::Debug => config.debug = true,
                 Key::Json => config.json = true,
-                Key::Wide | Key::Explain => {}
+                Key::Nats => config.nats = true,
+                Key::Category => config.categories.push(value),
+                Key::Wide | Key::Explain | Key::Relaxed => {}
                 Key::Version => {
                     self.out.extend_from_slice(super::version(NAME).as_bytes());
                     return Err(Stop(FATAL));
@@ -268,7 +305,12 @@ impl Session<'_> {
     }
 
     /// Reads the specification file, telling what is odd about it.
-    fn specification(&mut self, path: &OsStr, explain: bool) -> Result<Specification, Stop> {
+    fn specification(
+        &mut self,
+        path: &OsStr,
+        explain: bool,
+        relaxed: bool,
+    ) -> Result<Specification, Stop> {
         let Ok(text) = std::fs::read(path) else {
             self.say(&[
                 NAME.as_bytes(),
@@ -278,7 +320,7 @@ impl Session<'_> {
             ]);
             return Err(Stop(FATAL));
         };
-        let result = parse::parse(&text, &mut |notice| {
+        let result = parse::parse(&text, relaxed, &mut |notice| {
             self.say(&[notice.to_string().as_bytes()]);
         });
         match result {
@@ -321,11 +363,12 @@ impl Session<'_> {
             }
             compiled
         });
+        let mut judges = self.judges(config)?;
         if config.files.is_empty() {
             if config.debug {
                 self.out.extend_from_slice(b"taking input from stdin\n");
             }
-            self.read(config, &mut evidence, stdin)?;
+            self.input(config, &mut evidence, judges.as_mut(), stdin)?;
         }
         for name in &config.files {
             let Some(mut input) = open(Path::new(name)) else {
@@ -334,7 +377,25 @@ impl Session<'_> {
             if config.debug {
                 self.out.extend_from_slice(&[b"processing file ", name.as_bytes(), b"\n"].concat());
             }
-            self.read(config, &mut evidence, &mut input)?;
+            self.input(config, &mut evidence, judges.as_mut(), &mut input)?;
+        }
+        if let Some(judges) = judges {
+            let mut scores = Scores::zero(specification.categories.len());
+            for (name, cross_entropy, complexity) in judges.scores() {
+                if let Some(at) = specification.index_of(name) {
+                    scores.cross_entropy[at] = cross_entropy;
+                    scores.complexity[at] = complexity;
+                }
+            }
+            evidence.set_scores(scores);
+        }
+        if config.nats
+            && let Some(mut scores) = evidence.scores().cloned()
+        {
+            for cross_entropy in &mut scores.cross_entropy {
+                *cross_entropy *= LN_2;
+            }
+            evidence.set_scores(scores);
         }
         let Some(scores) = evidence.scores() else {
             return Err(self.fatal("no scores found. Did you use dbacl with the -a switch?"));
@@ -352,6 +413,64 @@ impl Session<'_> {
             self.warning("only one category specified, this is trivial!");
         }
         Ok(u8::try_from(best + 1).unwrap_or(u8::MAX))
+    }
+
+    /// Loads the categories to score the text under, if there are any.
+    fn judges(&mut self, config: &Config) -> Result<Option<Judges>, Stop> {
+        if config.categories.is_empty() {
+            return Ok(None);
+        }
+        let judges = match Judges::load(&config.categories) {
+            Ok(judges) => judges,
+            Err(lines) => {
+                for line in lines {
+                    self.error(line.as_bytes());
+                }
+                return Err(Stop(FATAL));
+            }
+        };
+        let specification = &config.specification;
+        let is_scored =
+            |name: &&String| judges.scores().any(|(known, ..)| known == name.as_bytes());
+        if let Some(name) = specification.categories.iter().find(|name| !is_scored(name)) {
+            return Err(self.fatal(&format!("category {name} has no scores: use --category")));
+        }
+        if judges.scores().any(|(name, ..)| specification.index_of(name).is_none()) {
+            return Err(self.fatal(&Unreadable::Mismatch.to_string()));
+        }
+        Ok(Some(judges))
+    }
+
+    /// Takes in one input: a document with scores, or a text for `judges`.
+    fn input<C: Condition>(
+        &mut self,
+        config: &Config,
+        evidence: &mut Evidence<'_, C>,
+        judges: Option<&mut Judges>,
+        input: &mut dyn BufRead,
+    ) -> Result<(), Stop> {
+        let Some(judges) = judges else { return self.read(config, evidence, input) };
+        let mut text = Vec::new();
+        // What could be read counts, as it does line by line.
+        let _ = input.read_to_end(&mut text);
+        let names = &config.specification.categories;
+        let out = &mut self.out;
+        let mut observe = |observation: Observation<'_>| {
+            if config.debug {
+                trace_observation(out, names, &observation);
+            }
+        };
+        // Conditions see what `dbacl -a` would show them, with its blank before each line.
+        let mut shown = Vec::new();
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            shown.clear();
+            shown.push(b' ');
+            shown.extend(line.iter().take_while(|&&byte| byte != 0));
+            evidence.document_line(&shown, &mut observe);
+        }
+        evidence.end_of_file(text.is_empty() || text.ends_with(b"\n"), &mut observe);
+        judges.read(text);
+        Ok(())
     }
 
     /// Takes in one input to its end; an input that fails has ended.
@@ -781,6 +900,57 @@ mod tests {
         let found = bayesol(&dead, &["-c", "SPEC", "--explain", "-v"], SCORES);
         assert_eq!(found.out, "ham\n");
         assert!(found.err.contains("SPEC:6:1: this row is never used"), "{}", found.err);
+    }
+
+    #[test]
+    fn relaxed_specifications_take_more_numbers_comments_and_names() {
+        let loose = "categories { ham, not-ham } # two\r\nprior { 1e0, .5 }\nloss_matrix {\r\n\
+                     \"\" ham [ 0, 1e2 # much\n ]\n\"\" not-ham [ 1-.5, 0 ]\n} # end";
+        let scores = "# scores ham 5.20 * 412.0 not-ham 5.21 * 412.0 \n";
+        let found = bayesol(loose, &["-v", "-c", "SPEC"], scores);
+        assert_eq!((found.status, found.out.as_str()), (0, ""), "{}", found.err);
+        // The option counts wherever it stands.
+        for args in [&["--relaxed", "-vc", "SPEC"], &["-vc", "SPEC", "--relaxed"]] {
+            let found = bayesol(loose, args, scores);
+            assert_eq!((found.out.as_str(), found.err.as_str()), ("ham\n", ""));
+        }
+        // 412 * 0.01 = 4.12 for ham, log 100 + ... against it in the second round
+        let found = bayesol(loose, &["--relaxed", "-nc", "SPEC"], scores);
+        assert_eq!(found.out, "ham   -2147.91 not-ham   -2137.79 \n");
+    }
+
+    #[test]
+    fn categories_score_the_text_at_full_precision() {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let folder = place.path().to_str().expect("a plain path");
+        crate::mail::sample::write(&place.path().join("ham"), &[("red", 3, 4.0)]);
+        crate::mail::sample::write(&place.path().join("spam"), &[("blue", 3, 4.0)]);
+        let (ham, spam) = (format!("--category={folder}/ham"), format!("--category={folder}/spam"));
+        let text = "X: y\n\nred red blue\n# scores ham 9 * 9\n";
+        let specification = SPECIFICATION.replace("gift of ([0-9]+)", "^ red.*blue\n$");
+        let specification = specification.replace("$1", "7");
+        for (more, ham_bits) in [(&["-v"][..], 8.0 / 5.0 / LN_2), (&["--nats", "-v"], 8.0 / 5.0)] {
+            // Five words count: red red blue scores ham.
+            let args = [&["-c", "SPEC", "--json", &spam, &ham], more].concat();
+            let found = bayesol(&specification, &args, text);
+            assert_eq!((found.status, found.err.as_str()), (1, ""), "{}", found.out);
+            let shown = found.out.split("\"cross_entropy\":").nth(1).expect("a score");
+            let cross_entropy: f64 =
+                shown.split(',').next().and_then(|text| text.parse().ok()).expect("a number");
+            assert!((cross_entropy + ham_bits).abs() < 1e-12, "{cross_entropy} {ham_bits}");
+            assert!(found.out.contains("\"complexity\":5.0"), "{}", found.out);
+            // The row with the condition applies: its second loss is 7.
+            assert!(found.out.contains("1.945910149055313"), "{}", found.out);
+        }
+        for (args, err) in [
+            (&[ham.as_str()][..], "bayesol:error: category spam has no scores: use --category\n"),
+            (&[&ham, &spam, "--category", "/nowhere/eggs"], {
+                "bayesol:error: could not load category /nowhere/eggs\n"
+            }),
+        ] {
+            let found = bayesol(SPECIFICATION, &[&["-c", "SPEC"], args].concat(), text);
+            assert_eq!((found.status, found.err.as_str()), (1, err));
+        }
     }
 
     #[test]
