@@ -315,7 +315,7 @@ mod tests {
     /// The senders of a list, in its order.
     fn senders(out: &str) -> String {
         let lines = out.lines().filter(|line| !line.starts_with('#'));
-        lines.filter_map(|line| Some(line.split_once("From ")?.1.chars().next()?)).collect()
+        lines.filter_map(|line| line.split_once("From ")?.1.chars().next()).collect()
     }
 
     #[test]
