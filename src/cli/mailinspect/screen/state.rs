@@ -164,17 +164,17 @@ impl State {
     /// Takes in new messages.
     pub fn add(&mut self, entries: Vec<Entry>) {
         self.entries.extend(entries.into_iter().filter(|entry| entry.is_listed));
-        self.tags.resize(self.entries.len(), false);
-        self.hidden.resize(self.entries.len(), false);
+        let count = self.entries.len().max(self.tags.len());
+        self.tags.resize(count, false);
+        self.hidden.resize(count, false);
         self.sort();
     }
 
-    /// Forgets all messages: they are scored again by another category.
+    /// Forgets all messages: they are scored again by another category. They come in the same order, so
+    /// tags and the last search stay.
     pub fn restart(&mut self, category: String) {
         self.category = category;
         self.entries.clear();
-        self.tags.clear();
-        self.hidden.clear();
         self.list.clear();
         self.evidence = None;
         (self.cursor, self.top, self.has_moved) = (0, 0, false);
@@ -578,8 +578,11 @@ pub(super) mod tests {
         press(&mut state, "j");
         state.add(state_of(&[0.0]).entries);
         assert_eq!((state.cursor, state.current()), (2, Some(0)));
+        press(&mut state, "t");
         state.restart("other".into());
         assert_eq!((state.current(), state.category.as_str()), (None, "other"));
+        state.add(state_of(&[3.0, 1.0]).entries);
+        assert_eq!((&state.list[..], state.tagged()), (&[1, 0][..], vec![0]));
     }
 
     #[test]

@@ -161,8 +161,11 @@ pub fn run(config: &Config, mailbox: &Mailbox, first: Judge) -> io::Result<()> {
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
+    // An interrupt ends the command that has the terminal, not the session.
+    let interrupted = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))?;
     let mut screen = Screen::open()?;
-    let mut session = Session::new(config, mailbox, first);
+    let mut session = Session::new(config, mailbox, first, interrupted);
     let mut is_stale = true;
     while !stop.load(Ordering::Relaxed) {
         is_stale |= session.take_news();
@@ -207,10 +210,17 @@ struct Session<'a> {
     indexing: Option<Indexing>,
     /// Weighs the words of the highlighted message.
     weigher: Option<Judge>,
+    /// Set by an interrupt.
+    interrupted: Arc<AtomicBool>,
 }
 
 impl<'a> Session<'a> {
-    fn new(config: &Config, mailbox: &'a Mailbox, first: Judge) -> Self {
+    fn new(
+        config: &Config,
+        mailbox: &'a Mailbox,
+        first: Judge,
+        interrupted: Arc<AtomicBool>,
+    ) -> Self {
         let config = config.clone();
         let home = std::env::var_os("HOME").unwrap_or_default();
         let commands = std::fs::read(Path::new(&home).join(".mailinspectrc")).unwrap_or_default();
@@ -227,7 +237,8 @@ impl<'a> Session<'a> {
             commands: commands::parse(&lossy(&commands)),
             ..State::default()
         };
-        let mut session = Self { config, mailbox, state, indexing: None, weigher: None };
+        let mut session =
+            Self { config, mailbox, state, indexing: None, weigher: None, interrupted };
         session.start(first);
         session
     }
@@ -290,8 +301,13 @@ impl<'a> Session<'a> {
                 self.report(result);
             }
             Effect::Pipe { command, messages } => {
+                let interrupted = &self.interrupted;
+                interrupted.store(false, Ordering::Relaxed);
                 let result = screen.lend(|| {
                     for entry in messages {
+                        if interrupted.load(Ordering::Relaxed) {
+                            break;
+                        }
                         pipe(OsStr::new(&command), mailbox, &entries[entry])?;
                     }
                     wait_for_return()
