@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::index::{Entry, Next, Part, index};
 use super::judge::Judge;
 use super::select::Selection;
-use crate::error::{Result, Warning, WarningSink};
+use crate::error::{Error, Result, Warning, WarningSink};
 use crate::input::source::{self, Operand};
 
 /// A mailbox, whose files are opened when they are read.
@@ -27,8 +27,14 @@ impl Mailbox {
     /// # Errors
     /// [`crate::Error::Io`] when it cannot be opened.
     pub fn new(path: &Path, warnings: WarningSink<'_>) -> Result<Self> {
+        let one = Self { files: vec![path.to_path_buf()], is_folder: false };
+        let metadata = path.metadata().map_err(|error| Error::io(path, error))?;
+        // A pipe that is opened twice loses its writer in between.
+        if !metadata.is_dir() && !metadata.is_file() {
+            return Ok(one);
+        }
         let Operand::Folder(mut files) = source::open(path.as_os_str(), warnings)? else {
-            return Ok(Self { files: vec![path.to_path_buf()], is_folder: false });
+            return Ok(one);
         };
         let (cur, new) = (path.join("cur"), path.join("new"));
         if cur.is_dir() && new.is_dir() {
