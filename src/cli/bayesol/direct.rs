@@ -48,7 +48,8 @@ impl Judges {
     /// What to say, line by line.
     pub fn load(categories: &[OsString]) -> Result<Self, Vec<String>> {
         let variable = |name: &str| std::env::var_os(name);
-        let mut builder = Builder::new(OsStr::new(super::NAME), &MESSAGES, &variable);
+        let messages = MESSAGES;
+        let mut builder = Builder::new(OsStr::new(super::NAME), &messages, &variable);
         for name in categories {
             let event = Event::Option { key: Key::Category, value: Some(name.clone()) };
             builder.act(event).map_err(|failure| failure.lines)?;
