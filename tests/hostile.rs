@@ -20,7 +20,7 @@ const GROWTH: f64 = 8.0;
 const NOISE: f64 = 0.1;
 
 /// Memory that every run may take, MB: the program, its tables, the fit.
-const BASE: u64 = 60;
+const BASE: u64 = 80;
 
 /// Clock ticks a second of `/proc`, the same on all Linux systems.
 const TICKS: f64 = 100.0;
