@@ -131,6 +131,7 @@ const ROWS: &[Row] = &[
     unseen(Key::Nothing, "", CLASSIFY),
     row(Key::Strict, "", CLASSIFY),
     row(Key::Quiet, "", "-e no-such-scheme -c one -c two text"),
+    unseen(Key::KeepNul, "", CLASSIFY),
     row(Key::VersionText, "", ""),
     row(Key::Help, "", ""),
     row(Key::Version, "", ""),

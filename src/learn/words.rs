@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Words → n-grams → counts, without spelling the n-grams out.
-//!
-//! Words are numbered once; n-grams that begin at one word grow by a word at a time, so that their
-//! hashes do; the ids of a line are known before its look-ups begin, so that those overlap. What is
-//! counted, and in which order, is what [`Counter::count`] would do with each n-gram's text.
+//! Words → n-grams → counts, without spelling the n-grams out. What is counted, and in which order,
+//! is what [`Counter::count`] would do with each n-gram's text.
 
 use super::count::Counter;
 use super::table::{Head, Place};
@@ -11,142 +8,37 @@ use super::tokens::{TermList, TermUse, TokenList};
 use crate::error::WarningSink;
 use crate::model::medium::Medium;
 use crate::token::BOUNDARY;
-use crate::token::id::{FeatureId, GrowingHash, HASH_PADDING};
+use crate::token::id::FeatureId;
 use crate::token::lexicon::TermId;
+use crate::token::ngram_line::{NgramLine, Position};
 use crate::token::tokenizer::{Word, WordSink};
 
 /// Look-ups whose memory is asked for at once.
 const AHEAD: usize = 64;
 
-/// The words that n-grams are made of.
+/// How words are counted.
 #[derive(Debug)]
 pub struct WordEngine {
-    order: usize,
+    line: NgramLine,
+    /// Single words of a line that wait; n-grams wait in `line`.
+    singles: Vec<TermId>,
     /// Single words are only counted per word while reading, and go into the table at the end: what
     /// the table makes of them depends on the order of their first appearance only.
     defer: bool,
-    /// Words waiting to be counted, behind those that only complete n-grams.
-    line: Vec<TermId>,
-    /// Their order-1 ids.
-    singles: Vec<FeatureId>,
-    /// Their text, between boundary marks.
-    text: Vec<u8>,
-    /// For each of them the hash of the n-gram that begins there and grows.
-    hashes: Vec<GrowingHash>,
-    /// How many of `line` only complete n-grams.
-    carried: usize,
     /// Occurrences that the counters still have room for; only when deferring.
     budget: u32,
-    /// Ids of the line's n-grams.
-    ids: Vec<FeatureId>,
-}
-
-/// The n-grams that end in one word of a line.
-#[derive(Debug, Clone, Copy)]
-struct Position<'a> {
-    /// The words up to this one.
-    words: &'a [TermId],
-    /// Ids of the n-grams that are not blank, longest first.
-    ids: &'a [FeatureId],
-    /// Length of the longest.
-    longest: usize,
-}
-
-impl Position<'_> {
-    /// Orders of the n-grams, longest first.
-    fn orders(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
-        (self.longest + 1 - self.ids.len()..=self.longest).rev()
-    }
-
-    /// The id of the n-gram of `order` words.
-    fn id(&self, order: usize) -> FeatureId {
-        self.ids[self.longest - order]
-    }
-
-    /// The words of the n-gram of `order` words.
-    fn terms(&self, order: usize) -> &[TermId] {
-        &self.words[self.words.len() - order..]
-    }
 }
 
 impl WordEngine {
     /// Words for n-grams of up to `order`, when `counted` occurrences are known already.
     pub(super) fn new(order: u8, defer: bool, counted: u32) -> Self {
-        Self {
-            order: usize::from(order),
-            defer,
-            line: Vec::new(),
-            singles: Vec::new(),
-            text: vec![BOUNDARY],
-            hashes: Vec::new(),
-            carried: 0,
-            budget: u32::MAX - counted,
-            ids: Vec::new(),
-        }
+        let budget = u32::MAX - counted;
+        Self { line: NgramLine::new(order), singles: Vec::new(), defer, budget }
     }
 
     /// N-grams begin anew.
     pub(super) fn forget(&mut self) {
         self.line.clear();
-        self.singles.clear();
-        self.text.truncate(1);
-        self.hashes.clear();
-        self.carried = 0;
-    }
-
-    /// Adds a word to those that wait.
-    #[inline]
-    fn push(&mut self, word: Word<'_>, term: TermId, single: FeatureId) {
-        self.line.push(term);
-        self.singles.push(single);
-        self.hashes.push(GrowingHash::new(self.text.len() - 1));
-        word.append_to(&mut self.text);
-        self.text.push(BOUNDARY);
-    }
-
-    /// Keeps only the last words, to complete the n-grams of the next ones.
-    fn carry(&mut self) {
-        let keep = (self.order - 1).min(self.line.len());
-        let gone = self.line.len() - keep;
-        let from = self.hashes.get(gone).map_or(self.text.len() - 1, GrowingHash::start);
-        self.line.drain(..gone);
-        self.singles.drain(..gone);
-        self.text.drain(..from);
-        self.hashes.drain(..gone);
-        for hash in &mut self.hashes {
-            *hash = GrowingHash::new(hash.start() - from);
-        }
-        self.carried = keep;
-    }
-
-    /// Whether a waiting word is empty.
-    fn is_blank(&self, at: usize) -> bool {
-        let next = self.hashes.get(at + 1).map_or(self.text.len() - 1, GrowingHash::start);
-        next == self.hashes[at].start() + 1
-    }
-
-    /// Works out the ids of all n-grams that end in the waiting words; blank ones have none.
-    fn hash_line(&mut self, medium: Medium) {
-        let end_of_text = self.text.len();
-        self.text.resize(end_of_text + HASH_PADDING, 0);
-        self.ids.clear();
-        let mut blanks = 0;
-        for at in 0..self.line.len() {
-            let next = self.hashes.get(at + 1).map_or(end_of_text - 1, GrowingHash::start);
-            blanks = if next == self.hashes[at].start() + 1 { blanks + 1 } else { 0 };
-            if at < self.carried {
-                continue;
-            }
-            let longest = (at + 1).min(self.order);
-            for order in (blanks.max(1) + 1..=longest).rev() {
-                let hash = self.hashes[at + 1 - order].upto(&self.text, next + 1);
-                self.ids.push(FeatureId::from_body_hash(hash, medium));
-            }
-            if blanks == 0 {
-                self.ids.push(self.singles[at]);
-            }
-        }
-        self.text.truncate(end_of_text);
     }
 }
 
@@ -164,47 +56,29 @@ impl Counter {
         else {
             return;
         };
-        if !engine.defer && engine.line.len() > engine.carried {
-            self.count_line(&mut engine, &mut list, warnings);
+        for term in engine.singles.drain(..) {
+            self.count_single(term, &mut list, warnings);
+        }
+        if engine.line.is_waiting() {
+            self.count_line(&mut engine.line, &mut list, warnings);
         }
         self.state.tokens = TokenList::Terms(list);
         self.engine = Some(engine);
     }
 
-    fn count_line(
-        &mut self,
-        engine: &mut WordEngine,
-        list: &mut TermList,
-        warnings: WarningSink<'_>,
-    ) {
-        if engine.order == 1 {
-            for &term in &engine.line {
-                self.count_single(term, list, warnings);
+    fn count_line(&mut self, line: &mut NgramLine, list: &mut TermList, warnings: WarningSink<'_>) {
+        let medium = line.words().first().map_or(Medium::TEXT, |&t| list.lexicon.medium(t));
+        let count = line.hash(medium).len();
+        let plain = self.is_plain(count);
+        let mut touched = 0;
+        for (from, position) in line.positions() {
+            if touched < from + line.order() && touched < count {
+                touched = (from + AHEAD).min(count);
+                std::hint::black_box(self.state.table.touch(&line.ids()[from..touched]));
             }
-            engine.line.clear();
-        } else {
-            let medium = engine.line.first().map_or(Medium::TEXT, |&t| list.lexicon.medium(t));
-            engine.hash_line(medium);
-            let plain = self.is_plain(engine.ids.len());
-            let (mut from, mut touched, mut blanks) = (0, 0, 0);
-            for at in 0..engine.line.len() {
-                blanks = if engine.is_blank(at) { blanks + 1 } else { 0 };
-                if at < engine.carried {
-                    continue;
-                }
-                let longest = (at + 1).min(engine.order);
-                let to = from + longest.saturating_sub(blanks);
-                if touched < to {
-                    touched = (from + AHEAD).max(to).min(engine.ids.len());
-                    std::hint::black_box(self.state.table.touch(&engine.ids[from..touched]));
-                }
-                let ids = &engine.ids[from..to];
-                from = to;
-                let position = Position { words: &engine.line[..=at], ids, longest };
-                self.count_position(position, plain, list, warnings);
-            }
-            engine.carry();
+            self.count_position(position, plain, list, warnings);
         }
+        line.carry();
     }
 
     fn count_single(&mut self, term: TermId, list: &mut TermList, warnings: WarningSink<'_>) {
@@ -269,7 +143,7 @@ impl Counter {
         let first = position.terms(order)[0];
         let suffix = if order == 1 {
             FeatureId(0)
-        } else if position.longest - order + 1 < position.ids.len() {
+        } else if position.orders().any(|other| other == order - 1) {
             position.id(order - 1)
         } else {
             blank(order - 1, list.lexicon.medium(first))
@@ -372,15 +246,22 @@ impl WordSink for CountedWords<'_> {
     fn word(&mut self, word: Word<'_>) {
         let Some(engine) = &mut self.counter.engine else { return };
         let TokenList::Terms(list) = &mut self.counter.state.tokens else { return };
-        if engine.order == 1 && word.is_empty() {
+        let order = engine.line.order();
+        if order == 1 && word.is_empty() {
             return;
         }
         let term = list.intern(word, self.medium);
         let uses = &mut list.uses[term.index()];
-        if engine.order > 1 {
-            engine.push(word, term, uses.id);
+        if order > 1 {
+            engine.line.push(word, term, uses.id);
+            if engine.line.is_long() {
+                self.counter.end_of_words(self.warnings);
+            }
         } else if !engine.defer {
-            engine.line.push(term);
+            engine.singles.push(term);
+            if engine.singles.len() >= AHEAD {
+                self.counter.end_of_words(self.warnings);
+            }
         } else if engine.budget > 0 {
             engine.budget -= 1;
             uses.times += 1;

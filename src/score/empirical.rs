@@ -25,7 +25,7 @@ pub struct EmpiricalTable {
 impl EmpiricalTable {
     /// An empty table of 2^`bits` slots.
     pub fn new(bits: u8) -> Self {
-        Self { slots: vec![(FeatureId(0), 0); 1 << bits], used: 0, bits }
+        Self { slots: Vec::new(), used: 0, bits }
     }
 
     /// Bits of the table's size.
@@ -33,8 +33,18 @@ impl EmpiricalTable {
         self.bits
     }
 
+    /// Whether a document of so many tokens and one more surely finds room for all.
+    pub const fn is_roomy(&self, tokens: usize) -> bool {
+        // Below the capacity of 95 in 100, and below that of the largest tables, which wraps.
+        let room = (1usize << self.bits) / 20 * 19;
+        tokens < if room < 20_000_000 { room } else { 20_000_000 }
+    }
+
     /// Counts a token.
     pub fn count(&mut self, id: FeatureId) -> Occurrence {
+        if self.slots.is_empty() {
+            self.slots = vec![(FeatureId(0), 0); 1 << self.bits];
+        }
         let mask = self.slots.len() - 1;
         let home = id.0 as usize & mask;
         let mut at = home;

@@ -12,3 +12,4 @@ pub mod document;
 pub mod empirical;
 pub mod model;
 pub mod scorer;
+pub mod words;

@@ -149,6 +149,14 @@ impl Model {
         }
     }
 
+    /// Brings the home slots of `ids` near the processor; the result means nothing.
+    pub fn touch(&self, ids: &[FeatureId]) -> u32 {
+        match &self.weights {
+            Weights::File(category) => category.touch(ids),
+            Weights::Random => 0,
+        }
+    }
+
     /// Reference log-probability of a token, nats.
     pub fn log_reference(&self, body: &[u8]) -> f32 {
         match &self.weights {

@@ -3,6 +3,7 @@
 
 use super::empirical::{EmpiricalTable, Occurrence};
 use super::model::{MediaCounts, Model};
+use super::words::WordScores;
 use crate::error::{Warning, WarningSink};
 use crate::numeric::elementary::{count_f32, log, narrow};
 use crate::token::Feature;
@@ -50,8 +51,12 @@ pub struct Cell {
 pub struct Scorer {
     models: Vec<Model>,
     tallies: Vec<Tally>,
+    /// Complexity that a token adds, by category.
+    deltas: Vec<f64>,
     empirical: Option<EmpiricalTable>,
     warned: bool,
+    /// Words of the standard tokenizer, if they are scored as such.
+    pub(super) words: Option<Box<WordScores>>,
 }
 
 impl Scorer {
@@ -60,7 +65,8 @@ impl Scorer {
     pub fn new(models: Vec<Model>, entropy_bits: Option<u8>) -> Self {
         let tallies = vec![Tally::default(); models.len()];
         let empirical = entropy_bits.map(EmpiricalTable::new);
-        Self { models, tallies, empirical, warned: false }
+        let deltas = models.iter().map(Model::delta).collect();
+        Self { models, tallies, deltas, empirical, warned: false, words: None }
     }
 
     /// The categories.
@@ -70,9 +76,57 @@ impl Scorer {
 
     /// Replaces the categories by newer versions of them, for the documents to come.
     pub fn set_models(&mut self, models: Vec<Model>) {
-        if models.len() == self.models.len() {
-            self.models = models;
+        if models.len() != self.models.len() {
+            return;
         }
+        self.settle_words();
+        self.deltas = models.iter().map(Model::delta).collect();
+        self.models = models;
+        if let Some(words) = &mut self.words {
+            words.reset();
+        }
+    }
+
+    /// The sums, to change.
+    pub(super) fn tallies_mut(&mut self) -> &mut [Tally] {
+        &mut self.tallies
+    }
+
+    /// Complexities of a token and the sums, to change.
+    #[inline]
+    pub(super) fn deltas_and_tallies(&mut self) -> (&[f64], &mut [Tally]) {
+        (&self.deltas, &mut self.tallies)
+    }
+
+    /// The categories and the sums, to change.
+    #[inline]
+    pub(super) fn models_and_tallies(&mut self) -> (&[Model], &mut [Tally]) {
+        (&self.models, &mut self.tallies)
+    }
+
+    /// Whether a document of so many tokens, and one more, cannot fill the table of empirical counts.
+    #[inline]
+    pub(super) fn remembers(&self, tokens: usize) -> bool {
+        self.empirical.as_ref().is_none_or(|table| table.is_roomy(tokens))
+    }
+
+    /// Counts a token of the document; returns whether it is to be scored.
+    pub(super) fn count_empirically(&mut self, id: FeatureId, warnings: WarningSink<'_>) -> bool {
+        self.occurrence(id, warnings) != Some(Occurrence::NoRoom)
+    }
+
+    /// What the table of empirical counts says of a token; `None` if there is no table.
+    fn occurrence(&mut self, id: FeatureId, warnings: WarningSink<'_>) -> Option<Occurrence> {
+        let table = self.empirical.as_mut()?;
+        let occurrence = table.count(id);
+        if occurrence == Occurrence::NoRoom && !self.warned {
+            self.warned = true;
+            let bits = table.bits() + 1;
+            warnings(Warning::new(format!(
+                "empirical hash full, calculation may be skewed. Try option -h {bits}"
+            )));
+        }
+        Some(occurrence)
     }
 
     /// The sums so far, one per category.
@@ -87,6 +141,8 @@ impl Scorer {
 
     /// Starts a new document. Misses and media go on counting, as in the reference.
     pub fn start_document(&mut self) {
+        self.settle_words();
+        self.start_words();
         for tally in &mut self.tallies {
             *tally = Tally { misses: tally.misses, media: tally.media, ..Tally::default() };
         }
@@ -120,29 +176,18 @@ impl Scorer {
         let id = FeatureId::of(feature.body, feature.medium);
         let mut occurrences = 0u32;
         let mut entropy_step = 0.0f32;
-        if let Some(table) = &mut self.empirical {
-            match table.count(id) {
-                Occurrence::Seen(1) => occurrences = 1,
-                Occurrence::Seen(seen) => {
-                    occurrences = seen;
-                    let (now, before) = (count_f32(seen), count_f32(seen - 1));
-                    entropy_step = narrow(
-                        log(f64::from(now)) * f64::from(now)
-                            - log(f64::from(before)) * f64::from(before),
-                    );
-                }
-                Occurrence::NoSlot => {}
-                Occurrence::NoRoom => {
-                    if !self.warned {
-                        self.warned = true;
-                        let bits = table.bits() + 1;
-                        warnings(Warning::new(format!(
-                            "empirical hash full, calculation may be skewed. Try option -h {bits}"
-                        )));
-                    }
-                    return false;
-                }
+        match self.occurrence(id, warnings) {
+            Some(Occurrence::Seen(1)) => occurrences = 1,
+            Some(Occurrence::Seen(seen)) => {
+                occurrences = seen;
+                let (now, before) = (count_f32(seen), count_f32(seen - 1));
+                entropy_step = narrow(
+                    log(f64::from(now)) * f64::from(now)
+                        - log(f64::from(before)) * f64::from(before),
+                );
             }
+            Some(Occurrence::NoSlot) | None => {}
+            Some(Occurrence::NoRoom) => return false,
         }
         let mut multinomial = 0.0f32;
         for (model, tally) in self.models.iter().zip(&mut self.tallies) {

@@ -9,6 +9,7 @@ pub mod class;
 pub mod id;
 pub mod lexicon;
 pub mod ngram;
+pub mod ngram_line;
 pub mod pattern;
 pub mod runs;
 pub mod scheme;

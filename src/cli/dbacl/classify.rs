@@ -40,7 +40,8 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
     let form = config.form;
     let cells =
         config.dump.then(|| CellForm::of_cells(form.scores, form.probabilities, form.uncertainty));
-    let scorer = Scorer::new(std::mem::take(&mut config.models), measures_entropy.then_some(bits));
+    let mut scorer =
+        Scorer::new(std::mem::take(&mut config.models), measures_entropy.then_some(bits));
     if cells.is_some() {
         let heading = CellForm::of_heading(form.scores, form.probabilities, form.uncertainty);
         trace::head(output.buffer(), scorer.models(), heading);
@@ -49,8 +50,16 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
     }
     let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
     let keep_case = config.options.has(ModelOption::KeepCase);
+    // Nobody sees the entropy or the squares unless these forms are asked for.
+    let entropy = form.confidence || (form.verbose && form.uncertainty);
+    let standard = config.options.has(ModelOption::StandardTokenizer);
+    let by_words = standard
+        && patterns.is_empty()
+        && cells.is_none()
+        && scorer.expect_words(config.order, form.uncertainty, entropy);
     let mut classifier = Classifier {
         scorer,
+        by_words,
         model_paths: std::mem::take(&mut config.model_paths),
         patterns,
         tokenizer: Tokenizer::new(
@@ -60,7 +69,7 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
             config.order,
         ),
         window: Window::new(config.order),
-        standard: config.options.has(ModelOption::StandardTokenizer),
+        standard,
         keep_case,
         echo: Echo { append: form.append, indented: config.indented },
         debug: config.debug,
@@ -90,6 +99,8 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
 /// Takes the lines of the inputs and scores their features.
 struct Classifier<'a> {
     scorer: Scorer,
+    /// Text is scored by its words, not by the texts of its features.
+    by_words: bool,
     model_paths: Vec<Option<PathBuf>>,
     patterns: PatternList,
     tokenizer: Tokenizer,
@@ -111,6 +122,7 @@ struct Classifier<'a> {
 impl Classifier<'_> {
     /// Prints the result of the document scored so far and starts a new one.
     fn result(&mut self) {
+        self.scorer.settle_words();
         let standings = document::finish(&self.scorer, self.prior);
         print::whole(self.output.buffer(), self.form, &self.scorer, &standings);
         self.status = u8::try_from(document::best(&standings) + 1).unwrap_or(u8::MAX);
@@ -158,6 +170,11 @@ impl Consumer for Classifier<'_> {
         if self.debug {
             output.buffer().extend_from_slice(line);
         }
+        if self.by_words {
+            tokenizer.line(line, &mut scorer.words(state.medium, &mut warn));
+            scorer.end_of_words(&mut warn);
+            return output.spill();
+        }
         let cells = *cells;
         let mut score = |feature: Feature<'_>| {
             if let Some(form) = cells {
@@ -187,6 +204,7 @@ impl Consumer for Classifier<'_> {
             return Ok(());
         }
         if self.cells.is_none() {
+            self.scorer.settle_words();
             let standings = document::finish(&self.scorer, self.prior);
             let (out, form) = (self.output.buffer(), self.form);
             print::line(out, form, &self.scorer, &standings, &self.filters, line);
@@ -197,6 +215,7 @@ impl Consumer for Classifier<'_> {
 
     fn end_of_source(&mut self, name: &[u8]) -> io::Result<()> {
         self.window.clear();
+        self.scorer.forget_words();
         self.tokenizer.end_of_file();
         if self.per_file && self.filters.is_empty() {
             let out = self.output.buffer();

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The n-grams of a line by their ids, without spelling them out.
+//!
+//! Words are numbered once; n-grams that begin at one word grow by a word at a time, so that their
+//! hashes do; the ids of a line are known before its look-ups begin, so that those can overlap.
+
+use super::BOUNDARY;
+use super::id::{FeatureId, GrowingHash, HASH_PADDING};
+use super::lexicon::TermId;
+use super::tokenizer::Word;
+use crate::model::medium::Medium;
+
+/// Words that are worked on at once at most.
+const BLOCK: usize = 4096;
+
+/// Words waiting, and the n-grams that end in them.
+#[derive(Debug)]
+pub struct NgramLine {
+    order: usize,
+    words: Vec<TermId>,
+    /// Their order-1 ids.
+    singles: Vec<FeatureId>,
+    /// Their text, between boundary marks.
+    text: Vec<u8>,
+    /// For each of them the hash of the n-gram that begins there and grows.
+    hashes: Vec<GrowingHash>,
+    /// How many of the words only complete n-grams of later ones.
+    carried: usize,
+    ids: Vec<FeatureId>,
+}
+
+/// The n-grams that end in one word of a line.
+#[derive(Debug, Clone, Copy)]
+pub struct Position<'a> {
+    /// The words up to this one.
+    words: &'a [TermId],
+    /// Ids of the n-grams that are not blank, longest first.
+    ids: &'a [FeatureId],
+    /// Length of the longest.
+    longest: usize,
+}
+
+impl Position<'_> {
+    /// Orders of the n-grams, longest first.
+    pub fn orders(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
+        (self.longest + 1 - self.ids.len()..=self.longest).rev()
+    }
+
+    /// The id of the n-gram of `order` words, one of [`Self::orders`].
+    pub fn id(&self, order: usize) -> FeatureId {
+        self.ids[self.longest - order]
+    }
+
+    /// The words of the n-gram of `order` words.
+    pub fn terms(&self, order: usize) -> &[TermId] {
+        &self.words[self.words.len() - order..]
+    }
+}
+
+impl NgramLine {
+    /// An empty line, for n-grams of up to `order` words.
+    pub fn new(order: u8) -> Self {
+        Self {
+            order: usize::from(order),
+            words: Vec::new(),
+            singles: Vec::new(),
+            text: vec![BOUNDARY],
+            hashes: Vec::new(),
+            carried: 0,
+            ids: Vec::new(),
+        }
+    }
+
+    /// Longest n-gram.
+    pub const fn order(&self) -> usize {
+        self.order
+    }
+
+    /// Whether so many words wait that they should be worked on before the line ends, so that memory
+    /// does not grow with its length.
+    pub fn is_long(&self) -> bool {
+        self.words.len() >= BLOCK
+    }
+
+    /// Whether words wait whose n-grams have not been worked out.
+    pub fn is_waiting(&self) -> bool {
+        self.words.len() > self.carried
+    }
+
+    /// The waiting words, behind those that only complete n-grams.
+    pub fn words(&self) -> &[TermId] {
+        &self.words
+    }
+
+    /// Forgets all words: n-grams begin anew.
+    pub fn clear(&mut self) {
+        self.words.clear();
+        self.singles.clear();
+        self.text.truncate(1);
+        self.hashes.clear();
+        self.carried = 0;
+    }
+
+    /// Adds a word, whose order-1 id is `single`, to those that wait.
+    #[inline]
+    pub fn push(&mut self, word: Word<'_>, term: TermId, single: FeatureId) {
+        self.words.push(term);
+        self.singles.push(single);
+        self.hashes.push(GrowingHash::new(self.text.len() - 1));
+        word.append_to(&mut self.text);
+        self.text.push(BOUNDARY);
+    }
+
+    /// Keeps only the last words, to complete the n-grams of the next ones.
+    pub fn carry(&mut self) {
+        let keep = (self.order - 1).min(self.words.len());
+        let gone = self.words.len() - keep;
+        let from = self.hashes.get(gone).map_or(self.text.len() - 1, GrowingHash::start);
+        self.words.drain(..gone);
+        self.singles.drain(..gone);
+        self.text.drain(..from);
+        self.hashes.drain(..gone);
+        for hash in &mut self.hashes {
+            *hash = GrowingHash::new(hash.start() - from);
+        }
+        self.carried = keep;
+    }
+
+    /// Whether the word at `at` is empty.
+    fn is_blank(&self, at: usize) -> bool {
+        let next = self.hashes.get(at + 1).map_or(self.text.len() - 1, GrowingHash::start);
+        next == self.hashes[at].start() + 1
+    }
+
+    /// Works out the ids of all n-grams of `medium` that end in the waiting words, and returns them:
+    /// word by word, longest first. Blank ones have none.
+    pub fn hash(&mut self, medium: Medium) -> &[FeatureId] {
+        let end_of_text = self.text.len();
+        self.text.resize(end_of_text + HASH_PADDING, 0);
+        self.ids.clear();
+        let mut blanks = 0;
+        for at in 0..self.words.len() {
+            let next = self.hashes.get(at + 1).map_or(end_of_text - 1, GrowingHash::start);
+            blanks = if next == self.hashes[at].start() + 1 { blanks + 1 } else { 0 };
+            if at < self.carried {
+                continue;
+            }
+            let longest = (at + 1).min(self.order);
+            for order in (blanks.max(1) + 1..=longest).rev() {
+                let hash = self.hashes[at + 1 - order].upto(&self.text, next + 1);
+                self.ids.push(FeatureId::from_body_hash(hash, medium));
+            }
+            if blanks == 0 {
+                self.ids.push(self.singles[at]);
+            }
+        }
+        self.text.truncate(end_of_text);
+        &self.ids
+    }
+
+    /// The waiting words one after the other, with the ids of [`Self::hash`] and how many of all ids
+    /// come before.
+    pub fn positions(&self) -> impl Iterator<Item = (usize, Position<'_>)> {
+        let (mut from, mut blanks) = (0, 0);
+        (0..self.words.len()).filter_map(move |at| {
+            blanks = if self.is_blank(at) { blanks + 1 } else { 0 };
+            if at < self.carried {
+                return None;
+            }
+            let longest = (at + 1).min(self.order);
+            let start = from;
+            from += longest.saturating_sub(blanks);
+            let position =
+                Position { words: &self.words[..=at], ids: &self.ids[start..from], longest };
+            Some((start, position))
+        })
+    }
+
+    /// All ids of [`Self::hash`].
+    pub fn ids(&self) -> &[FeatureId] {
+        &self.ids
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::settings::Scheme;
+    use crate::token::Feature;
+    use crate::token::lexicon::Lexicon;
+    use crate::token::ngram::Window;
+    use crate::token::tokenizer::{Tokenizer, WordSink};
+    use proptest::prelude::*;
+
+    struct Sink<'a>(&'a mut NgramLine, &'a mut Lexicon, &'a mut Vec<FeatureId>);
+
+    impl Sink<'_> {
+        fn drain(&mut self) {
+            self.0.hash(Medium::TEXT);
+            for (_, position) in self.0.positions() {
+                self.2.extend(position.orders().map(|order| position.id(order)));
+            }
+            self.0.carry();
+        }
+    }
+
+    impl WordSink for Sink<'_> {
+        fn word(&mut self, word: Word<'_>) {
+            let body = [b"\x03", word.bytes(), b"\x03"].concat();
+            let term = self.1.intern(word, Medium::TEXT);
+            self.0.push(word, term, FeatureId::of(&body, Medium::TEXT));
+        }
+        fn end_of_line(&mut self) {
+            self.drain();
+            self.0.clear();
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ids_are_those_of_the_texts(
+            lines in proptest::collection::vec("([a-c]{0,9}[ .]){0,12}[a-z]{0,40}\n?", 1..5),
+            order in 1..=7u8,
+            straddle: bool,
+        ) {
+            let mut tokenizer = Tokenizer::new(Scheme::Alpha, false, straddle, order);
+            let mut spelling = tokenizer.clone();
+            let (mut line, mut lexicon) = (NgramLine::new(order), Lexicon::default());
+            let mut window = Window::new(order);
+            let (mut found, mut expected) = (Vec::new(), Vec::new());
+            for text in lines {
+                let mut sink = Sink(&mut line, &mut lexicon, &mut found);
+                tokenizer.line(&mut text.clone().into_bytes(), &mut sink);
+                sink.drain();
+                let mut feeding = window.feeding(Medium::TEXT, |feature: Feature<'_>| {
+                    expected.push(FeatureId::of(feature.body, feature.medium));
+                });
+                spelling.line(&mut text.into_bytes(), &mut feeding);
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
