@@ -57,6 +57,12 @@ pub enum Error {
         /// Which part does not hold together, and how.
         what: String,
     },
+    /// The documents of a category held no token to learn.
+    #[error("the documents of category {} have no token", category + 1)]
+    NothingToLearn {
+        /// Number of the category, from 0.
+        category: usize,
+    },
     /// A regular expression that cannot be compiled.
     #[error("could not compile regular expression '{pattern}'.")]
     Pattern {

@@ -20,6 +20,7 @@ pub mod filter;
 pub mod input;
 pub mod learn;
 pub mod mail;
+pub mod metrics;
 pub mod model;
 pub mod numeric;
 pub mod pipeline;

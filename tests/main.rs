@@ -3,6 +3,7 @@
 
 mod cli;
 mod damaged;
+mod eval;
 mod faults;
 mod golden;
 mod hostile;

@@ -6,7 +6,7 @@
 
 use super::reader::{Category, Fault};
 use crate::error::{Error, Result};
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -38,6 +38,19 @@ pub fn open(path: &Path) -> Result<MappedCategory> {
         Fault::Digrams => Error::CutInDigrams { path: path.to_path_buf() },
         Fault::Slots => Error::CutInTable { path: path.to_path_buf() },
     })
+}
+
+/// Opens a category that was never a file: its bytes are copied into anonymous memory.
+///
+/// # Errors
+/// [`Error::Damaged`] when the bytes are no category, [`Error::Io`] when there is no memory.
+pub fn from_bytes(bytes: &[u8]) -> Result<MappedCategory> {
+    let place = Path::new("category in memory");
+    let refused = |error| Error::io(place, error);
+    let mut memory = MmapMut::map_anon(bytes.len()).map_err(refused)?;
+    memory.copy_from_slice(bytes);
+    let map = memory.make_read_only().map_err(refused)?;
+    Category::new(map).map_err(|fault| Error::damaged(place, format!("{fault:?}")))
 }
 
 #[allow(unsafe_code)]

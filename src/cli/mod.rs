@@ -5,6 +5,7 @@
 
 pub mod bayesol;
 pub mod dbacl;
+pub mod eval;
 pub mod evaluate;
 pub mod getopt;
 pub mod hypex;

@@ -7,8 +7,13 @@
 //! folds ─ command (learner, filter) → log ─ table → recall, precision, total
 //! ```
 
+pub mod classifier;
 pub mod command;
 pub mod folder;
 pub mod mbox;
+pub mod measure;
 pub mod order;
+pub mod parallel;
+pub mod peer;
+pub mod protocol;
 pub mod table;

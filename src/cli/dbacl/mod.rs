@@ -10,6 +10,7 @@ mod hints;
 mod inputs;
 mod learn;
 mod lock;
+pub mod method;
 pub mod options;
 mod signals;
 

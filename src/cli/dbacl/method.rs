@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A method to evaluate, written as options of this program.
+
+use super::MESSAGES;
+use super::config::Builder;
+use super::failure::Failure;
+use super::options::{Key, TABLE};
+use crate::cli::getopt::{self, Event};
+use crate::evaluate::classifier::Method;
+use crate::learn::LearnSettings;
+use std::ffi::{OsStr, OsString};
+
+/// What `dbacl OPTIONS -l CATEGORY` and `dbacl -c CATEGORY ...` would do.
+///
+/// # Errors
+/// A message for people: an option that is unknown, impossible, or makes no sense here.
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Method, String> {
+    let variable = |name: &str| std::env::var_os(name);
+    let mut builder = Builder::new(OsStr::new("dbacl"), &MESSAGES, &variable);
+    let reason = |failure: Failure| failure.lines.join("; ");
+    let learn = Event::Option { key: Key::Learn, value: Some("category".into()) };
+    let events = getopt::parse(OsStr::new("dbacl"), words, TABLE, false);
+    for event in std::iter::once(learn).chain(events).enumerate().map(check) {
+        builder.act(event?).map_err(reason)?;
+    }
+    let config = builder.finish().map_err(reason)?;
+    config.patterns.refuse_unstorable().map_err(|error| error.to_string())?;
+    Ok(Method {
+        learn: LearnSettings {
+            bits: config.bits.unwrap_or(15),
+            max_bits: config.max_bits,
+            decimation: config.decimation,
+            reference: config.reference,
+            quality: config.quality,
+            min_count: config.min_count,
+            confidence: config.form.confidence,
+            options: config.options,
+            scheme: config.scheme,
+        },
+        order: config.order,
+        patterns: config.patterns,
+        own_patterns: config.own_patterns,
+        locale: config.locale,
+        prior: config.prior,
+        entropy_bits: 15,
+    })
+}
+
+/// Refuses what an option set cannot say. The first event is our own.
+fn check((at, event): (usize, Event<Key>)) -> Result<Event<Key>, String> {
+    match &event {
+        Event::Complaint(message) => {
+            Err(String::from_utf8_lossy(message).trim_start_matches("dbacl: ").to_owned())
+        }
+        Event::Operand(operand) => Err(format!("\"{}\" is no option", operand.display())),
+        Event::Option {
+            key:
+                Key::Learn
+                | Key::Category
+                | Key::Random
+                | Key::FilterLines
+                | Key::PerFile
+                | Key::Append
+                | Key::AppendIndented
+                | Key::Dump
+                | Key::Debug
+                | Key::Online
+                | Key::MergeOnline
+                | Key::VersionText
+                | Key::Version
+                | Key::Help,
+            ..
+        } if at > 0 => Err("it may only hold options that say how to learn (-T -e -w -g -j -L -q \
+                            -h -H -z -x -M -S -r) and -P"
+            .to_owned()),
+        Event::Option { .. } => Ok(event),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn option_sets_are_options_of_dbacl() {
+        let method = parse(words("-T email -e cef -jw 2 -H 20")).expect("a method");
+        assert_eq!((method.order, method.learn.max_bits), (2, Some(20)));
+        for (text, complaint) in [
+            ("-T email -l spam", "how to learn"),
+            ("-w 9", "between 1 and 7"),
+            ("-%", "invalid option"),
+            ("email", "no option"),
+        ] {
+            let error = parse(words(text)).expect_err(text);
+            assert!(error.contains(complaint), "{text}: {error}");
+        }
+    }
+}

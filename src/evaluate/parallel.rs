@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The same work on many items, by several threads, with results in the order of the items: they do
+//! not depend on the number of threads.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Applies `work` to 0, 1, ... `count` - 1 with `threads` threads. Each thread has its own tools,
+/// made by `tools`.
+///
+/// # Errors
+/// The error of the lowest item that failed; later items may not have been tried.
+pub fn map<Tools, Item: Send, Error: Send>(
+    count: usize,
+    threads: usize,
+    tools: impl Fn() -> Result<Tools, Error> + Sync,
+    work: impl Fn(&mut Tools, usize) -> Result<Item, Error> + Sync,
+) -> Result<Vec<Item>, Error> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Result<Item, Error>)>> = Mutex::new(Vec::with_capacity(count));
+    let run = || {
+        let mut mine = Vec::new();
+        let mut kit = None;
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                break;
+            }
+            let kit = match &mut kit {
+                Some(kit) => kit,
+                none => match tools() {
+                    Ok(made) => none.insert(made),
+                    Err(error) => {
+                        mine.push((index, Err(error)));
+                        next.store(count, Ordering::Relaxed);
+                        break;
+                    }
+                },
+            };
+            let result = work(kit, index);
+            let failed = result.is_err();
+            mine.push((index, result));
+            if failed {
+                next.store(count, Ordering::Relaxed);
+                break;
+            }
+        }
+        if let Ok(mut done) = done.lock() {
+            done.append(&mut mine);
+        }
+    };
+    if threads.min(count) <= 1 {
+        run();
+    } else {
+        std::thread::scope(|scope| {
+            for _ in 0..threads.min(count) {
+                scope.spawn(run);
+            }
+        });
+    }
+    let mut done = done.into_inner().unwrap_or_default();
+    done.sort_by_key(|&(index, _)| index);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_order_for_any_number_of_threads() {
+        for threads in [0, 1, 3, 50] {
+            let squares =
+                map(20, threads, || Ok::<_, ()>(()), |(), item| Ok(item * item)).expect("squares");
+            assert_eq!(squares[..4], [0, 1, 4, 9], "{threads} threads");
+            assert_eq!(squares.len(), 20);
+        }
+    }
+
+    #[test]
+    fn first_failure_is_told() {
+        let fails = |(): &mut (), item| if item == 3 { Err(item) } else { Ok(item) };
+        assert_eq!(map(9, 2, || Ok(()), fails), Err(3));
+        assert_eq!(map(9, 2, || Err::<(), _>("no tools"), |(), item| Ok(item)), Err("no tools"));
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! How good scores of labelled documents are: area under the ROC curve, recall at a rate of false
+//! positives, errors.
+
+/// A score, higher for documents that look positive, and whether the document is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scored {
+    /// The score.
+    pub score: f64,
+    /// Whether the document is positive.
+    pub positive: bool,
+}
+
+#[allow(clippy::cast_precision_loss)] // numbers of documents
+fn real(count: usize) -> f64 {
+    count as f64
+}
+
+fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { f64::NAN }
+}
+
+/// Scores in descending order.
+fn sorted(scored: &[Scored]) -> Vec<Scored> {
+    let mut scored = scored.to_vec();
+    scored.sort_by(|a, b| b.score.total_cmp(&a.score));
+    scored
+}
+
+/// 1 - AUC: how often a negative document scores above a positive one, ties counted half; between 0
+/// and 1. NaN unless there are both.
+pub fn area_above(scored: &[Scored]) -> f64 {
+    let (mut above, mut wrong) = (0.0, 0.0);
+    let (mut positives, mut negatives) = (0.0, 0.0);
+    for tied in sorted(scored).chunk_by(|a, b| a.score == b.score) {
+        let (mut here, mut others) = (0.0, 0.0);
+        for scored in tied {
+            if scored.positive {
+                here += 1.0;
+            } else {
+                others += 1.0;
+            }
+        }
+        wrong += here * (above + others / 2.0);
+        above += others;
+        positives += here;
+        negatives += others;
+    }
+    ratio(wrong, positives * negatives)
+}
+
+/// Share of positive documents above the lowest threshold that at most the share `rate` of the
+/// negative ones exceeds.
+pub fn recall_at(scored: &[Scored], rate: f64) -> f64 {
+    let scored = sorted(scored);
+    let positives = scored.iter().filter(|one| one.positive).count();
+    let negatives = scored.len() - positives;
+    let allowed = rate * real(negatives);
+    let (mut caught, mut wrong, mut best) = (0.0, 0.0, 0.0);
+    for tied in scored.chunk_by(|a, b| a.score == b.score) {
+        for one in tied {
+            if one.positive {
+                caught += 1.0;
+            } else {
+                wrong += 1.0;
+            }
+        }
+        if wrong > allowed {
+            break;
+        }
+        best = caught;
+    }
+    ratio(best, real(positives))
+}
+
+/// Negative documents above `threshold`, and positive ones not above it.
+pub fn mistakes(scored: &[Scored], threshold: f64) -> (usize, usize) {
+    let above = |one: &&Scored| one.score > threshold;
+    let false_positives = scored.iter().filter(|one| !one.positive).filter(above).count();
+    let missed = scored.iter().filter(|one| one.positive).filter(|one| !above(one)).count();
+    (false_positives, missed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scored(text: &str) -> Vec<Scored> {
+        let scores = text.split(' ').map(|item| Scored {
+            score: item[1..].parse().expect("a number"),
+            positive: item.starts_with('+'),
+        });
+        scores.collect()
+    }
+
+    #[test]
+    fn known_curves() {
+        for (text, area, recall) in [
+            ("+3 +2 -1 -0", 0.0, 1.0),
+            ("-3 +2 +1 -0", 0.5, 0.0),
+            ("+3 -2 +1 -0", 0.25, 0.5),
+            ("+1 -1", 0.5, 0.0),
+        ] {
+            let scored = scored(text);
+            assert_eq!(area_above(&scored), area, "{text}");
+            assert_eq!(recall_at(&scored, 0.4), recall, "{text}");
+        }
+        assert_eq!(recall_at(&scored("+3 -2 +1 -0"), 0.5), 1.0);
+        assert!(area_above(&scored("+1 +2")).is_nan());
+        assert_eq!(mistakes(&scored("+3 -2 +1 -0"), 1.5), (1, 1));
+    }
+}
