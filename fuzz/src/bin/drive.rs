@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Drives the targets without a fuzzer: the seeds, then changed seeds, for some rounds.
 //!
-//! `cargo run --release --no-default-features --bin drive [ROUNDS]`, in this folder.
+//! `cargo run --release --no-default-features --bin drive [ROUNDS [TARGET]]`, in this folder.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What an input may take; all are small.
+const LIMIT: Duration = Duration::from_secs(10);
 
 type Target = fn(&[u8]);
 
@@ -53,7 +57,11 @@ fn mutate(data: &mut Vec<u8>, other: &[u8], random: &mut Random) {
 
 fn main() -> std::io::Result<()> {
     let rounds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(100_000);
+    let wanted = std::env::args().nth(2);
     for (name, target) in TARGETS {
+        if wanted.as_deref().is_some_and(|wanted| wanted != name) {
+            continue;
+        }
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name);
         let mut seeds = Vec::new();
         for entry in std::fs::read_dir(folder)? {
@@ -70,7 +78,15 @@ fn main() -> std::io::Result<()> {
                 let other = random.below(seeds.len());
                 mutate(&mut data, &seeds[other], &mut random);
             }
+            let started = Instant::now();
             target(&data);
+            let slow = started.elapsed() > LIMIT;
+            assert!(
+                !slow,
+                "{name}: {:?} for {:?}",
+                started.elapsed(),
+                data.escape_ascii().to_string()
+            );
         }
         println!("{name}: {} seeds, {rounds} changed inputs", seeds.len());
     }
