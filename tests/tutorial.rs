@@ -4,6 +4,7 @@
 //! `BLESS=1 cargo test --test main tutorial` writes the outputs anew.
 
 use crate::support::{Scratch, command, programs, root};
+use std::fmt::Write;
 use std::fs;
 
 /// What parts the outputs of the commands.
@@ -20,7 +21,7 @@ fn check(document: &str) {
             inside = line == "```console";
         } else if let Some(command) = line.strip_prefix("$ ").filter(|_| inside) {
             // The mark must not change what `$?` says.
-            script.push_str(&format!("s=$?\necho '{MARK}'\n(exit $s)\n{command}\n"));
+            writeln!(script, "s=$?\necho '{MARK}'\n(exit $s)\n{command}").expect("a string");
         }
     }
     let scratch = Scratch::new();

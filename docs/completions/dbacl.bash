@@ -21,7 +21,7 @@ _dbacl() {
     -O|--merge-online) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
   esac
   if [[ $current == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W '-l --learn -c --category -T --type -v --verbose -n --scores -N --probabilities -U --uncertainty -X --confidence -P --prior -R --random -f --filter -F --per-file -a --append -A --append-indented -s --by-line -Y --media -d --dump -D --debug -e --tokenizer -w --order -j --keep-case -S --straddle -g --regex -G -i --international -h --hash-bits -H --max-hash-bits -z --min-count -x --decimate -L --reference -r --reference-only -q --quality -M --multinomial -1 --preload -0 --no-preload -o --online -O --merge-online -m --memory-map --strict --quiet -V --help --version' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W '-l --learn -c --category -T --type -v --verbose -n --scores -N --probabilities -U --uncertainty -X --confidence -P --prior -R --random -f --filter -F --per-file -a --append -A --append-indented -s --by-line -Y --media -d --dump -D --debug -e --tokenizer -w --order -j --keep-case -S --straddle -g --regex -G -i --international -h --hash-bits -H --max-hash-bits -z --min-count -x --decimate -L --reference -r --reference-only -q --quality -M --multinomial -1 --preload -0 --no-preload -o --online -O --merge-online -m --memory-map --strict --quiet --keep-nul -V --help --version' -- "$current")
   else
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
   fi
