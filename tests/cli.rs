@@ -32,6 +32,7 @@ impl Bench {
         scratch.write("text", TEXT);
         scratch.write("other", OTHER);
         scratch.write("mail", MAIL);
+        scratch.write("zeros", "the cat\0sat on\n");
         let prose = root().join("testdata/demo/learn/melville/chapter-004.txt");
         scratch.write("prose", std::fs::read(prose).expect("a text of the demonstration"));
         let words = (b'a'..b'h').flat_map(|a| (b'a'..b'h').map(move |b| [a, b, b' ']));
@@ -131,7 +132,7 @@ const ROWS: &[Row] = &[
     unseen(Key::Nothing, "", CLASSIFY),
     row(Key::Strict, "", CLASSIFY),
     row(Key::Quiet, "", "-e no-such-scheme -c one -c two text"),
-    unseen(Key::KeepNul, "", CLASSIFY),
+    row(Key::KeepNul, "", "-l new zeros"),
     row(Key::VersionText, "", ""),
     row(Key::Help, "", ""),
     row(Key::Version, "", ""),
