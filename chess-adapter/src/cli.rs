@@ -22,7 +22,7 @@ use crate::learn::{self, Preset};
 use crate::models::Manifest;
 use crate::notation::Spelling;
 use crate::play::{self, Protocol};
-use crate::prepare::{self, Describe, Statistics, TextFiles, Unfinished};
+use crate::prepare::{self, Describe, Describe2, Statistics, TextFiles, Unfinished};
 use crate::random::Random;
 use crate::settings::Settings;
 use crate::why;
@@ -91,15 +91,19 @@ struct PrepareArgs {
     encodings: Vec<Encoding>,
     #[command(flatten)]
     text: TextArgs,
-    /// Write descriptions of played and not played moves
-    #[arg(long)]
-    describe: bool,
+    /// Write descriptions of played and not played moves: 1, eight words; 2, many
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "1",
+          value_name = "VERSION", value_parser = clap::value_parser!(u8).range(1..=2))]
+    describe: Option<u8>,
     /// Describe the moves of at most N games a colour, 0 for all
     #[arg(long, value_name = "N", default_value_t = 1500)]
     describe_games: usize,
-    /// Other legal moves drawn from each described position
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    alternatives: usize,
+    /// Describe in many words the moves of at most N positions, 0 for all
+    #[arg(long, value_name = "N", default_value_t = learn::POSITIONS)]
+    describe_positions: usize,
+    /// Other legal moves drawn from each described position; default: 2, with many words 8
+    #[arg(long, value_name = "N")]
+    alternatives: Option<usize>,
     /// Template of the descriptions, instead of the built-in one
     #[arg(long, value_name = "FILE")]
     template: Option<PathBuf>,
@@ -147,6 +151,12 @@ struct LearnArgs {
     /// Describe the moves of at most N games a colour, 0 for all
     #[arg(long, value_name = "N", default_value_t = 5000)]
     describe_games: usize,
+    /// Describe in many words the moves of at most N positions, 0 for all
+    #[arg(long, value_name = "N", default_value_t = learn::POSITIONS)]
+    describe_positions: usize,
+    /// Other legal moves drawn from each position described in many words
+    #[arg(long, value_name = "N", default_value_t = learn::ALTERNATIVES)]
+    alternatives: usize,
     /// Template of the descriptions, instead of the built-in one
     #[arg(long, value_name = "FILE")]
     template: Option<PathBuf>,
@@ -255,6 +265,7 @@ impl EngineArgs {
         let mut settings = Settings::default();
         if let Some(essay) = self.essay {
             settings.mate_keyword = false;
+            settings.avoid_draws = Some(false);
             settings.deterministic = essay != Essay::Final;
             let (rule, encoding, voice) = match essay {
                 Essay::Basic => ("basic", "half", "pairs"),
@@ -290,7 +301,9 @@ impl EngineArgs {
         settings.random_play |= self.random;
         settings.deterministic |= self.deterministic;
         settings.mate_keyword &= !self.no_mate_keyword;
-        settings.avoid_draws |= self.avoid_draws;
+        if self.avoid_draws {
+            settings.avoid_draws = Some(true);
+        }
         settings.look_ahead = usize::from(self.look_ahead);
         settings.own_book = self.book.is_some();
         for pair in &self.set {
@@ -493,20 +506,26 @@ fn template(path: Option<&PathBuf>) -> Result<Template> {
 
 fn run_prepare(args: &PrepareArgs) -> Result<ExitCode> {
     let describe = match args.describe {
-        false => None,
-        true => Some(Describe {
+        Some(1) => Some(Describe {
             template: template(args.template.as_ref())?,
             games: args.describe_games,
-            alternatives: args.alternatives,
+            alternatives: args.alternatives.unwrap_or(2),
             seed: args.seed,
         }),
+        _ => None,
     };
+    let describe2 = args.describe.filter(|&version| version == 2).map(|_| Describe2 {
+        positions: args.describe_positions,
+        alternatives: args.alternatives.unwrap_or(learn::ALTERNATIVES),
+        seed: args.seed,
+    });
     let options = prepare::Options {
         encodings: args.encodings.clone(),
         unfinished: args.text.unfinished,
         keep_setup: args.text.keep_setup,
         spelling: args.text.spelling(),
         describe,
+        describe2,
         position_words: args.position_words,
         phases: args.phases,
     };
@@ -537,6 +556,8 @@ fn run_learn(args: &LearnArgs) -> Result<ExitCode> {
             ..prepare::Options::default()
         },
         describe_games: args.describe_games,
+        describe_positions: args.describe_positions,
+        alternatives: args.alternatives,
         seed: args.seed,
         template: template(args.template.as_ref())?,
         template_text,

@@ -79,6 +79,8 @@ pub struct Engine {
     game: Game,
     /// White's voice and Black's.
     voices: [Option<Voice>; 2],
+    /// Whether White's and Black's voice avoid draws unless told otherwise.
+    avoids_draws: [bool; 2],
     stale: [bool; 2],
     settings: Settings,
     workshop: Workshop,
@@ -111,6 +113,7 @@ impl Engine {
         Self {
             game: Game::new(Chess::default(), spelling),
             voices: [None, None],
+            avoids_draws: [false; 2],
             stale: [true, true],
             randomised: settings.random_play,
             settings,
@@ -266,6 +269,7 @@ impl Engine {
         }
         let path = Path::new(path);
         let program = &self.workshop.program;
+        self.avoids_draws[index(color)] = false;
         let mut voice = if path.is_dir() {
             let manifest = Manifest::read(path)?;
             if manifest.spelling() != self.spelling {
@@ -277,6 +281,8 @@ impl Engine {
             }
             let chosen = self.style_voice.unwrap_or(&self.settings.voice);
             let voice = if chosen.is_empty() { &manifest.voice } else { chosen };
+            self.avoids_draws[index(color)] =
+                manifest.avoid_draws.iter().any(|v| v.as_str() == voice);
             manifest.voice(path, color, voice, self.workshop.template.as_ref(), program)?
         } else {
             std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -464,7 +470,8 @@ impl Engine {
             }
         }
         let lead = self.game.material_balance() * if self.game.turn().is_white() { 1 } else { -1 };
-        if self.settings.avoid_draws && lead >= 0 {
+        let default = self.avoids_draws[index(self.game.turn())];
+        if self.settings.avoid_draws.unwrap_or(default) && lead >= 0 {
             let kept: Vec<Scored> =
                 list.iter().filter(|s| !self.draws_at_once(s.completion.m)).cloned().collect();
             if !kept.is_empty() {
@@ -628,7 +635,7 @@ pub(crate) mod tests {
     fn mate_keyword_and_draw_avoidance() {
         let mate = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1";
         let stalemate = "7k/8/4Q3/6K1/8/8/8/8 w - - 0 1"; // Qf7 draws at once, being ahead
-        let on = Settings { avoid_draws: true, ..Settings::default() };
+        let on = Settings { avoid_draws: Some(true), ..Settings::default() };
         let off = Settings { mate_keyword: false, ..Settings::default() };
         assert_eq!(chosen(mate, &["Kd2"], Settings::default()), "Ra8#");
         assert_eq!(chosen(mate, &["Kd2"], off), "Kd2");

@@ -12,8 +12,9 @@ use shakmaty::Color;
 use crate::classifier::Program;
 use crate::describe::Template;
 use crate::encode::Encoding;
+use crate::many_words;
 use crate::models::{CategoryEntry, Document, FORMAT, Manifest, ModelEntry, Side, TEMPLATE};
-use crate::prepare::{self, Describe, PHASES, Statistics, TextFiles};
+use crate::prepare::{self, Describe, Describe2, PHASES, Statistics, TextFiles};
 
 /// The largest table tried when tables are full, as an exponent of two.
 const MAX_TABLE: u32 = 28;
@@ -75,11 +76,22 @@ impl Lesson {
 struct Plan {
     name: &'static str,
     document: Document,
+    /// Whether its categories are fitted together afterwards.
+    refit: bool,
     parts: Vec<(Lesson, f64, Option<usize>)>,
 }
 
-/// How the weight of full moves beside descriptions was found: chess.md 9.4 has a flat optimum from 0.1 to 0.5.
-pub const BEST_WEIGHT: f64 = 0.1;
+/// Weight of full moves beside descriptions of many words; docs/chess.md has the figures around it.
+pub const BEST_WEIGHT: f64 = 1.0;
+
+/// Positions whose moves are described in many words, unless told otherwise.
+pub const POSITIONS: usize = 60_000;
+
+/// Moves not played that are drawn from each of them.
+pub const ALTERNATIVES: usize = 8;
+
+/// The cost of mistakes in the joint fit of moves played and not played.
+const COST: &str = "0.02";
 
 fn plans(preset: Preset, color: Color) -> Vec<Plan> {
     let encoding = Encoding::of_full_moves(color);
@@ -93,20 +105,32 @@ fn plans(preset: Preset, color: Color) -> Vec<Plan> {
     let half = |set: &str, tokens, order, table| lesson(set.to_owned(), tokens, order, table);
     let full = |set: &str| lesson(format!("{set}-{}", encoding.as_str()), "graph", 7, 23);
     let described = |kind: &str| lesson(format!("{side}-{kind}"), "graph", 1, 20);
-    let one = |name, document, lesson| Plan { name, document, parts: vec![(lesson, 1.0, None)] };
+    let one = |name, document, lesson| Plan {
+        name,
+        document,
+        refit: false,
+        parts: vec![(lesson, 1.0, None)],
+    };
     let minus = |name, document, plus, minus| Plan {
         name,
         document,
+        refit: false,
         parts: vec![(plus, 1.0, None), (minus, -1.0, None)],
     };
     let document = Document::from(encoding);
     let full_plan = || one("full", document, full(own));
     let describe_plan =
         || minus("describe", Document::Describe, described("played"), described("notplayed"));
+    let many = |kind: &str| lesson(format!("many-{kind}"), "graph", 1, 21);
+    let many_plan = || Plan {
+        refit: true,
+        ..minus("describe2", Document::Describe2, many("played"), many("notplayed"))
+    };
     let carrot_plan = || minus("carrot", document, full(own), full(other));
     let phase_plan = || Plan {
         name: "phases",
         document,
+        refit: false,
         parts: PHASES
             .iter()
             .enumerate()
@@ -124,7 +148,7 @@ fn plans(preset: Preset, color: Color) -> Vec<Plan> {
         Preset::Describe => vec![describe_plan()],
         Preset::Phases => vec![phase_plan()],
         Preset::Style => vec![full_plan(), one("full-draws", document, full(&draw))],
-        Preset::Best => vec![describe_plan(), full_plan()],
+        Preset::Best => vec![many_plan(), full_plan()],
         Preset::Essay => {
             vec![
                 one("pairs", Document::Half, half(&draw, "alnum", 2, 20)),
@@ -155,6 +179,7 @@ fn plans(preset: Preset, color: Color) -> Vec<Plan> {
                 ),
                 one("played", Document::Describe, described("played")),
                 describe_plan(),
+                many_plan(),
             ];
             if color.is_white() {
                 let odd = lesson(format!("{own}-full"), "graph", 7, 23);
@@ -179,7 +204,8 @@ fn voices(plans: &[Plan]) -> BTreeMap<String, Vec<(String, f64)>> {
             voices.insert(name.to_owned(), terms);
         }
     };
-    combine("best", &[("describe", 1.0), ("full", BEST_WEIGHT)]);
+    combine("best-essay", &[("describe", 1.0), ("full", 0.1)]);
+    combine("best", &[("describe2", 1.0), ("full", BEST_WEIGHT)]);
     combine("best-draws", &[("describe", 1.0), ("full-draws", 0.3)]);
     voices
 }
@@ -196,6 +222,10 @@ pub struct Options {
     pub text: prepare::Options,
     /// Games described a colour, 0 for all.
     pub describe_games: usize,
+    /// Positions described in many words, 0 for all.
+    pub describe_positions: usize,
+    /// Moves not played, of each position described in many words.
+    pub alternatives: usize,
     /// Seed of the moves not played.
     pub seed: u64,
     /// The description words, and their text if not built in.
@@ -229,6 +259,13 @@ pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
             seed: options.seed,
         });
     }
+    if documents.contains(&Document::Describe2) {
+        wanted.describe2 = Some(Describe2 {
+            positions: options.describe_positions,
+            alternatives: options.alternatives,
+            seed: options.seed,
+        });
+    }
     wanted.position_words = documents.contains(&Document::Position);
     if all().any(|p| p.parts.iter().any(|(_, _, phase)| phase.is_some())) {
         wanted.phases = Some(6);
@@ -243,6 +280,13 @@ pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
     let lessons: BTreeSet<Lesson> =
         all().flat_map(|p| p.parts.iter().map(|(l, _, _)| l.clone())).collect();
     run_lessons(lessons.into_iter().collect(), &text, folder, options.jobs, program)?;
+    let fits: BTreeSet<Vec<Lesson>> = all()
+        .filter(|p| p.refit)
+        .map(|p| p.parts.iter().map(|(l, _, _)| l.clone()).collect())
+        .collect();
+    for lessons in fits {
+        refit(&lessons, &text, folder, program)?;
+    }
     let template = folder.join(TEMPLATE);
     match &options.template_text {
         Some(text) => std::fs::write(&template, text)
@@ -265,6 +309,7 @@ pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
         check_marks: wanted.spelling.check_marks,
         victims: wanted.spelling.victims,
         template: options.template.identity(),
+        avoid_draws: vec!["best".to_owned()],
         white,
         black,
     };
@@ -291,7 +336,12 @@ fn side(folder: &Path, plans: &[Plan]) -> Result<Side> {
         let order = plan.parts.first().map_or(1, |(lesson, _, _)| lesson.order as usize);
         models.insert(
             plan.name.to_owned(),
-            ModelEntry { document: plan.document, order, categories },
+            ModelEntry {
+                document: plan.document,
+                order,
+                words: (plan.document == Document::Describe2).then(|| many_words::NAME.to_owned()),
+                categories,
+            },
         );
     }
     Ok(Side { models, voices: voices(plans) })
@@ -369,6 +419,46 @@ fn run_lesson(lesson: &Lesson, text: &Path, folder: &Path, program: &Program) ->
         table += 1;
         eprintln!("{}: learning again with -H {table}", lesson.category());
     }
+}
+
+/// Fits categories together, so that words that go together are not counted twice. The files stay ordinary ones. A
+/// classifier that cannot do that leaves them as they are.
+fn refit(lessons: &[Lesson], text: &Path, folder: &Path, program: &Program) -> Result<()> {
+    let Some(first) = lessons.first() else { return Ok(()) };
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
+    let text = std::path::absolute(text).unwrap_or_else(|_| text.to_path_buf());
+    let help = program.command().arg("--help").stdin(Stdio::null()).output();
+    if !help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains("--refit")) {
+        eprintln!(
+            "{} cannot fit categories together: descriptions will judge worse",
+            program.path().display()
+        );
+        return Ok(());
+    }
+    let mut command = program.command();
+    command.args(["--refit", "--documents", "lines", "--always", "--cost", COST, "--blend", "0"]);
+    command.args(["-T", "text", "-e", first.tokens, "-L", "uniform", "-j"]);
+    command.arg("-w").arg(first.order.to_string()).arg("-H").arg(first.table.to_string());
+    for lesson in lessons {
+        let mut operand = folder.join(lesson.category()).into_os_string();
+        operand.push("=");
+        operand.push(text.join(format!("{}.txt", lesson.text)));
+        command.arg("-c").arg(operand);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let done =
+        command.output().with_context(|| format!("cannot run {}", program.path().display()))?;
+    for line in String::from_utf8_lossy(&done.stderr).lines() {
+        eprintln!("refit: {line}");
+    }
+    if !done.status.success() {
+        bail!("{} could not fit categories ({})", program.path().display(), done.status);
+    }
+    for lesson in lessons {
+        // What the fit started from, kept for another one.
+        let _ = std::fs::remove_file(folder.join(format!("{}.ordinary", lesson.category())));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::classifier::{Classifier, FeatureRow, Program, Scorer};
 use crate::describe::Template;
 use crate::encode::{self, Encoding};
 use crate::game::{Completion, Game};
+use crate::many_words::{self, Scene};
 use crate::notation::Spelling;
 use crate::prepare;
 
@@ -39,6 +40,8 @@ pub enum Document {
     Shifted,
     /// Descriptions of moves.
     Describe,
+    /// The second kind of descriptions, of many words.
+    Describe2,
     /// Position hash and move.
     Position,
 }
@@ -59,7 +62,7 @@ impl Document {
             Self::Half => Some(Encoding::Half),
             Self::Full => Some(Encoding::Full),
             Self::Shifted => Some(Encoding::Shifted),
-            Self::Describe | Self::Position => None,
+            Self::Describe | Self::Describe2 | Self::Position => None,
         }
     }
 
@@ -84,6 +87,15 @@ impl Document {
             (None, Self::Position) => {
                 let hash = prepare::position_word(game.position());
                 completions.iter().map(|c| format!("{hash} {}", c.word)).collect()
+            }
+            (None, Self::Describe2) => {
+                let scene = Scene::new(game.position(), game.moves(), game.plies());
+                let line = |c: &Completion| {
+                    let mut line = String::with_capacity(512);
+                    scene.describe(c.m, &mut line);
+                    line
+                };
+                completions.iter().map(line).collect()
             }
             (None, _) => completions
                 .iter()
@@ -118,6 +130,9 @@ pub struct ModelEntry {
     pub document: Document,
     /// Longest n-gram, words.
     pub order: usize,
+    /// Which words it reads, if those are not the template's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
     /// Its categories.
     pub categories: Vec<CategoryEntry>,
 }
@@ -148,6 +163,9 @@ pub struct Manifest {
     pub victims: bool,
     /// Name and hash of the description template.
     pub template: String,
+    /// Voices that leave out moves which draw at once, unless told otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub avoid_draws: Vec<String>,
     /// White's models.
     pub white: Side,
     /// Black's models.
@@ -245,6 +263,16 @@ impl Manifest {
                     folder.display(),
                     self.template,
                     template.identity()
+                );
+            }
+            if entry.document == Document::Describe2
+                && entry.words.as_deref() != Some(many_words::NAME)
+            {
+                bail!(
+                    "{}: its descriptions are {:?}, this program has {:?}; learn again",
+                    folder.display(),
+                    entry.words.as_deref().unwrap_or_default(),
+                    many_words::NAME
                 );
             }
             let phases: Vec<Option<usize>> =

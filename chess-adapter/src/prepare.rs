@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
@@ -12,6 +13,7 @@ use shakmaty::{CastlingMode, Chess, Color, Position, fen::Fen};
 
 use crate::describe::Template;
 use crate::encode::Encoding;
+use crate::many_words::Scene;
 use crate::notation::{self, Spelling};
 use crate::pgn::{GameResult, Games, RawGame};
 use crate::random::Random;
@@ -79,6 +81,8 @@ pub struct Options {
     pub spelling: Spelling,
     /// Write descriptions of played and not played moves.
     pub describe: Option<Describe>,
+    /// Write descriptions of many words.
+    pub describe2: Option<Describe2>,
     /// Write position words (chess.md 9.8 b).
     pub position_words: bool,
     /// Cut the encoded sets into three phases, with this many words of overlap (chess.md 9.8 a).
@@ -98,6 +102,17 @@ pub struct Describe {
     pub seed: u64,
 }
 
+/// Which moves are described in many words.
+#[derive(Clone, Copy, Debug)]
+pub struct Describe2 {
+    /// The most positions, drawn uniformly from all of all games, for both colours together; 0 for all.
+    pub positions: usize,
+    /// Other legal moves drawn from each position.
+    pub alternatives: usize,
+    /// Seed of the draws.
+    pub seed: u64,
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -106,6 +121,7 @@ impl Default for Options {
             keep_setup: false,
             spelling: Spelling::default(),
             describe: None,
+            describe2: None,
             position_words: false,
             phases: None,
         }
@@ -371,6 +387,7 @@ pub struct TextFiles {
     phased: Vec<(Encoding, usize, Vec<[Out; 3]>)>,
     position_words: Option<[Out; 2]>,
     describe: Option<Descriptions>,
+    describe2: Option<ManyDescriptions>,
     unfinished: Option<GameResult>,
     line: String,
 }
@@ -448,6 +465,17 @@ impl TextFiles {
                 line: String::new(),
             }),
         };
+        let describe2 = match options.describe2 {
+            None => None,
+            Some(wanted) => Some(ManyDescriptions {
+                options: wanted,
+                random: Random::from_seed(wanted.seed),
+                files: [open("many-played")?, open("many-notplayed")?],
+                seen: 0,
+                sample: Vec::new(),
+                line: String::new(),
+            }),
+        };
         Ok(Self {
             all: open("all")?,
             sets: [a?, b?, c?, d?],
@@ -455,6 +483,7 @@ impl TextFiles {
             phased,
             position_words,
             describe,
+            describe2,
             unfinished: None,
             line: String::new(),
         })
@@ -469,11 +498,15 @@ impl TextFiles {
         if let Some(describe) = &mut self.describe {
             describe.finish()?;
         }
+        if let Some(describe) = &mut self.describe2 {
+            describe.finish()?;
+        }
         self.all.flush()?;
         let encoded = self.encoded.iter_mut().flat_map(|(_, files)| files);
         let phased = self.phased.iter_mut().flat_map(|(_, _, sets)| sets.iter_mut().flatten());
         let positions = self.position_words.iter_mut().flatten();
         let described = self.describe.iter_mut().flat_map(|d| d.files.iter_mut().flatten());
+        let described = described.chain(self.describe2.iter_mut().flat_map(|d| &mut d.files));
         for file in
             self.sets.iter_mut().chain(encoded).chain(phased).chain(positions).chain(described)
         {
@@ -521,6 +554,9 @@ impl GameSink for TextFiles {
         }
         if let Some(describe) = &mut self.describe {
             describe.take(game, result)?;
+        }
+        if let Some(describe) = &mut self.describe2 {
+            describe.take(game)?;
         }
         Ok(())
     }
@@ -655,6 +691,90 @@ impl Descriptions {
         self.options.template.describe(at, m, ply, &mut self.line);
         self.line.push('\n');
         self.files[side][kind].write_all(self.line.as_bytes())?;
+        Ok(())
+    }
+}
+
+/// Descriptions of many words: a uniform sample of positions, whoever is to move and whatever the result.
+struct ManyDescriptions {
+    options: Describe2,
+    random: Random,
+    /// Played and not played.
+    files: [Out; 2],
+    seen: usize,
+    /// The positions kept so far: number, game, half-moves before.
+    sample: Vec<(usize, Arc<Kept>, usize)>,
+    line: String,
+}
+
+impl ManyDescriptions {
+    fn take(&mut self, game: &Gameline) -> Result<()> {
+        let kept =
+            Arc::new(Kept { number: 0, start: game.start.clone(), moves: game.moves.clone() });
+        for ply in 0..kept.moves.len() {
+            self.seen += 1;
+            let limit = self.options.positions;
+            let item = (self.seen, Arc::clone(&kept), ply);
+            if limit == 0 || self.sample.len() < limit {
+                self.sample.push(item);
+            } else {
+                let place = self.random.below(self.seen);
+                if let Some(old) = self.sample.get_mut(place) {
+                    *old = item;
+                }
+            }
+        }
+        if self.options.positions == 0 {
+            self.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Describes the positions of the sample in their order.
+    fn finish(&mut self) -> Result<()> {
+        let mut sample = std::mem::take(&mut self.sample);
+        sample.sort_unstable_by_key(|(number, ..)| *number);
+        let mut current: Option<(Arc<Kept>, Chess, usize)> = None;
+        for (_, game, ply) in sample {
+            let (position, played) = match current.take() {
+                Some((same, position, played)) if Arc::ptr_eq(&same, &game) => (position, played),
+                _ => (game.start.clone(), 0),
+            };
+            let mut position = position;
+            for &m in &game.moves[played..ply] {
+                position.play_unchecked(m);
+            }
+            self.describe(&position, &game.moves[..ply], game.moves[ply])?;
+            current = Some((game, position, ply));
+        }
+        Ok(())
+    }
+
+    fn describe(
+        &mut self,
+        position: &Chess,
+        history: &[shakmaty::Move],
+        played: shakmaty::Move,
+    ) -> Result<()> {
+        let mut others = position.legal_moves();
+        others.retain(|o| *o != played);
+        if others.is_empty() {
+            return Ok(());
+        }
+        let scene = Scene::new(position, history, history.len());
+        self.write(0, &scene, played)?;
+        for _ in 0..self.options.alternatives.min(others.len()) {
+            let drawn = others.swap_remove(self.random.below(others.len()));
+            self.write(1, &scene, drawn)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, kind: usize, scene: &Scene<'_>, m: shakmaty::Move) -> Result<()> {
+        self.line.clear();
+        scene.describe(m, &mut self.line);
+        self.line.push('\n');
+        self.files[kind].write_all(self.line.as_bytes())?;
         Ok(())
     }
 }

@@ -22,8 +22,8 @@ pub struct Settings {
     pub temperature: f64,
     /// Play a mate when there is one.
     pub mate_keyword: bool,
-    /// Leave out moves that draw at once, unless behind.
-    pub avoid_draws: bool,
+    /// Leave out moves that draw at once, unless behind; `None`: as the model folder has it.
+    pub avoid_draws: Option<bool>,
     /// Half-moves of the opponent looked at after each move.
     pub look_ahead: usize,
     /// Rank by the likeliest reply instead of the sum over replies.
@@ -69,7 +69,7 @@ impl Default for Settings {
             seed: 0,
             temperature: 1.0,
             mate_keyword: true,
-            avoid_draws: false,
+            avoid_draws: None,
             look_ahead: 0,
             hard_minimum: false,
             window: 0,
@@ -109,6 +109,7 @@ pub enum Value {
 }
 
 const RULES: &[&str] = &["basic", "captures", "tactical"];
+const AUTOMATIC: &[&str] = &["auto", "on", "off"];
 const ENCODINGS: &[&str] = &["auto", "half", "full", "shifted"];
 
 /// The options' names, in the order they are announced.
@@ -155,7 +156,10 @@ impl Settings {
             "WhiteModel" => Value::Text(self.white_model.clone()),
             "BlackModel" => Value::Text(self.black_model.clone()),
             "MateKeyword" => Value::Check(self.mate_keyword),
-            "AvoidDraws" => Value::Check(self.avoid_draws),
+            "AvoidDraws" => Value::Combo(
+                self.avoid_draws.map_or("auto", |on| if on { "on" } else { "off" }),
+                AUTOMATIC,
+            ),
             "LookAhead" => Value::Spin(number(self.look_ahead), 0, 1),
             "HardMinimum" => Value::Check(self.hard_minimum),
             "Window" => Value::Spin(number(self.window), 0, 1000),
@@ -229,7 +233,8 @@ impl Settings {
             "WhiteModel" => self.white_model = text(),
             "BlackModel" => self.black_model = text(),
             "MateKeyword" => self.mate_keyword = on()?,
-            "AvoidDraws" => self.avoid_draws = on()?,
+            "AvoidDraws" if value.eq_ignore_ascii_case("auto") => self.avoid_draws = None,
+            "AvoidDraws" => self.avoid_draws = Some(on()?),
             "LookAhead" => self.look_ahead = size()?,
             "HardMinimum" => self.hard_minimum = on()?,
             "Window" => self.window = size()?,

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What a series of captures on one square comes to, in pawns: counting, not search.
+
+use shakmaty::{Bitboard, Board, Color, Role, Square};
+
+use crate::describe::value;
+
+/// The order in which pieces are thrown in, cheapest first.
+const ORDER: [Role; 6] =
+    [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King];
+
+/// The cheapest of these attackers.
+fn cheapest(board: &Board, attackers: Bitboard) -> Option<(Square, Role)> {
+    ORDER.into_iter().find_map(|role| {
+        let square = (attackers & board.by_role(role)).first()?;
+        Some((square, role))
+    })
+}
+
+/// A piece's worth as a number that takes part in sums.
+fn worth(role: Role) -> i32 {
+    i32::try_from(value(role)).unwrap_or(i32::MAX)
+}
+
+/// What `side` wins, in pawns, by beginning to capture on `square`, both sides throwing in the cheapest piece and
+/// stopping when it suits them; 0 if it had better not begin or nobody stands there. Pins are ignored.
+pub fn gain(board: &Board, square: Square, side: Color) -> i32 {
+    let Some(mut standing) = board.role_at(square) else { return 0 };
+    let mut occupied = board.occupied();
+    let mut attackers = board.attacks_to(square, side, occupied);
+    if attackers.is_empty() {
+        return 0;
+    }
+    let sliders = board.sliders();
+    let mut gains = [0i32; 32];
+    let mut depth = 0;
+    let mut side = side;
+    while let Some((from, role)) = cheapest(board, attackers) {
+        // A king may not capture what is guarded.
+        let mut left = occupied;
+        left.discard(from);
+        let guards = board.attacks_to(square, side.other(), left) & left;
+        if role == Role::King && !guards.is_empty() {
+            break;
+        }
+        if depth == gains.len() {
+            break;
+        }
+        gains[depth] = worth(standing);
+        depth += 1;
+        occupied = left;
+        standing = role;
+        side = side.other();
+        attackers = if sliders.is_empty() { guards } else { guards & occupied };
+    }
+    // From the last capture back: whoever is to capture may also leave it.
+    gains[..depth].iter().rev().fold(0, |rest, &won| (won - rest).max(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::Position as _;
+
+    #[test]
+    fn captures_add_up() {
+        let rows = [
+            ("4k3/8/8/3p4/8/8/8/3RK3 w - - 0 1", "d5", 1),
+            // Guarded once, attacked once by a dearer piece.
+            ("4k3/8/4p3/3p4/8/8/8/3RK3 w - - 0 1", "d5", 0),
+            // The rook behind the rook counts.
+            ("4k3/8/4p3/3n4/8/8/3R4/3RK3 w - - 0 1", "d5", 0),
+            ("3rk3/8/8/3n4/8/8/3R4/3RK3 w - - 0 1", "d5", 3),
+            // The king takes what is free only.
+            ("4k3/8/8/8/8/8/3r4/4K3 w - - 0 1", "d2", 5),
+            ("3rk3/8/8/8/8/8/3r4/4K3 w - - 0 1", "d2", 0),
+            ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", "d2", 0),
+        ];
+        for (fen, square, expected) in rows {
+            let position = crate::game::read_fen(fen).expect("good FEN");
+            let square: Square = square.parse().expect("a square");
+            assert_eq!(gain(position.board(), square, position.turn()), expected, "{fen}");
+        }
+    }
+}

@@ -1,0 +1,789 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The second description of a move: some sixty words in terms of the rules (docs/chess.md tells them all).
+//!
+//! Squares are named as the mover sees them, so that one model serves both colours. Exchanges are counted, threats
+//! are named, and so are the pieces that moved last; whether any of it is good, the classifier has to find out.
+
+use shakmaty::{
+    Bitboard, Board, CastlingSide, Chess, Color, File, Move, Piece, Position, Role, Square, attacks,
+};
+
+use crate::describe::value;
+use crate::exchange::gain;
+
+/// The name under which models remember these words.
+pub const NAME: &str = "many-words 1";
+
+/// Squares of the centre.
+const CENTRE: u64 = 0x0000_0018_1800_0000;
+
+/// A number of pawns as a letter: small for won, capital for lost.
+fn class(pawns: i32) -> char {
+    let letter = match pawns.abs() {
+        0 => '0',
+        1 => 'p',
+        2 => 'b',
+        3 => 'm',
+        4 => 'n',
+        5 | 6 => 'r',
+        7 | 8 => 's',
+        9..50 => 'q',
+        _ => 'k',
+    };
+    if pawns < 0 { letter.to_ascii_uppercase() } else { letter }
+}
+
+/// A small number as a character, larger ones as the largest.
+fn upto(n: usize, most: u8) -> char {
+    let n = u8::try_from(n).unwrap_or(u8::MAX).min(most);
+    char::from(if n < 10 { b'0' + n } else { b'a' + n - 10 })
+}
+
+/// A difference as a character, `f` for none.
+fn change(n: i32, most: i32) -> char {
+    char::from(b'm'.saturating_add_signed(i8::try_from(n.clamp(-most, most)).unwrap_or(0)))
+}
+
+const fn yes(is: bool) -> char {
+    if is { 'y' } else { 'n' }
+}
+
+fn count(squares: Bitboard) -> i32 {
+    i32::try_from(squares.count()).unwrap_or(0)
+}
+
+fn letter(role: Option<Role>) -> char {
+    role.map_or('-', Role::upper_char)
+}
+
+/// A square as this side sees it.
+fn seen(square: Square, side: Color) -> Square {
+    if side.is_white() { square } else { square.flip_vertical() }
+}
+
+/// Words on one line.
+struct Line<'a>(&'a mut String);
+
+impl Line<'_> {
+    fn word(&mut self, kind: &str, parts: &[char]) {
+        if !self.0.is_empty() {
+            self.0.push(' ');
+        }
+        self.0.push_str(kind);
+        self.0.extend(parts);
+    }
+}
+
+/// What a board says about attacks, before or after the move.
+struct View {
+    board: Board,
+    /// What the opponent would win by capturing our piece there, for our pieces but the king.
+    lost: [i8; 64],
+    /// What we would win by capturing there.
+    won: [i8; 64],
+    our_attacks: Bitboard,
+    their_attacks: Bitboard,
+    /// Sums over pieces.
+    our_reach: i32,
+    their_reach: i32,
+    most_lost: i32,
+    second_lost: i32,
+    most_won: i32,
+    times_won: usize,
+}
+
+impl View {
+    fn new(board: &Board, us: Color) -> Self {
+        let mut view = Self {
+            board: board.clone(),
+            lost: [0; 64],
+            won: [0; 64],
+            our_attacks: Bitboard::EMPTY,
+            their_attacks: Bitboard::EMPTY,
+            our_reach: 0,
+            their_reach: 0,
+            most_lost: 0,
+            second_lost: 0,
+            most_won: 0,
+            times_won: 0,
+        };
+        for square in board.by_color(us) {
+            let reach = board.attacks_from(square);
+            view.our_attacks |= reach;
+            view.our_reach += count(reach & !board.by_color(us));
+        }
+        for square in board.by_color(us.other()) {
+            let reach = board.attacks_from(square);
+            view.their_attacks |= reach;
+            view.their_reach += count(reach & !board.by_color(us.other()));
+        }
+        for square in board.by_color(us) & view.their_attacks & !board.kings() {
+            let lost = gain(board, square, us.other());
+            view.lost[square.to_usize()] = i8::try_from(lost).unwrap_or(i8::MAX);
+            if lost > view.most_lost {
+                view.second_lost = view.most_lost;
+                view.most_lost = lost;
+            } else {
+                view.second_lost = view.second_lost.max(lost);
+            }
+        }
+        for square in board.by_color(us.other()) & view.our_attacks & !board.kings() {
+            let won = gain(board, square, us);
+            view.won[square.to_usize()] = i8::try_from(won).unwrap_or(i8::MAX);
+            view.most_won = view.most_won.max(won);
+            view.times_won += usize::from(won > 0);
+        }
+        view
+    }
+
+    fn lost_at(&self, square: Square) -> i32 {
+        i32::from(self.lost[square.to_usize()])
+    }
+
+    fn won_at(&self, square: Square) -> i32 {
+        i32::from(self.won[square.to_usize()])
+    }
+}
+
+/// A position in which moves are to be described.
+pub struct Scene<'a> {
+    before: &'a Chess,
+    us: Color,
+    plies: usize,
+    view: View,
+    last: Option<Move>,
+    own_last: Option<Move>,
+    phase: char,
+    stage: char,
+    balance: char,
+    our_king: Square,
+    their_king: Square,
+    undeveloped: usize,
+    /// Our pieces that the piece which moved last attacks.
+    last_attacks: Bitboard,
+    pinned: Bitboard,
+    /// Squares that their pawns attack.
+    pawn_attacks: Bitboard,
+}
+
+fn target(m: Move) -> Square {
+    m.castling_side().map_or(m.to(), |side| Square::from_coords(side.king_to_file(), m.to().rank()))
+}
+
+fn pawn_attacks(board: &Board, side: Color) -> Bitboard {
+    let pawns = board.by_piece(Piece { color: side, role: Role::Pawn });
+    pawns.into_iter().fold(Bitboard::EMPTY, |all, pawn| all | attacks::pawn_attacks(side, pawn))
+}
+
+/// Pieces of the king's colour that must not leave their line.
+fn pinned(board: &Board, king: Square, us: Color) -> Bitboard {
+    let them = board.by_color(us.other());
+    let snipers = (attacks::rook_attacks(king, them) & board.rooks_and_queens()
+        | attacks::bishop_attacks(king, them) & board.bishops_and_queens())
+        & them;
+    let mut all = Bitboard::EMPTY;
+    for sniper in snipers {
+        let blockers = attacks::between(king, sniper) & board.occupied();
+        if blockers.count() == 1 {
+            all |= blockers & board.by_color(us);
+        }
+    }
+    all
+}
+
+/// Squares before a pawn on its file and the files beside, as far as the board goes.
+fn ahead(square: Square, side: Color, beside: bool) -> Bitboard {
+    let mut squares = Bitboard::EMPTY;
+    for other in Bitboard::FULL {
+        let near = other.file().distance(square.file());
+        let is_ahead = seen(other, side).rank() > seen(square, side).rank();
+        if is_ahead && (near == 0 && !beside || near == 1 && beside) {
+            squares.add(other);
+        }
+    }
+    squares
+}
+
+fn file_of(square: Square) -> Bitboard {
+    Bitboard::from_file(square.file())
+}
+
+/// Open, half open for us, closed by our own pawn.
+fn openness(board: &Board, square: Square, us: Color) -> char {
+    let pawns = file_of(square) & board.pawns();
+    if pawns.is_empty() {
+        'o'
+    } else if (pawns & board.by_color(us)).is_empty() {
+        'h'
+    } else {
+        'c'
+    }
+}
+
+fn wing(square: Square) -> char {
+    match square.file() {
+        File::A | File::B | File::C => 'a',
+        File::D | File::E => 'd',
+        _ => 'h',
+    }
+}
+
+fn from_centre(square: Square) -> i32 {
+    let distance = |n: u32| i32::try_from(if n < 4 { 3 - n } else { n - 4 }).unwrap_or(0);
+    distance(square.file().to_u32()).max(distance(square.rank().to_u32()))
+}
+
+fn steps(a: Square, b: Square) -> i32 {
+    i32::try_from(a.distance(b)).unwrap_or(0)
+}
+
+impl<'a> Scene<'a> {
+    /// A position and the moves that led to it, the latest last.
+    pub fn new(before: &'a Chess, history: &[Move], plies: usize) -> Self {
+        let board = before.board();
+        let us = before.turn();
+        let last = history.last().copied();
+        let own_last = history.len().checked_sub(2).map(|i| history[i]);
+        let pieces: i32 = (board.occupied() & !board.pawns() & !board.kings())
+            .into_iter()
+            .filter_map(|s| board.role_at(s))
+            .map(|role| i32::try_from(value(role)).unwrap_or(0))
+            .sum();
+        let material = |side: Color| -> i32 {
+            (board.by_color(side) & !board.kings())
+                .into_iter()
+                .filter_map(|s| board.role_at(s))
+                .map(|role| i32::try_from(value(role)).unwrap_or(0))
+                .sum()
+        };
+        let balance = match material(us) - material(us.other()) {
+            ..=-3 => 'v',
+            -2..=-1 => 'l',
+            0 => 'e',
+            1..=2 => 'g',
+            _ => 'w',
+        };
+        let stage = match (plies, pieces) {
+            (_, ..=14) => 'e',
+            (_, 15..=30) => 'd',
+            (0..10, _) => 'a',
+            (10..22, _) => 'b',
+            _ => 'c',
+        };
+        let phase = match stage {
+            'a' | 'b' => 'o',
+            'c' => 'm',
+            _ => 'e',
+        };
+        let king = |side| board.king_of(side).unwrap_or(Square::E1);
+        let home = Bitboard::from_rank(seen(Square::A1, us).rank());
+        let minors = (board.knights() | board.bishops()) & board.by_color(us) & home;
+        let last_attacks =
+            last.map_or(Bitboard::EMPTY, |m| board.attacks_from(target(m)) & board.by_color(us));
+        Self {
+            before,
+            us,
+            plies,
+            view: View::new(board, us),
+            last,
+            own_last,
+            phase,
+            stage,
+            balance,
+            our_king: king(us),
+            their_king: king(us.other()),
+            undeveloped: minors.count(),
+            last_attacks,
+            pinned: pinned(board, king(us), us),
+            pawn_attacks: pawn_attacks(board, us.other()),
+        }
+    }
+
+    /// Appends the words for one legal move, separated by spaces.
+    pub fn describe(&self, m: Move, out: &mut String) {
+        let mut after = self.before.clone();
+        after.play_unchecked(m);
+        let view = View::new(after.board(), self.us);
+        let us = self.us;
+        let to = target(m);
+        let from = m.from().unwrap_or(to);
+        let taken = m.capture().map_or(0, |role| i32::try_from(value(role)).unwrap_or(0));
+        let promoted = m.promotion().map_or(0, |role| i32::try_from(value(role)).unwrap_or(1) - 1);
+        let moved = Moved {
+            scene: self,
+            m,
+            from,
+            to,
+            p: m.role().upper_char(),
+            c: letter(m.capture()),
+            net: taken + promoted - view.lost_at(to),
+            after: &after,
+            view: &view,
+            seen_from: name(from, us),
+            seen_to: name(to, us),
+        };
+        let mut line = Line(out);
+        moved.exchanges(&mut line);
+        moved.threats(&mut line);
+        moved.squares(&mut line);
+        moved.reach(&mut line);
+        moved.kings(&mut line);
+        if m.role() == Role::Pawn {
+            moved.pawn(&mut line);
+        } else {
+            moved.piece(&mut line);
+        }
+        moved.history(&mut line);
+    }
+}
+
+fn name(square: Square, us: Color) -> [char; 2] {
+    let square = seen(square, us);
+    [square.file().char(), square.rank().char()]
+}
+
+/// One move with everything its words are made from.
+struct Moved<'a> {
+    scene: &'a Scene<'a>,
+    m: Move,
+    from: Square,
+    to: Square,
+    p: char,
+    c: char,
+    /// Pawns won by the move and the exchange it begins.
+    net: i32,
+    after: &'a Chess,
+    view: &'a View,
+    seen_from: [char; 2],
+    seen_to: [char; 2],
+}
+
+impl Moved<'_> {
+    /// A role within an exchange of letters: what the last opposing move was to this one.
+    fn answer(&self) -> char {
+        match self.scene.last {
+            Some(last) if target(last) == self.to && last.is_capture() => 'r',
+            Some(last) if target(last) == self.to => 'l',
+            Some(last) if last.is_capture() => 'c',
+            _ => '-',
+        }
+    }
+
+    fn exchanges(&self, line: &mut Line<'_>) {
+        let Self { scene, p, c, .. } = *self;
+        let (us, them) = (scene.us, scene.us.other());
+        let net = class(self.net);
+        let answer = self.answer();
+        let board = self.after.board();
+        let before = &scene.view;
+        line.word("xa", &[p, c, net]);
+        line.word("xb", &[p, c, net, answer]);
+        line.word("xc", &[c, net, scene.balance]);
+        let ours = board.attacks_to(self.to, us, board.occupied());
+        let theirs = board.attacks_to(self.to, them, board.occupied());
+        line.word("xd", &[p, upto(ours.count(), 3), upto(theirs.count(), 3), c]);
+        let cheapest =
+            [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King]
+                .into_iter()
+                .find(|&role| !(theirs & board.by_role(role)).is_empty());
+        line.word("xe", &[p, letter(cheapest), yes(!ours.is_empty()), c]);
+        let stood = before.lost_at(self.from);
+        let stands = self.view.lost_at(self.to);
+        line.word("xf", &[p, class(stood), class(stands), c]);
+        let most = before.most_lost;
+        let now = self.view.most_lost;
+        line.word("ha", &[class(most), class(now), c]);
+        line.word("hb", &[class(most), class(now), net, yes(stood > 0 && stood == most)]);
+        line.word("hc", &[class(now), class(self.view.second_lost), net]);
+        line.word("hd", &[class(taken_less(self.m, now)), scene.phase]);
+        line.word("he", &[class(taken_less(self.m, now)), answer, yes(self.after.is_check())]);
+        let kind = |role: Role| i32::try_from(value(role)).unwrap_or(0);
+        let swap = match self.m.capture() {
+            Some(role) if kind(role) == kind(self.m.role()) => 'e',
+            Some(role) if kind(role) > kind(self.m.role()) => 'u',
+            Some(_) => 'd',
+            None => '-',
+        };
+        if swap != '-' {
+            line.word("xs", &[swap, scene.balance, net, scene.phase]);
+        }
+    }
+
+    fn threats(&self, line: &mut Line<'_>) {
+        let Self { scene, p, .. } = *self;
+        let (us, them) = (scene.us, scene.us.other());
+        let board = self.after.board();
+        let before = &scene.view;
+        let reach = board.attacks_from(self.to);
+        let reached = before.board.attacks_from(self.from);
+        let mut none = true;
+        for square in reach & board.by_color(them) {
+            let role = letter(board.role_at(square));
+            let won = self.view.won_at(square);
+            let was = reached.contains(square);
+            line.word("ta", &[p, role, class(won), yes(was)]);
+            if won > 0 && !was {
+                line.word("tn", &[role, class(self.net.min(0)), class(self.view.most_lost)]);
+            }
+            none = false;
+        }
+        if none {
+            line.word("tz", &[p]);
+        }
+        line.word("tb", &[class(before.most_won), class(self.view.most_won), p]);
+        line.word(
+            "tc",
+            &[upto(before.times_won, 3), upto(self.view.times_won, 4), class(self.net)],
+        );
+        for square in reach & board.by_color(us) {
+            let role = letter(board.role_at(square));
+            let was = reached.contains(square);
+            let lost = if square == self.to { 0 } else { before.lost_at(square) };
+            if !was {
+                line.word("da", &[p, role, class(lost), class(self.view.lost_at(square))]);
+            }
+        }
+        let mut left = reached & before.board.by_color(us) & board.by_color(us) & !reach;
+        left.discard(self.to);
+        for square in left {
+            let role = letter(board.role_at(square));
+            let worse = self.view.lost_at(square) > before.lost_at(square);
+            line.word("dl", &[p, role, yes(self.view.their_attacks.contains(square)), yes(worse)]);
+        }
+        if self.after.is_check() {
+            let checkers = self.after.checkers();
+            let kind = if checkers.count() > 1 {
+                '2'
+            } else if checkers.contains(self.to) {
+                '+'
+            } else {
+                'd'
+            };
+            let replies = self.after.legal_moves().len();
+            line.word("ck", &[p, kind, class(self.net.min(0)), upto(replies, 4)]);
+            line.word("cl", &[kind, class(self.view.most_lost), upto(replies, 2), scene.phase]);
+        } else {
+            line.word("ck", &[p, '-']);
+        }
+        if scene.before.is_check() {
+            let kind = if p == 'K' {
+                'k'
+            } else if self.m.is_capture() {
+                'x'
+            } else {
+                'b'
+            };
+            line.word("ic", &[kind, p, class(self.net), class(self.view.most_lost)]);
+        }
+        // What stands behind the first piece on a line.
+        if matches!(self.m.role(), Role::Bishop | Role::Rook | Role::Queen) {
+            let first = reach & board.by_color(them);
+            let piece = Piece { color: us, role: self.m.role() };
+            let through = attacks::attacks(self.to, piece, board.occupied() & !first);
+            for behind in through & !reach & board.by_color(them) {
+                let between = attacks::between(self.to, behind) & first;
+                let front = between.first().and_then(|s| board.role_at(s));
+                line.word("xr", &[p, letter(front), letter(board.role_at(behind))]);
+            }
+        }
+        if !scene.pinned.is_empty() || !reached.is_empty() {
+            let now = pinned(board, board.king_of(us).unwrap_or(self.to), us);
+            let theirs = pinned(board, scene.their_king, them);
+            let were = pinned(&before.board, scene.their_king, them);
+            let released = count(scene.pinned & !now);
+            let caught = count(now & !scene.pinned);
+            if released > 0 || caught > 0 {
+                line.word("pi", &[p, change(released, 2), change(caught, 2)]);
+            }
+            let (more, less) = (theirs & !were, were & !theirs);
+            if !more.is_empty() || !less.is_empty() {
+                let role = more.first().and_then(|s| board.role_at(s));
+                line.word("pj", &[p, letter(role), yes(!less.is_empty())]);
+            }
+        }
+    }
+
+    fn squares(&self, line: &mut Line<'_>) {
+        let Self { scene, p, c, .. } = *self;
+        let us = scene.us;
+        let [f, r] = self.seen_to;
+        let [g, s] = self.seen_from;
+        line.word("sa", &[scene.stage, p, f, r]);
+        line.word("sb", &[p, g, s, f, r]);
+        line.word("sc", &[scene.stage, p, g, s]);
+        line.word("sd", &[p, f, r, wing(scene.their_king), wing(scene.our_king)]);
+        line.word("se", &[p, f, r, c]);
+        let (king, own) = (scene.their_king, scene.our_king);
+        let apart = |a: Square, b: Square| {
+            let rank = |q: Square| seen(q, us).rank().to_u32();
+            let up = i32::try_from(rank(a)).unwrap_or(0) - i32::try_from(rank(b)).unwrap_or(0);
+            [upto(a.file().distance(b.file()) as usize, 4), change(up, 4)]
+        };
+        let [x, y] = apart(self.to, king);
+        line.word("sk", &[p, scene.phase, x, y]);
+        if p != 'K' {
+            let [x, y] = apart(self.to, own);
+            line.word("so", &[p, scene.phase, x, y]);
+            let nearer = steps(self.from, king) - steps(self.to, king);
+            let homeward = steps(self.from, own) - steps(self.to, own);
+            line.word("sg", &[p, scene.phase, change(nearer, 3), change(homeward, 3)]);
+        }
+        if scene.plies < 30 {
+            let colour = us.fold_wb('w', 'b');
+            let time = upto(scene.plies / 4, 7);
+            line.word("sm", &[colour, time, p, g, s, f, r]);
+        }
+        let inward = from_centre(self.from) - from_centre(self.to);
+        line.word(
+            "sz",
+            &[
+                p,
+                scene.stage,
+                change(inward, 3),
+                upto(usize::try_from(from_centre(self.to)).unwrap_or(0), 3),
+            ],
+        );
+    }
+
+    fn reach(&self, line: &mut Line<'_>) {
+        let Self { scene, p, .. } = *self;
+        let before = &scene.view;
+        let board = self.after.board();
+        let was = before.board.attacks_from(self.from);
+        let is = board.attacks_from(self.to);
+        line.word("ma", &[p, scene.phase, change((count(is) - count(was)) / 2, 6)]);
+        if p != 'P' {
+            let free = |reach: Bitboard, board: &Board, pawns: Bitboard| {
+                usize::try_from(count(reach & !board.by_color(scene.us) & !pawns)).unwrap_or(0)
+            };
+            let now = free(is, board, pawn_attacks(board, scene.us.other()));
+            let then = free(was, &before.board, scene.pawn_attacks);
+            line.word("mb", &[p, upto(then / 2, 6), upto(now / 2, 6)]);
+        }
+        line.word("mc", &[p, change((self.view.our_reach - before.our_reach) / 2, 6)]);
+        line.word("md", &[p, change((self.view.their_reach - before.their_reach) / 2, 6)]);
+        let control = count(self.view.our_attacks) - count(before.our_attacks);
+        line.word("me", &[scene.stage, change(control / 2, 5)]);
+        let centre = count(is & Bitboard(CENTRE)) - count(was & Bitboard(CENTRE));
+        line.word("mz", &[p, scene.stage, change(centre, 4)]);
+    }
+
+    fn kings(&self, line: &mut Line<'_>) {
+        let Self { scene, p, c, .. } = *self;
+        let us = scene.us;
+        let before = &scene.view.board;
+        let board = self.after.board();
+        let zone = attacks::king_attacks(scene.their_king);
+        let press = |board: &Board| {
+            let pieces = board.by_color(us) & !board.pawns() & !board.kings();
+            pieces.into_iter().filter(|&s| !(board.attacks_from(s) & zone).is_empty()).count()
+        };
+        let (then, now) = (press(before), press(board));
+        line.word("ka", &[p, upto(then, 3), upto(now, 4), scene.phase]);
+        let shield = |board: &Board, king: Square| {
+            count(attacks::king_attacks(king) & board.pawns() & board.by_color(us))
+        };
+        let king = board.king_of(us).unwrap_or(self.to);
+        let more = shield(board, king) - shield(before, scene.our_king);
+        line.word("kb", &[p, change(more, 3), scene.phase]);
+        let danger = |board: &Board, king: Square| {
+            let zone = attacks::king_attacks(king);
+            let pieces = board.by_color(us.other()) & !board.pawns() & !board.kings();
+            pieces.into_iter().filter(|&s| !(board.attacks_from(s) & zone).is_empty()).count()
+        };
+        line.word(
+            "kd",
+            &[p, upto(danger(before, scene.our_king), 3), upto(danger(board, king), 3)],
+        );
+        if p == 'K' {
+            let queens = board.queens().count();
+            let inward = from_centre(self.from) - from_centre(self.to);
+            let closer = steps(self.from, scene.their_king) - steps(self.to, scene.their_king);
+            let side = self.m.castling_side().map_or('-', |side| castling_letter(side));
+            line.word("kc", &[scene.stage, upto(queens, 2), change(inward, 2), side, c]);
+            line.word("kf", &[scene.phase, change(closer, 2), c]);
+            let pawns = board.pawns();
+            let nearest =
+                |from: Square| pawns.into_iter().map(|q| steps(q, from)).min().unwrap_or(0);
+            line.word(
+                "kg",
+                &[
+                    scene.phase,
+                    change(nearest(self.from) - nearest(self.to), 2),
+                    upto(usize::try_from(nearest(self.to)).unwrap_or(0), 3),
+                ],
+            );
+        }
+        let rights = |position: &Chess| {
+            (position.castles().castling_rights()
+                & Bitboard::from_rank(seen(Square::A1, us).rank()))
+            .count()
+        };
+        let (had, has) = (rights(scene.before), rights(self.after));
+        if had > 0 {
+            let side = self.m.castling_side().map_or('-', |side| castling_letter(side));
+            line.word("kr", &[p, upto(had, 2), upto(has, 2), side]);
+            if side != '-' {
+                line.word("ks", &[side, scene.stage, wing(scene.their_king)]);
+            }
+        }
+    }
+
+    fn pawn(&self, line: &mut Line<'_>) {
+        let Self { scene, c, .. } = *self;
+        let (us, them) = (scene.us, scene.us.other());
+        let board = self.after.board();
+        let [file, rank] = self.seen_to;
+        let ours = board.pawns() & board.by_color(us);
+        let theirs = board.pawns() & board.by_color(them);
+        let front = ahead(self.to, us, false);
+        let beside = ahead(self.to, us, true);
+        let passed = ((front | beside) & theirs).is_empty();
+        let opposed = !(front & theirs).is_empty();
+        let neighbours = [-1, 1].into_iter().filter_map(|d| self.to.file().offset(d));
+        let neighbours = neighbours.fold(Bitboard::EMPTY, |all, f| all | Bitboard::from_file(f));
+        let isolated = (neighbours & ours).is_empty();
+        let doubled = (file_of(self.to) & ours).count() > 1;
+        let supported = !(attacks::pawn_attacks(them, self.to) & ours).is_empty();
+        let attacked = !(attacks::pawn_attacks(us, self.to) & theirs).is_empty();
+        let phalanx = !(neighbours & Bitboard::from_rank(self.to.rank()) & ours).is_empty();
+        line.word("pa", &[file, rank, scene.stage, c]);
+        line.word("pb", &[yes(passed), yes(isolated), yes(doubled), yes(supported), yes(attacked)]);
+        line.word("pc", &[yes(opposed), yes(phalanx), yes(supported), rank, c]);
+        if passed {
+            let blocked = seen(self.to, us)
+                .offset(8)
+                .map(|s| seen(s, us))
+                .is_some_and(|s| board.occupied().contains(s));
+            let king = steps(self.to, scene.their_king) - steps(self.to, scene.our_king);
+            line.word("pd", &[rank, yes(blocked), class(self.net.min(0)), scene.phase]);
+            line.word("pe", &[rank, change(king, 3), scene.phase]);
+        }
+        let flank = |king: Square| upto(king.file().distance(self.to.file()) as usize, 3);
+        line.word("pf", &[rank, flank(scene.our_king), flank(scene.their_king), scene.phase]);
+        if attacked || c != '-' {
+            line.word("pg", &[file, rank, yes(supported), c]);
+        }
+        let double = self.from.rank().distance(self.to.rank()) == 2;
+        line.word("ph", &[file, yes(double), scene.stage]);
+        line.word("pk", &[letter(self.m.promotion()), class(self.net)]);
+    }
+
+    fn piece(&self, line: &mut Line<'_>) {
+        let Self { scene, p, c, .. } = *self;
+        let (us, them) = (scene.us, scene.us.other());
+        let board = self.after.board();
+        let ours = board.pawns() & board.by_color(us);
+        let theirs = board.pawns() & board.by_color(them);
+        let rank = self.seen_to[1];
+        if matches!(self.m.role(), Role::Rook | Role::Queen) {
+            let there = openness(board, self.to, us);
+            let here = openness(&scene.view.board, self.from, us);
+            line.word("fa", &[p, here, there, scene.phase]);
+            line.word("fb", &[p, rank, there, c]);
+            let mates = file_of(self.to) & board.rooks_and_queens() & board.by_color(us);
+            line.word("fc", &[p, upto(mates.count(), 3), there]);
+            let runners = file_of(self.to) & board.pawns();
+            let runner = runners.into_iter().any(|s| {
+                let side = if ours.contains(s) { us } else { them };
+                let enemies = if ours.contains(s) { theirs } else { ours };
+                ((ahead(s, side, false) | ahead(s, side, true)) & enemies).is_empty()
+            });
+            line.word("fd", &[p, yes(runner), scene.phase]);
+        }
+        if matches!(self.m.role(), Role::Knight | Role::Bishop) {
+            let supported = !(attacks::pawn_attacks(them, self.to) & ours).is_empty();
+            let chased = !(ahead(self.to, us, true) & theirs).is_empty();
+            line.word("na", &[p, rank, yes(supported), yes(chased)]);
+        }
+        // A pawn could attack it next move.
+        let pushed = theirs.into_iter().any(|pawn| {
+            let Some(next) = seen(pawn, them).offset(8).map(|s| seen(s, them)) else {
+                return false;
+            };
+            !board.occupied().contains(next) && attacks::pawn_attacks(them, next).contains(self.to)
+        });
+        line.word(
+            "nb",
+            &[p, yes(pushed), yes(scene.pawn_attacks.contains(self.from)), scene.phase],
+        );
+        // It stands before one of our own pawns.
+        if let Some(behind) = seen(self.to, us).offset(-8).map(|s| seen(s, us))
+            && ours.contains(behind)
+        {
+            line.word("nc", &[p, behind.file().char(), rank, scene.stage]);
+        }
+        let home = self.seen_from[1] == '1';
+        line.word("od", &[p, yes(home), upto(scene.undeveloped, 4), scene.stage]);
+    }
+
+    fn history(&self, line: &mut Line<'_>) {
+        let Self { scene, p, c, .. } = *self;
+        let us = scene.us;
+        let [f, r] = self.seen_to;
+        let [g, s] = self.seen_from;
+        if let Some(last) = scene.last {
+            let there = target(last);
+            let q = last.role().upper_char();
+            let [x, y] = name(there, us);
+            let file = i32::try_from(self.to.file().to_u32()).unwrap_or(0)
+                - i32::try_from(there.file().to_u32()).unwrap_or(0);
+            let up = i32::try_from(seen(self.to, us).rank().to_u32()).unwrap_or(0)
+                - i32::try_from(seen(there, us).rank().to_u32()).unwrap_or(0);
+            line.word("la", &[q, p, change(file, 3), change(up, 3)]);
+            line.word("lb", &[q, x, y, p, f, r]);
+            line.word("lc", &[q, letter(last.capture()), p, c, class(self.net)]);
+            let attacked = scene.last_attacks.contains(self.from);
+            line.word(
+                "ld",
+                &[q, p, yes(attacked), class(scene.view.lost_at(self.from)), class(self.net)],
+            );
+            if last.from() == Some(self.to) {
+                line.word("le", &[p, q, class(self.net)]);
+            }
+            if !scene.last_attacks.is_empty() {
+                let most = scene
+                    .last_attacks
+                    .into_iter()
+                    .map(|s| scene.view.lost_at(s))
+                    .max()
+                    .unwrap_or(0);
+                let now = (scene.last_attacks & self.view.board.by_color(us))
+                    .into_iter()
+                    .map(|s| self.view.lost_at(s))
+                    .max()
+                    .unwrap_or(0);
+                line.word("lf", &[class(most), class(now), yes(attacked), c]);
+            }
+        }
+        if let Some(own) = scene.own_last {
+            let there = target(own);
+            let q = own.role().upper_char();
+            let again = there == self.from;
+            let back = again && own.from() == Some(self.to);
+            let [x, y] = name(there, us);
+            line.word("oa", &[q, p, yes(again), yes(back), c, scene.phase]);
+            line.word("ob", &[q, x, y, p, g, s, f, r]);
+        }
+        if let (Some(last), Some(own)) = (scene.last, scene.own_last)
+            && scene.plies < 40
+        {
+            let [x, y] = name(target(last), us);
+            let [v, w] = name(target(own), us);
+            let (a, b) = (own.role().upper_char(), last.role().upper_char());
+            line.word("oc", &[a, v, w, b, x, y, p, f, r]);
+        }
+    }
+}
+
+/// Pawns taken less the dearest thing left to be lost.
+fn taken_less(m: Move, lost: i32) -> i32 {
+    m.capture().map_or(0, |role| i32::try_from(value(role)).unwrap_or(0)) - lost
+}
+
+const fn castling_letter(side: CastlingSide) -> char {
+    match side {
+        CastlingSide::KingSide => 'k',
+        CastlingSide::QueenSide => 'q',
+    }
+}
