@@ -13,7 +13,9 @@ use crate::classifier::Program;
 use crate::describe::Template;
 use crate::encode::Encoding;
 use crate::many_words;
-use crate::models::{CategoryEntry, Document, FORMAT, Manifest, ModelEntry, Side, TEMPLATE};
+use crate::models::{
+    CategoryEntry, Document, FORMAT, Manifest, ModelEntry, Side, TEMPLATE, Weight,
+};
 use crate::prepare::{self, Describe, Describe2, PHASES, Statistics, TextFiles};
 
 /// The largest table tried when tables are full, as an exponent of two.
@@ -81,8 +83,9 @@ struct Plan {
     parts: Vec<(Lesson, f64, Option<usize>)>,
 }
 
-/// Weight of full moves beside descriptions of many words; docs/chess.md has the figures around it.
-pub const BEST_WEIGHT: f64 = 1.0;
+/// Weight of full moves beside descriptions of many words, by phase: games repeat each other in the opening only.
+/// docs/chess.md has the figures around it.
+pub const BEST_WEIGHTS: [f64; 3] = [1.2, 0.1, 0.1];
 
 /// Positions whose moves are described in many words, unless told otherwise.
 pub const POSITIONS: usize = 60_000;
@@ -191,22 +194,23 @@ fn plans(preset: Preset, color: Color) -> Vec<Plan> {
 }
 
 /// Voices of the learned models: each alone, the essay's names, and the combinations.
-fn voices(plans: &[Plan]) -> BTreeMap<String, Vec<(String, f64)>> {
+fn voices(plans: &[Plan]) -> BTreeMap<String, Vec<(String, Weight)>> {
     let has = |name: &str| plans.iter().any(|p| p.name == name);
     let mut voices = BTreeMap::new();
     for plan in plans {
-        voices.insert(plan.name.to_owned(), vec![(plan.name.to_owned(), 1.0)]);
+        voices.insert(plan.name.to_owned(), vec![(plan.name.to_owned(), Weight::Always(1.0))]);
     }
-    let mut combine = |name: &str, terms: &[(&str, f64)]| {
+    let mut combine = |name: &str, terms: &[(&str, Weight)]| {
         if terms.iter().all(|(model, _)| has(model)) {
             let terms =
                 terms.iter().map(|(model, weight)| ((*model).to_owned(), *weight)).collect();
             voices.insert(name.to_owned(), terms);
         }
     };
-    combine("best-essay", &[("describe", 1.0), ("full", 0.1)]);
-    combine("best", &[("describe2", 1.0), ("full", BEST_WEIGHT)]);
-    combine("best-draws", &[("describe", 1.0), ("full-draws", 0.3)]);
+    let always = Weight::Always;
+    combine("best-words", &[("describe", always(1.0)), ("full", always(0.1))]);
+    combine("best", &[("describe2", always(1.0)), ("full", Weight::ByPhase(BEST_WEIGHTS))]);
+    combine("best-draws", &[("describe", always(1.0)), ("full-draws", always(0.3))]);
     voices
 }
 

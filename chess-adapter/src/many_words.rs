@@ -599,7 +599,7 @@ impl Moved<'_> {
             let queens = board.queens().count();
             let inward = from_centre(self.from) - from_centre(self.to);
             let closer = steps(self.from, scene.their_king) - steps(self.to, scene.their_king);
-            let side = self.m.castling_side().map_or('-', |side| castling_letter(side));
+            let side = self.m.castling_side().map_or('-', castling_letter);
             line.word("kc", &[scene.stage, upto(queens, 2), change(inward, 2), side, c]);
             line.word("kf", &[scene.phase, change(closer, 2), c]);
             let pawns = board.pawns();
@@ -621,7 +621,7 @@ impl Moved<'_> {
         };
         let (had, has) = (rights(scene.before), rights(self.after));
         if had > 0 {
-            let side = self.m.castling_side().map_or('-', |side| castling_letter(side));
+            let side = self.m.castling_side().map_or('-', castling_letter);
             line.word("kr", &[p, upto(had, 2), upto(has, 2), side]);
             if side != '-' {
                 line.word("ks", &[side, scene.stage, wing(scene.their_king)]);
@@ -785,5 +785,68 @@ const fn castling_letter(side: CastlingSide) -> char {
     match side {
         CastlingSide::KingSide => 'k',
         CastlingSide::QueenSide => 'q',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notation;
+
+    /// The words of a move after some others.
+    fn words(moves: &str, m: &str) -> Vec<String> {
+        let mut position = Chess::default();
+        let mut history = Vec::new();
+        for word in moves.split_whitespace() {
+            let m = notation::read_move(&position, word.as_bytes()).expect("legal");
+            history.push(m);
+            position.play_unchecked(m);
+        }
+        let m = notation::read_move(&position, m.as_bytes()).expect("legal");
+        let mut out = String::new();
+        Scene::new(&position, &history, history.len()).describe(m, &mut out);
+        out.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn words_tell_what_a_move_does() {
+        let rows = [
+            // A pawn takes back what took.
+            ("e4 d5 exd5", "Qxd5", "xbQP0r"),
+            ("e4 e5 Nf3 Nc6 Bb5 a6 Bxc6", "dxc6", "xbPBmr"),
+            // A queen where a knight can take it.
+            ("e4 e5 Nf3 Nc6 Nc3 Nf6 d4 h6 dxe5 Nxe5", "Qd5", "xaQ-Q"),
+            // The piece that was attacked goes away from the one that attacked it.
+            ("e4 e5 Nf3 Nc6 Bb5 a6", "Ba4", "ldPBym0"),
+            ("e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6", "O-O", "kskbd"),
+            ("e4 f5 Be2 g5", "Bh5#", "ckB+00"),
+            // Squares as Black sees them.
+            ("e4", "e5", "sbPe2e4"),
+            ("Nf3", "Nf6", "odNy4a"),
+            ("Nf3 Nf6 Ng1", "Ng8", "oaNNyy-o"),
+        ];
+        for (moves, m, word) in rows {
+            let all = words(moves, m);
+            assert!(all.iter().any(|w| w == word), "{moves} {m}: no {word} in {all:?}");
+        }
+    }
+
+    #[test]
+    fn both_colours_are_described_alike() {
+        let white = words("e3 e5 Nf3 Nc6", "d4");
+        let black = words("e4 e6 Nf3 Nf6 Nc3", "d5");
+        let kind =
+            |words: &[String], kind: &str| words.iter().find(|w| w.starts_with(kind)).cloned();
+        assert_eq!(kind(&white, "sb"), kind(&black, "sb"));
+        assert_eq!(kind(&white, "pf"), kind(&black, "pf"));
+        assert_ne!(kind(&white, "sm"), kind(&black, "sm"));
+    }
+
+    #[test]
+    fn every_word_has_its_kind() {
+        for word in words("d4 d5 c4 e6 Nc3 Nf6 Bg5 Be7 e3 O-O", "cxd5") {
+            assert!(word.len() > 2 && word.bytes().all(|b| b.is_ascii_graphic()), "{word}");
+            assert!(word[..2].bytes().all(|b| b.is_ascii_lowercase()), "{word}");
+        }
     }
 }

@@ -137,13 +137,33 @@ pub struct ModelEntry {
     pub categories: Vec<CategoryEntry>,
 }
 
+/// A model's weight in a voice.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Weight {
+    /// The same all through the game.
+    Always(f64),
+    /// In opening, middle and end ([`prepare::PHASES`]).
+    ByPhase([f64; 3]),
+}
+
+impl Weight {
+    /// The weight for the half-move with that number, from 0.
+    pub const fn at(self, ply: usize) -> f64 {
+        match self {
+            Self::Always(weight) => weight,
+            Self::ByPhase(weights) => weights[prepare::phase_of(ply)],
+        }
+    }
+}
+
 /// The models and voices of one colour.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Side {
     /// Models by name.
     pub models: BTreeMap<String, ModelEntry>,
     /// Voices by name: models and weights.
-    pub voices: BTreeMap<String, Vec<(String, f64)>>,
+    pub voices: BTreeMap<String, Vec<(String, Weight)>>,
 }
 
 /// What stands in a model folder.
@@ -338,7 +358,7 @@ struct Part {
 /// One model within a voice, with its phases.
 struct Term {
     document: Document,
-    weight: f64,
+    weight: Weight,
     parts: Vec<Part>,
 }
 
@@ -373,7 +393,7 @@ impl Voice {
         let parts = vec![Part { factors: vec![1.0], scorer }];
         Self {
             template: Template::default(),
-            terms: vec![Term { document, weight: 1.0, parts }],
+            terms: vec![Term { document, weight: Weight::Always(1.0), parts }],
             window: 0,
         }
     }
@@ -391,7 +411,7 @@ impl Voice {
         let document = encoding.into();
         Self {
             template: Template::default(),
-            terms: vec![Term { document, weight: 1.0, parts }],
+            terms: vec![Term { document, weight: Weight::Always(1.0), parts }],
             window: 0,
         }
     }
@@ -427,7 +447,7 @@ impl Voice {
         }
         let mut total = vec![0.0; completions.len()];
         for term in &mut self.terms {
-            let weight = term.weight;
+            let weight = term.weight.at(ply);
             let part = term.part(ply);
             for (sum, row) in total.iter_mut().zip(part.scorer.scores()?) {
                 let score: f64 = row.iter().zip(&part.factors).map(|(s, f)| s * f).sum();
@@ -462,7 +482,7 @@ impl Voice {
             let one = std::slice::from_ref(completion);
             let mut lines = term.document.lines(game, one, &self.template, self.window);
             let line = lines.pop().unwrap_or_default();
-            let (document, weight) = (term.document, term.weight);
+            let (document, weight) = (term.document, term.weight.at(ply));
             let part = term.part(ply);
             let mut features: Vec<FeatureRow> = Vec::new();
             for (category, factor) in part.factors.iter().enumerate() {
@@ -491,4 +511,18 @@ pub struct Evidence {
     pub line: String,
     /// Its features, in their order.
     pub features: Vec<FeatureRow>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_read_as_one_number_or_three() {
+        let weights: Vec<Weight> = serde_json::from_str("[0.5, [1, 2, 3.5]]").expect("weights");
+        assert_eq!(weights, [Weight::Always(0.5), Weight::ByPhase([1.0, 2.0, 3.5])]);
+        for (ply, expected) in [(0, 1.0), (23, 1.0), (24, 2.0), (69, 2.0), (70, 3.5)] {
+            assert_eq!((weights[0].at(ply), weights[1].at(ply)), (0.5, expected));
+        }
+    }
 }

@@ -176,6 +176,17 @@ fn a_hanging_classifier_does_not_delay_quitting() {
     let (success, time) = adapter.end();
     assert!(success && time < Duration::from_millis(500), "{time:?}");
     gone(&children);
+    // The same from a host that sends a signal in the middle of a game, the answer still due.
+    let mut adapter = Adapter::start(&hanging, &[]);
+    adapter.send("xboard\nprotover 2\nnew\nusermove e4\n");
+    adapter.wait_for("feature done=1");
+    std::thread::sleep(Duration::from_millis(100));
+    let children = adapter.children();
+    adapter.send("quit\n");
+    Adapter::signal(adapter.child.id(), "TERM");
+    let (success, time) = adapter.end();
+    assert!(success && time < Duration::from_millis(500), "{time:?}");
+    gone(&children);
 }
 
 #[test]

@@ -4,8 +4,10 @@
 //! With cargo-fuzz, in the folder above: `cargo +nightly fuzz run mime fuzz/corpus/mime fuzz/seeds/mime`.
 //! Without it, in this folder: `cargo run --release --no-default-features --bin drive`.
 
+mod chess;
 mod files;
 
+pub use chess::chess_protocol;
 pub use files::{category_open, learning_state, lines, options, risk, tokenizer};
 
 use dbacl::filter::markup::{Markup, MarkupChoice};

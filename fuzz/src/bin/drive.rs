@@ -11,7 +11,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 11] = [
+const TARGETS: [(&str, Target); 12] = [
     ("decode", dbacl_fuzz::decode),
     ("markup", dbacl_fuzz::markup),
     ("mime", dbacl_fuzz::mime),
@@ -23,6 +23,7 @@ const TARGETS: [(&str, Target); 11] = [
     ("learning_state", dbacl_fuzz::learning_state),
     ("options", dbacl_fuzz::options),
     ("risk", dbacl_fuzz::risk),
+    ("chess_protocol", dbacl_fuzz::chess_protocol),
 ];
 
 /// A small generator (xorshift): every run takes the same way.
