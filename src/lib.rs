@@ -24,6 +24,7 @@ pub mod metrics;
 pub mod model;
 pub mod numeric;
 pub mod pipeline;
+pub mod refit;
 pub mod report;
 pub mod risk;
 pub mod save;

@@ -11,11 +11,6 @@ pub struct Scored {
     pub positive: bool,
 }
 
-#[allow(clippy::cast_precision_loss)] // numbers of documents
-fn real(count: usize) -> f64 {
-    count as f64
-}
-
 fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { f64::NAN }
 }
@@ -55,7 +50,7 @@ pub fn recall_at(scored: &[Scored], rate: f64) -> f64 {
     let scored = sorted(scored);
     let positives = scored.iter().filter(|one| one.positive).count();
     let negatives = scored.len() - positives;
-    let allowed = rate * real(negatives);
+    let allowed = rate * crate::refit::real(negatives);
     let (mut caught, mut wrong, mut best) = (0.0, 0.0, 0.0);
     for tied in scored.chunk_by(|a, b| a.score == b.score) {
         for one in tied {
@@ -70,7 +65,7 @@ pub fn recall_at(scored: &[Scored], rate: f64) -> f64 {
         }
         best = caught;
     }
-    ratio(best, real(positives))
+    ratio(best, crate::refit::real(positives))
 }
 
 /// Negative documents above `threshold`, and positive ones not above it.

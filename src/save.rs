@@ -118,6 +118,52 @@ impl Storage for Disk {
     }
 }
 
+/// The disk without forcing anything onto the device: for files that can be made anew from others, and
+/// are replaced often. A killed process leaves them whole; a power cut may not.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unforced;
+
+/// A draft whose bytes reach the device when the system likes.
+struct UnforcedDraft(Box<dyn Draft>);
+
+impl Write for UnforcedDraft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Draft for UnforcedDraft {
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Storage for Unforced {
+    fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Vec<u8>>> {
+        Disk.beginning(path, length)
+    }
+
+    fn create(&self, path: &Path, ours: &[u8]) -> io::Result<Box<dyn Draft>> {
+        Ok(Box::new(UnforcedDraft(Disk.create(path, ours)?)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        Disk.rename(from, to)
+    }
+
+    fn sync_folder(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        Disk.remove(path)
+    }
+}
+
 /// The file at `path`, emptied, if it is what a killed learner left.
 fn stale(path: &Path, ours: &[u8]) -> io::Result<Option<File>> {
     if !fs::symlink_metadata(path)?.is_file() {

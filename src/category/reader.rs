@@ -82,6 +82,16 @@ impl<D: AsRef<[u8]>> Category<D> {
         self.mask + 1
     }
 
+    /// The whole file.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+
+    /// Where the slots begin, bytes from the beginning of the file.
+    pub const fn slots_offset(&self) -> usize {
+        self.slots
+    }
+
     /// The slot at index `at`, below [`Self::size`].
     pub fn slot(&self, at: usize) -> StoredSlot {
         let from = self.slots + at * SLOT_BYTES;

@@ -6,7 +6,7 @@ use crate::token::MEDIUM_MARK;
 
 /// The 32-bit id of a feature. Two features with one id are one feature to a model; 0 marks an
 /// empty slot, so a feature that hashes to 0 is never found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct FeatureId(pub u32);
 
 impl FeatureId {

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Fitted weights and ordinary weights → the tables of category files (spec refit 3.4).
+//!
+//! What is judged is the fitted margin plus `blend` times the ordinary score. Files hold one weight
+//! for each feature and category, none negative, so that part of every weight which is the same in
+//! all categories is free: it is chosen so that the smallest is 0 and need not be written.
+
+use super::checksum::Checksum;
+use super::dataset::{BIAS_INPUT, Dataset};
+use super::index::FeatureIndex;
+use super::select::{Form, Settings, level_of_unseen};
+use super::solver::Fit;
+use crate::category::reader::Category;
+use crate::model::digram::{DigramTable, FIRST, SYMBOLS};
+use crate::numeric::elementary::{log, narrow};
+use crate::numeric::quantize::QuantWeight;
+use crate::token::id::FeatureId;
+
+/// The tables of a set, ready to be written.
+pub struct Set {
+    /// Name of the set: a checksum of all that follows.
+    pub name: u64,
+    /// Weights by category, empty ones left out.
+    pub tables: Vec<Vec<(FeatureId, QuantWeight)>>,
+    /// log Z by category, nats; here only the bias of a unit of complexity.
+    pub log_partitions: Vec<f64>,
+    /// Nats in the files for a nat of what is judged.
+    pub scale: f64,
+    /// A digram table for all categories, where they may not keep their own.
+    pub digrams: Option<DigramTable>,
+}
+
+/// A weight in nats as files store it: the nearest of the grid, at least 0.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clipped to the range
+pub fn stored(weight: f64) -> QuantWeight {
+    QuantWeight((weight * 32.0).round().clamp(0.0, f64::from(u16::MAX)) as u16)
+}
+
+/// The digram table of the uniform measure.
+pub fn uniform_digrams() -> DigramTable {
+    let mut digrams = DigramTable::zero();
+    let cost = -narrow(log(253.0));
+    for from in FIRST..SYMBOLS {
+        for to in FIRST..SYMBOLS {
+            digrams.set(from, to, cost);
+        }
+    }
+    digrams
+}
+
+/// Whether all categories price characters alike, so that scores can be scaled freely.
+pub fn digrams_agree<D: AsRef<[u8]>>(categories: &[Category<D>]) -> bool {
+    categories.windows(2).all(|pair| pair[0].digrams().eq(pair[1].digrams()))
+}
+
+/// Composes the tables. `fits` are those of `data`, one for two categories, else one each.
+pub fn compose<D: AsRef<[u8]>>(
+    categories: &[Category<D>],
+    data: &Dataset,
+    fits: &[Fit],
+    settings: Settings,
+    form: Form,
+) -> Set {
+    let width = categories.len();
+    let agree = digrams_agree(categories);
+    let Settings { blend, .. } = settings;
+    let scale = if agree || blend == 0.0 { 1.0 } else { 1.0 / blend };
+    let per_ordinary = scale * blend;
+    let per_fitted = scale * data.length / f64::from(data.max_order);
+    let fitted = |category: usize, feature: usize| -> f64 {
+        let fit = match (width, category) {
+            (2, 0) => return 0.0,
+            (2, _) => &fits[0],
+            (_, category) => &fits[category],
+        };
+        fit.weights.get(feature).map_or(0.0, |weight| f64::from(weight.value))
+    };
+    // All features: those of the fit first, then those that only the ordinary files know.
+    let mut index = FeatureIndex::of(data.ids.clone());
+    let mut slots = Vec::with_capacity(width);
+    for category in categories {
+        let own = (0..category.size()).map(|at| category.slot(at)).filter(|slot| slot.id.0 != 0);
+        let own: Vec<(u32, QuantWeight)> =
+            own.map(|slot| (index.insert(slot.id), slot.weight)).collect();
+        slots.push(own);
+    }
+    let mut ordinary = vec![0.0f32; index.len() * width];
+    let mut seen = vec![false; index.len() * width];
+    for (category, own) in slots.into_iter().enumerate() {
+        for (feature, weight) in own {
+            let place = feature as usize * width + category;
+            ordinary[place] = weight.weight();
+            seen[place] = true;
+        }
+    }
+    let mut tables = vec![Vec::new(); width];
+    let mut row = vec![0.0; width];
+    for (feature, &id) in index.ids().iter().enumerate() {
+        let places = feature * width..(feature + 1) * width;
+        let (lambdas, seen) = (&ordinary[places.clone()], &seen[places]);
+        let is_sparse = form == Form::Sparse && width > 2;
+        let level = if is_sparse {
+            let weights = (0..width).map(|category| fitted(category, feature));
+            level_of_unseen(weights.zip(seen.iter().copied()))
+        } else {
+            0.0
+        };
+        for (category, value) in row.iter_mut().enumerate() {
+            let fitted = fitted(category, feature) - level;
+            *value = per_ordinary * f64::from(lambdas[category]) + per_fitted * fitted;
+            if is_sparse && !seen[category] {
+                *value = 0.0;
+            }
+        }
+        let lowest =
+            if is_sparse { 0.0 } else { row.iter().copied().fold(f64::INFINITY, f64::min) };
+        for (table, value) in tables.iter_mut().zip(&row) {
+            let weight = stored(value - lowest);
+            if weight.0 > 0 {
+                table.push((id, weight));
+            }
+        }
+    }
+    let log_partitions = log_partitions(categories, data, fits, per_ordinary, scale);
+    let digrams = (!agree && blend == 0.0).then(uniform_digrams);
+    let name = name(&tables, &log_partitions);
+    Set { name, tables, log_partitions, scale, digrams }
+}
+
+/// Biases as log Z, around the mean of the ordinary ones.
+fn log_partitions<D: AsRef<[u8]>>(
+    categories: &[Category<D>],
+    data: &Dataset,
+    fits: &[Fit],
+    per_ordinary: f64,
+    scale: f64,
+) -> Vec<f64> {
+    let bias_input = BIAS_INPUT * data.length / f64::from(data.max_order);
+    let ordinary: Vec<f64> =
+        categories.iter().map(|category| category.header().log_partition).collect();
+    let bias = |category: usize| match (categories.len(), category) {
+        (2, 0) => 0.0,
+        (2, _) => fits[0].bias,
+        (_, category) => fits[category].bias,
+    };
+    let free: Vec<f64> = ordinary
+        .iter()
+        .enumerate()
+        .map(|(category, z)| per_ordinary * z - scale * bias_input * bias(category))
+        .collect();
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / super::real(values.len().max(1));
+    let shift = mean(&ordinary) - mean(&free);
+    free.into_iter().map(|z| z + shift).collect()
+}
+
+/// The name of the set that these tables make.
+pub fn name(tables: &[Vec<(FeatureId, QuantWeight)>], log_partitions: &[f64]) -> u64 {
+    let mut sum = Checksum::default();
+    for (table, z) in tables.iter().zip(log_partitions) {
+        sum.word(table.len() as u64);
+        sum.word(z.to_bits());
+        for (id, weight) in table {
+            sum.word(u64::from(id.0) << 16 | u64::from(weight.0));
+        }
+    }
+    sum.value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_rounded_to_the_grid_and_clipped() {
+        for (weight, steps) in
+            [(0.0, 0), (-1.0, 0), (0.0156, 0), (0.0157, 1), (1.0, 32), (5000.0, u16::MAX)]
+        {
+            assert_eq!(stored(weight).0, steps, "{weight}");
+        }
+    }
+
+    #[test]
+    fn the_uniform_table_is_that_of_ordinary_learning() {
+        let stored: Vec<u16> = uniform_digrams().stored().map(|weight| weight.0).collect();
+        assert_eq!(stored[3 * SYMBOLS + 3], 177);
+        assert_eq!(stored[255 * SYMBOLS + 255], 177);
+        assert_eq!(stored[2 * SYMBOLS + 3], 0);
+    }
+}

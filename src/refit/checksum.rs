@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A 64-bit checksum: finds damage, and names documents and sets. It is no protection against
+//! somebody who wants to deceive.
+
+/// A sum over words, order included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checksum(u64);
+
+/// An odd number without pattern: 2^64 divided by the golden ratio.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Default for Checksum {
+    fn default() -> Self {
+        Self(STEP)
+    }
+}
+
+impl Checksum {
+    /// Adds a word. Each step is reversible, so two inputs that differ in one word differ in the sum.
+    pub const fn word(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(STEP).rotate_left(29);
+    }
+
+    /// Adds bytes: little-endian words, then the rest and the length.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        let mut words = bytes.chunks_exact(8);
+        for word in &mut words {
+            self.word(u64::from_le_bytes(word.try_into().unwrap_or_default()));
+        }
+        let mut last = [0; 8];
+        let rest = words.remainder();
+        last[..rest.len()].copy_from_slice(rest);
+        self.word(u64::from_le_bytes(last));
+        self.word(bytes.len() as u64);
+    }
+
+    /// What is needed to go on with the sum later.
+    pub const fn state(self) -> u64 {
+        self.0
+    }
+
+    /// Goes on with a sum.
+    pub const fn from_state(state: u64) -> Self {
+        Self(state)
+    }
+
+    /// The sum.
+    pub const fn value(self) -> u64 {
+        let mut x = self.0;
+        x ^= x >> 32;
+        x = x.wrapping_mul(STEP);
+        x ^ x >> 29
+    }
+
+    /// The sum of `bytes`.
+    pub fn of(bytes: &[u8]) -> u64 {
+        let mut sum = Self::default();
+        sum.bytes(bytes);
+        sum.value()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flipped_bit_and_every_cut_changes_the_sum() {
+        let bytes: Vec<u8> = (0..100u8).collect();
+        let sum = Checksum::of(&bytes);
+        for at in 0..bytes.len() {
+            assert_ne!(Checksum::of(&bytes[..at]), sum);
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << bit;
+                assert_ne!(Checksum::of(&damaged), sum, "{at} {bit}");
+            }
+        }
+    }
+}

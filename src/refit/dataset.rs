@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A corpus over dense feature numbers, and the two views of its documents that the fit sees.
+//!
+//! With u distinct features, n occurrences and complexity cx = n / max order, a document is shown as
+//!
+//! ```text
+//! presence   x_t = 1/sqrt(u)      bias input 0.1 cx/sqrt(u)
+//! counts     x_t = a c_t/n        bias input 0.1 a/max order        a = sqrt(median n)
+//! ```
+//!
+//! The counts view is what scoring computes; the presence view keeps a few repeated words from
+//! deciding (spec refit 3.1).
+
+use super::documents::Corpus;
+use super::index::FeatureIndex;
+use super::real;
+use crate::numeric::elementary::{log, narrow};
+use crate::token::id::FeatureId;
+
+/// What the bias inputs are multiplied by, so that the bias counts little in the penalty.
+pub const BIAS_INPUT: f64 = 0.1;
+
+/// Documents that must contain a feature for it to take part in the fit.
+pub const MIN_DOCUMENTS: u32 = 2;
+
+/// A feature of a document, by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cell {
+    /// Number of the feature.
+    pub feature: u32,
+    /// Occurrences in the document.
+    pub count: u32,
+}
+
+/// Documents over dense feature numbers.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    /// Ids of the features, by number.
+    pub ids: Vec<FeatureId>,
+    /// Their orders.
+    pub orders: Vec<u8>,
+    /// Documents that contain each.
+    pub document_frequencies: Vec<u32>,
+    cells: Vec<Cell>,
+    starts: Vec<usize>,
+    /// Category of each document.
+    pub labels: Vec<u32>,
+    /// Distinct features of each document (u).
+    pub distinct: Vec<u32>,
+    /// Occurrences of features in each document (n).
+    pub occurrences: Vec<u32>,
+    /// Number of categories.
+    pub categories: usize,
+    /// Highest order of the categories.
+    pub max_order: u8,
+    /// The length a that count vectors are scaled to.
+    pub length: f64,
+    /// See [`Corpus::references`].
+    pub references: Vec<f32>,
+}
+
+impl Dataset {
+    /// The documents of `corpus` that have features, as categories of `max_order` see them.
+    pub fn new(corpus: Corpus, categories: usize, max_order: u8) -> Self {
+        let Corpus { terms, documents, references } = corpus;
+        let mut index = FeatureIndex::default();
+        let mut orders = Vec::new();
+        let mut document_frequencies = Vec::new();
+        let mut data = Self {
+            ids: Vec::new(),
+            orders: Vec::new(),
+            document_frequencies: Vec::new(),
+            cells: Vec::with_capacity(terms.len()),
+            starts: vec![0],
+            labels: Vec::with_capacity(documents.len()),
+            distinct: Vec::with_capacity(documents.len()),
+            occurrences: Vec::with_capacity(documents.len()),
+            categories,
+            max_order,
+            length: 1.0,
+            references: Vec::new(),
+        };
+        let ends = documents.iter().skip(1).map(|next| next.start).chain([terms.len()]);
+        for (number, (document, end)) in documents.iter().zip(ends).enumerate() {
+            let own = &terms[document.start..end];
+            if own.is_empty() {
+                continue;
+            }
+            for term in own {
+                let feature = index.insert(term.id);
+                if feature as usize == orders.len() {
+                    orders.push(term.order());
+                    document_frequencies.push(0u32);
+                }
+                document_frequencies[feature as usize] += 1;
+                data.cells.push(Cell { feature, count: term.count() });
+            }
+            data.starts.push(data.cells.len());
+            data.labels.push(document.label);
+            data.distinct.push(u32::try_from(own.len()).unwrap_or(u32::MAX));
+            data.occurrences.push(document.occurrences);
+            if !references.is_empty() {
+                let own = number * categories..(number + 1) * categories;
+                data.references.extend_from_slice(&references[own]);
+            }
+        }
+        data.ids = index.into_ids();
+        data.orders = orders;
+        data.document_frequencies = document_frequencies;
+        data.length = median(&data.occurrences).sqrt();
+        data
+    }
+
+    /// Number of documents.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there are no documents.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Number of cells.
+    pub fn non_zeros(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The features of a document.
+    pub fn row(&self, document: usize) -> &[Cell] {
+        &self.cells[self.starts[document]..self.starts[document + 1]]
+    }
+
+    /// Documents of each category.
+    pub fn documents_by_category(&self) -> Vec<usize> {
+        let mut documents = vec![0; self.categories];
+        for &label in &self.labels {
+            documents[label as usize] += 1;
+        }
+        documents
+    }
+
+    /// What count sums of a document are divided by, to be nats a unit of complexity.
+    pub fn complexity(&self, document: usize) -> f64 {
+        f64::from(self.occurrences[document]) / f64::from(self.max_order)
+    }
+
+    /// Features that enough documents contain.
+    pub fn frequent_features(&self) -> usize {
+        self.document_frequencies.iter().filter(|&&df| df >= MIN_DOCUMENTS).count()
+    }
+
+    /// Takes features out that too few documents contain; numbers change, lengths and counts of
+    /// distinct features do not.
+    #[allow(clippy::cast_possible_truncation)] // numbers only become smaller
+    pub fn drop_rare_features(&mut self) {
+        let mut new = vec![u32::MAX; self.ids.len()];
+        let mut kept = 0;
+        for (old, number) in new.iter_mut().enumerate() {
+            if self.document_frequencies[old] >= MIN_DOCUMENTS {
+                *number = kept as u32;
+                self.ids[kept] = self.ids[old];
+                self.orders[kept] = self.orders[old];
+                self.document_frequencies[kept] = self.document_frequencies[old];
+                kept += 1;
+            }
+        }
+        self.ids.truncate(kept);
+        self.orders.truncate(kept);
+        self.document_frequencies.truncate(kept);
+        let mut to = 0;
+        let mut from = 0;
+        for start in &mut self.starts[1..] {
+            for at in from..*start {
+                let cell = self.cells[at];
+                let feature = new[cell.feature as usize];
+                if feature != u32::MAX {
+                    self.cells[to] = Cell { feature, ..cell };
+                    to += 1;
+                }
+            }
+            from = *start;
+            *start = to;
+        }
+        self.cells.truncate(to);
+    }
+}
+
+/// The middle one of `numbers`, at least 1.
+fn median(numbers: &[u32]) -> f64 {
+    let mut numbers = numbers.to_vec();
+    if numbers.is_empty() {
+        return 1.0;
+    }
+    let middle = numbers.len() / 2;
+    f64::from(*numbers.select_nth_unstable(middle).1).max(1.0)
+}
+
+/// The factors of a document's two views.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Row {
+    /// Input of each distinct feature in the presence view.
+    pub presence: f64,
+    /// Input of each occurrence in the counts view.
+    pub counts: f64,
+    /// Bias input of the presence view.
+    pub presence_bias: f64,
+    /// Bias input of the counts view.
+    pub counts_bias: f64,
+    /// Squared length of the presence view, each square times its feature's scale.
+    pub presence_square: f64,
+    /// Squared length of the counts view.
+    pub counts_square: f64,
+    /// Product of the two views.
+    pub product: f64,
+}
+
+impl Row {
+    /// The factors of a document with `distinct` features, `occurrences` and highest order
+    /// `max_order`; its squares are 0.
+    pub fn new(distinct: u32, occurrences: u32, max_order: u8, length: f64) -> Self {
+        let (u, n) = (f64::from(distinct.max(1)), f64::from(occurrences.max(1)));
+        let order = f64::from(max_order);
+        let presence = 1.0 / u.sqrt();
+        Self {
+            presence,
+            counts: length / n,
+            presence_bias: BIAS_INPUT * n / order * presence,
+            counts_bias: BIAS_INPUT * length / order,
+            ..Self::default()
+        }
+    }
+
+    /// Sets the squares, from sums over the features of scale, scale times count, and scale times
+    /// squared count.
+    pub fn set_squares(&mut self, ones: f64, counts: f64, squares: f64) {
+        let (p, c) = (self.presence, self.counts);
+        self.presence_square = p * p * ones + self.presence_bias * self.presence_bias;
+        self.counts_square = c * c * squares + self.counts_bias * self.counts_bias;
+        self.product = p * c * counts + self.presence_bias * self.counts_bias;
+    }
+}
+
+/// What a fit on some of the documents sees: scales of features, factors of documents.
+#[derive(Debug, Clone)]
+pub struct Views {
+    /// `f_t = ln((N + 1)/df_t)`: the penalty of a weight is its square divided by this, so that
+    /// weights of rare features move more easily. 0 for features that take no part.
+    pub scales: Vec<f32>,
+    /// Factors of each document.
+    pub rows: Vec<Row>,
+}
+
+impl Views {
+    /// The views for a fit on the documents that `takes_part` holds for.
+    pub fn new(data: &Dataset, takes_part: impl Fn(usize) -> bool) -> Self {
+        let mut frequencies = data.document_frequencies.clone();
+        let mut documents = data.len();
+        for document in (0..data.len()).filter(|&document| !takes_part(document)) {
+            documents -= 1;
+            for cell in data.row(document) {
+                frequencies[cell.feature as usize] -= 1;
+            }
+        }
+        let scales: Vec<f32> =
+            frequencies.iter().map(|&frequency| scale(documents, frequency)).collect();
+        let rows = (0..data.len()).map(|document| {
+            let (distinct, n) = (data.distinct[document], data.occurrences[document]);
+            let mut row = Row::new(distinct, n, data.max_order, data.length);
+            let (mut ones, mut counts, mut squares) = (0.0, 0.0, 0.0);
+            for cell in data.row(document) {
+                let scale = f64::from(scales[cell.feature as usize]);
+                let count = f64::from(cell.count);
+                ones += scale;
+                counts += scale * count;
+                squares += scale * count * count;
+            }
+            row.set_squares(ones, counts, squares);
+            row
+        });
+        let rows = rows.collect();
+        Self { scales, rows }
+    }
+}
+
+/// The scale of a feature that `frequency` of `documents` contain.
+pub fn scale(documents: usize, frequency: u32) -> f32 {
+    if frequency < MIN_DOCUMENTS {
+        return 0.0;
+    }
+    narrow(log((real(documents) + 1.0) / f64::from(frequency)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refit::documents::Term;
+
+    fn corpus() -> Corpus {
+        let mut corpus = Corpus::default();
+        let term = |id, count| Term::new(FeatureId(id), 1, count);
+        corpus.push(0, 5, &[term(1, 2), term(2, 3)]);
+        corpus.push(1, 0, &[]);
+        corpus.push(1, 4, &[term(2, 1), term(3, 3)]);
+        corpus
+    }
+
+    #[test]
+    fn documents_without_features_are_left_out() {
+        let data = Dataset::new(corpus(), 2, 1);
+        assert_eq!(data.len(), 2);
+        assert_eq!(data.document_frequencies, [1, 2, 1]);
+        assert_eq!(data.length, 5f64.sqrt());
+    }
+
+    #[test]
+    fn dropping_rare_features_keeps_lengths() {
+        let mut data = Dataset::new(corpus(), 2, 1);
+        data.drop_rare_features();
+        assert_eq!(data.ids, [FeatureId(2)]);
+        assert_eq!(data.row(0), [Cell { feature: 0, count: 3 }]);
+        assert_eq!(data.row(1), [Cell { feature: 0, count: 1 }]);
+        assert_eq!(data.distinct, [2, 2]);
+        assert_eq!(data.occurrences, [5, 4]);
+    }
+
+    #[test]
+    fn a_fit_without_a_document_does_not_know_its_features() {
+        let data = Dataset::new(corpus(), 2, 1);
+        let views = Views::new(&data, |document| document != 1);
+        assert_eq!(views.scales, [0.0; 3]);
+        let views = Views::new(&data, |_| true);
+        assert_eq!(views.scales, [0.0, narrow(1.5f64.ln()), 0.0]);
+    }
+}

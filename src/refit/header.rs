@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The `# refit` line in the header of a category file: which set the file belongs to, and how its
+//! scores become verdicts. Programs that do not know the line skip it.
+//!
+//! ```text
+//! # refit 1 set 0123456789abcdef place 2 of 2 cost 1 blend 0.05 documents 3692 slope 6.1 offset 0.02 low 0 high 0 end
+//! ```
+
+use super::calibrate::{Calibration, logistic, probabilities};
+use crate::category::layout::LINE_LIMIT;
+use std::fmt::Write;
+
+/// How the line begins.
+pub const MARK: &[u8] = b"# refit";
+
+/// What the line says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RefitLine {
+    /// Name of the set: files with different names do not belong together.
+    pub set: u64,
+    /// Number of the file's category in its set, from 1.
+    pub place: u32,
+    /// Number of categories in the set.
+    pub categories: u32,
+    /// The cost C of the fit.
+    pub cost: f64,
+    /// Share of the ordinary scores.
+    pub blend: f64,
+    /// Documents fitted.
+    pub documents: u32,
+    /// From scores to odds. Scores are nats a unit of complexity: with two categories the second
+    /// one's less the first one's; with more, each category's.
+    pub calibration: Calibration,
+    /// With two categories: scores up to the first are of the first category, scores above the
+    /// second of the second, between them the verdict is *unsure*.
+    pub band: (f64, f64),
+}
+
+/// What a document is, as far as a set can tell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Verdict {
+    /// Number of the more probable category, from 0.
+    pub category: usize,
+    /// Its probability.
+    pub probability: f64,
+    /// Whether the score lies in the band of those that cannot be told.
+    pub is_unsure: bool,
+}
+
+/// Why the categories of a run do not make a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mismatch {
+    /// Some belong to a set and others do not.
+    Partly,
+    /// They belong to different sets, or to different states of one.
+    Different,
+    /// Categories of the set are missing or there twice.
+    Incomplete,
+}
+
+impl Mismatch {
+    /// What is wrong, for people.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Partly => "only some of these categories were fitted together",
+            Self::Different => "these categories were not fitted together",
+            Self::Incomplete => "these are not all categories of the set that was fitted together",
+        }
+    }
+}
+
+impl RefitLine {
+    /// Appends the line, with its end.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let mut text = String::new();
+        // writing to a String cannot fail
+        let _ = writeln!(
+            text,
+            "# refit 1 set {:016x} place {} of {} cost {} blend {} documents {} slope {:.6} \
+             offset {:.6} low {:.6} high {:.6} end",
+            self.set,
+            self.place,
+            self.categories,
+            self.cost,
+            self.blend,
+            self.documents,
+            self.calibration.slope,
+            self.calibration.offset,
+            self.band.0,
+            self.band.1
+        );
+        debug_assert!(text.len() < LINE_LIMIT);
+        out.extend_from_slice(text.as_bytes());
+    }
+
+    /// Reads the line, without its end; `None` when it is not one or says impossible things.
+    pub fn parse(line: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(line).ok()?;
+        let mut words = text.split(' ');
+        let mut after = |name: &str| (words.next()? == name).then(|| words.next())?;
+        after("#").filter(|&word| word == "refit")?;
+        after("1").filter(|&word| word == "set")?;
+        // "set" was taken as a value: its own value stands next.
+        let rest: Vec<&str> = text.split(' ').skip(4).collect();
+        let [
+            set,
+            "place",
+            place,
+            "of",
+            categories,
+            "cost",
+            cost,
+            "blend",
+            blend,
+            "documents",
+            documents,
+            "slope",
+            slope,
+            "offset",
+            offset,
+            "low",
+            low,
+            "high",
+            high,
+            "end",
+        ] = rest.as_slice()
+        else {
+            return None;
+        };
+        let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+        let line = Self {
+            set: (set.len() == 16).then(|| u64::from_str_radix(set, 16).ok())??,
+            place: place.parse().ok()?,
+            categories: categories.parse().ok()?,
+            cost: number(cost)?,
+            blend: number(blend)?,
+            documents: documents.parse().ok()?,
+            calibration: Calibration { slope: number(slope)?, offset: number(offset)? },
+            band: (number(low)?, number(high)?),
+        };
+        let is_possible = (1..=line.categories).contains(&line.place) && line.band.0 <= line.band.1;
+        is_possible.then_some(line)
+    }
+
+    /// The line among a category's header lines.
+    pub fn find(lines: &[Vec<u8>]) -> Option<Self> {
+        lines.iter().filter(|line| line.starts_with(MARK)).find_map(|line| Self::parse(line))
+    }
+
+    /// The verdict on a document, from its scores under the categories in the order of the set,
+    /// nats a unit of complexity. A document without tokens has no scores: nothing can be told.
+    pub fn verdict(&self, scores: &[f64]) -> Verdict {
+        let Calibration { slope, offset } = self.calibration;
+        if scores.iter().any(|score| !score.is_finite()) {
+            let share = 1.0 / super::real(scores.len().max(1));
+            return Verdict { category: 0, probability: share, is_unsure: true };
+        }
+        if let [first, second] = scores {
+            let score = second - first;
+            let probability = logistic(slope * score + offset);
+            let (low, high) = self.band;
+            let is_second = if low < high && score > low && score <= high {
+                probability > 0.5
+            } else {
+                score > high
+            };
+            return Verdict {
+                category: usize::from(is_second),
+                probability: if is_second { probability } else { 1.0 - probability },
+                is_unsure: low < high && score > low && score <= high,
+            };
+        }
+        let probabilities = probabilities(scores, slope);
+        let mut category = 0;
+        for (at, probability) in probabilities.iter().enumerate() {
+            if *probability > probabilities[category] {
+                category = at;
+            }
+        }
+        let probability = probabilities.get(category).copied().unwrap_or(0.0);
+        Verdict { category, probability, is_unsure: false }
+    }
+}
+
+/// The set that categories with these lines make; `None` when none of them belongs to one.
+///
+/// # Errors
+/// What keeps them from making one set.
+pub fn set_of(lines: &[Option<RefitLine>]) -> Result<Option<&RefitLine>, Mismatch> {
+    let known: Vec<&RefitLine> = lines.iter().flatten().collect();
+    let Some(first) = known.first() else { return Ok(None) };
+    if known.len() < lines.len() {
+        return Err(Mismatch::Partly);
+    }
+    let same = |line: &&RefitLine| line.set == first.set && line.categories == first.categories;
+    if !known.iter().all(same) {
+        return Err(Mismatch::Different);
+    }
+    let mut places: Vec<u32> = known.iter().map(|line| line.place).collect();
+    places.sort_unstable();
+    if !places.into_iter().eq(1..=first.categories) {
+        return Err(Mismatch::Incomplete);
+    }
+    Ok(Some(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(set: u64, place: u32) -> RefitLine {
+        RefitLine {
+            set,
+            place,
+            categories: 2,
+            cost: 0.2,
+            blend: 0.05,
+            documents: 3692,
+            calibration: Calibration { slope: 6.25, offset: -0.5 },
+            band: (-0.25, 0.5),
+        }
+    }
+
+    #[test]
+    fn what_was_written_reads_the_same() {
+        let mut text = Vec::new();
+        line(0xfeed, 2).write(&mut text);
+        assert!(text.len() < 300);
+        assert_eq!(RefitLine::parse(&text[..text.len() - 1]), Some(line(0xfeed, 2)));
+        for cut in 0..text.len() - 1 {
+            assert_eq!(RefitLine::parse(&text[..cut]), None, "{cut}");
+        }
+        let damaged = String::from_utf8(text).unwrap().replace("place 2", "place 3");
+        assert_eq!(RefitLine::parse(damaged.trim_end().as_bytes()), None);
+    }
+
+    #[test]
+    fn sets_are_whole_or_not_at_all() {
+        let (a, b, c) = (line(1, 1), line(1, 2), line(2, 2));
+        for (lines, expected) in [
+            (vec![None, None], Ok(None)),
+            (vec![Some(a.clone()), Some(b.clone())], Ok(Some(1))),
+            (vec![Some(b.clone()), Some(a.clone())], Ok(Some(1))),
+            (vec![Some(a.clone()), None], Err(Mismatch::Partly)),
+            (vec![Some(a.clone()), Some(c)], Err(Mismatch::Different)),
+            (vec![Some(a.clone())], Err(Mismatch::Incomplete)),
+            (vec![Some(a.clone()), Some(a)], Err(Mismatch::Incomplete)),
+        ] {
+            assert_eq!(set_of(&lines).map(|set| set.map(|line| line.set)), expected);
+        }
+    }
+
+    #[test]
+    fn verdicts_follow_band_and_odds() {
+        let line = line(1, 1);
+        for (score, category, is_unsure) in
+            [(-1.0, 0, false), (-0.25, 0, false), (0.0, 0, true), (0.4, 1, true), (0.6, 1, false)]
+        {
+            let verdict = line.verdict(&[0.0, score]);
+            assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
+        }
+        assert!(line.verdict(&[f64::NAN, f64::NAN]).is_unsure);
+        let verdict = line.verdict(&[1.0, 3.0, 2.0]);
+        assert_eq!(verdict.category, 1);
+        assert!(verdict.probability > 0.99);
+    }
+}

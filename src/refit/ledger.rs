@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The ledger: what was learned of each document, in place of the documents themselves
+//! (`docs/ledger-format.md`).
+//!
+//! ```text
+//! "# dbacl ledger 1\n"
+//! head, 64 bytes        sizes, settings, checksums; rewritten whenever a document is added
+//! names                 of the categories, each with its length
+//! body                  one record for each document
+//! ```
+//!
+//! A document is added behind the body, then the head is rewritten: a stop in between leaves bytes
+//! that the head does not know of and the next addition overwrites.
+
+use super::checksum::Checksum;
+use super::documents::{Corpus, Term, fingerprint};
+use crate::model::settings::{ModelOptions, Scheme};
+use crate::token::id::FeatureId;
+use byteorder::{ByteOrder, LittleEndian};
+
+/// How a ledger begins.
+pub const MAGIC: &[u8] = b"# dbacl ledger 1\n";
+
+/// Bytes of the head, without [`MAGIC`].
+pub const HEAD: usize = 64;
+
+/// Categories of a ledger at most.
+const MAX_NAMES: usize = 255;
+
+/// How the features of a ledger's documents were made: documents of different settings have no
+/// features in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// The options of the model that matter for features.
+    pub options: ModelOptions,
+    /// The tokenizing scheme.
+    pub scheme: Scheme,
+    /// Longest n-gram.
+    pub order: u8,
+    /// Checksum of the regular expressions; 0 without.
+    pub patterns: u64,
+}
+
+/// Why a ledger cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It does not begin as one.
+    Foreign,
+    /// It ends before its head or body does.
+    Cut,
+    /// The head or the names do not fit their checksum.
+    Head,
+    /// The records do not fit their checksum.
+    Body,
+    /// A record says something impossible.
+    Record {
+        /// Its number, from 0.
+        document: u32,
+    },
+}
+
+impl Fault {
+    /// What is wrong, for people.
+    pub fn text(self) -> String {
+        match self {
+            Self::Foreign => "not a dbacl ledger".into(),
+            Self::Cut => "the ledger is cut short".into(),
+            Self::Head => "the ledger's head is damaged".into(),
+            Self::Body => "the ledger's documents are damaged".into(),
+            Self::Record { document } => format!("document {} is damaged", document + 1),
+        }
+    }
+}
+
+/// The head of a ledger and its names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// How features were made.
+    pub settings: Settings,
+    /// Names of the categories; a document's label is a place in this list.
+    pub names: Vec<Vec<u8>>,
+    /// Documents.
+    pub documents: u32,
+    /// Bytes of the body.
+    pub length: u64,
+    /// Checksum of the body so far.
+    pub sum: Checksum,
+}
+
+impl Head {
+    /// A ledger without documents.
+    pub fn new(settings: Settings, names: Vec<Vec<u8>>) -> Self {
+        Self { settings, names, documents: 0, length: 0, sum: Checksum::default() }
+    }
+
+    /// Offset of the body in the file.
+    pub fn body(&self) -> u64 {
+        (MAGIC.len() + HEAD + self.names.iter().map(|name| name.len() + 4).sum::<usize>()) as u64
+    }
+
+    /// The bytes before the body.
+    #[allow(clippy::cast_possible_truncation)] // names are category names, at most 255 of them
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut names = Vec::new();
+        for name in &self.names {
+            names.extend_from_slice(&(name.len() as u32).to_le_bytes());
+            names.extend_from_slice(name);
+        }
+        let mut head = [0; HEAD];
+        LittleEndian::write_u64(&mut head, self.length);
+        LittleEndian::write_u64(&mut head[8..], self.sum.state());
+        LittleEndian::write_u32(&mut head[16..], self.documents);
+        LittleEndian::write_u32(&mut head[20..], names.len() as u32);
+        LittleEndian::write_u32(&mut head[24..], self.settings.options.bits());
+        head[28] = self.settings.scheme as u8;
+        head[29] = self.settings.order;
+        LittleEndian::write_u64(&mut head[32..], self.settings.patterns);
+        LittleEndian::write_u64(&mut head[48..], Checksum::of(&names));
+        let sum = Checksum::of(&head[..56]);
+        LittleEndian::write_u64(&mut head[56..], sum);
+        [MAGIC, &head, &names].concat()
+    }
+
+    /// Reads the bytes before the body; the rest of the file may be missing.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Fault> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or(Fault::Foreign)?;
+        let (head, rest) = rest.split_at_checked(HEAD).ok_or(Fault::Cut)?;
+        if LittleEndian::read_u64(&head[56..]) != Checksum::of(&head[..56]) {
+            return Err(Fault::Head);
+        }
+        let length = LittleEndian::read_u32(&head[20..]) as usize;
+        let mut rest = rest.get(..length).ok_or(Fault::Cut)?;
+        if LittleEndian::read_u64(&head[48..]) != Checksum::of(rest) {
+            return Err(Fault::Head);
+        }
+        let mut names = Vec::new();
+        while !rest.is_empty() && names.len() < MAX_NAMES {
+            let (length, behind) = rest.split_at_checked(4).ok_or(Fault::Head)?;
+            let length = LittleEndian::read_u32(length) as usize;
+            let (name, behind) = behind.split_at_checked(length).ok_or(Fault::Head)?;
+            names.push(name.to_vec());
+            rest = behind;
+        }
+        let settings = Settings {
+            options: ModelOptions::from_bits(LittleEndian::read_u32(&head[24..])),
+            scheme: Scheme::by_number(i64::from(head[28])).ok_or(Fault::Head)?,
+            order: head[29],
+            patterns: LittleEndian::read_u64(&head[32..]),
+        };
+        if !rest.is_empty() || !(1..8).contains(&settings.order) {
+            return Err(Fault::Head);
+        }
+        Ok(Self {
+            settings,
+            names,
+            documents: LittleEndian::read_u32(&head[16..]),
+            length: LittleEndian::read_u64(head),
+            sum: Checksum::from_state(LittleEndian::read_u64(&head[8..])),
+        })
+    }
+
+    /// Takes note of a record added to the body.
+    pub fn add(&mut self, record: &[u8]) {
+        self.documents = self.documents.saturating_add(1);
+        self.length += record.len() as u64;
+        self.sum.bytes(record);
+    }
+
+    /// The place of `name` among the names, added if it is not there.
+    pub fn label(&mut self, name: &[u8]) -> u32 {
+        let place = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.names.push(name.to_vec());
+            self.names.len() - 1
+        });
+        u32::try_from(place).unwrap_or(u32::MAX)
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number > 0x7f {
+        bytes.push(0x80 | (number & 0x7f) as u8);
+        number >>= 7;
+    }
+    bytes.push((number & 0x7f) as u8);
+}
+
+/// Takes a number of at most `limit` off the front of `bytes`.
+fn take(bytes: &mut &[u8], limit: u64) -> Option<u64> {
+    let mut number = 0u64;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f).checked_shl(shift)?;
+        if byte < 0x80 {
+            return (number <= limit).then_some(number);
+        }
+    }
+    None
+}
+
+/// Appends the record of a document.
+pub fn write_record(bytes: &mut Vec<u8>, label: u32, occurrences: u32, terms: &[Term]) {
+    put(bytes, u64::from(label));
+    put(bytes, u64::from(occurrences));
+    put(bytes, terms.len() as u64);
+    let mut last = 0;
+    for term in terms {
+        put(bytes, u64::from(term.id.0 - last));
+        put(bytes, u64::from(term.count()) << 3 | u64::from(term.order()));
+        last = term.id.0;
+    }
+    bytes.extend_from_slice(&fingerprint(terms).to_le_bytes());
+}
+
+/// A record.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Place of the category's name.
+    pub label: u32,
+    /// Occurrences of features.
+    pub occurrences: u32,
+    /// The terms, sorted by id.
+    pub terms: Vec<Term>,
+    /// The document's name.
+    pub fingerprint: u64,
+}
+
+impl Record {
+    /// Takes a record off the front of `bytes`; `None` when it says something impossible.
+    #[allow(clippy::cast_possible_truncation)] // limits are given with every number
+    pub fn take(&mut self, bytes: &mut &[u8]) -> Option<()> {
+        let limit = u64::from(u32::MAX);
+        self.label = take(bytes, limit)? as u32;
+        self.occurrences = take(bytes, limit)? as u32;
+        let terms = take(bytes, limit)?;
+        self.terms.clear();
+        let mut id = 0u32;
+        for _ in 0..terms {
+            let step = take(bytes, limit)? as u32;
+            id = id.checked_add(step).filter(|_| step > 0)?;
+            let packed = take(bytes, limit)?;
+            let count = (packed >> 3) as u32;
+            self.terms.push(Term::new(FeatureId(id), (packed & 7) as u8, count));
+            if count == 0 {
+                return None;
+            }
+        }
+        let (fingerprint, rest) = bytes.split_at_checked(8)?;
+        *bytes = rest;
+        self.fingerprint = LittleEndian::read_u64(fingerprint);
+        Some(())
+    }
+}
+
+/// A ledger in memory.
+#[derive(Debug, Clone)]
+pub struct Ledger {
+    /// What stands before the records.
+    pub head: Head,
+    /// The records.
+    pub body: Vec<u8>,
+}
+
+impl Ledger {
+    /// A ledger without documents.
+    pub fn new(settings: Settings, names: Vec<Vec<u8>>) -> Self {
+        Self { head: Head::new(settings, names), body: Vec::new() }
+    }
+
+    /// Reads a ledger and checks all of it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Fault> {
+        let head = Head::parse(bytes)?;
+        let start = usize::try_from(head.body()).map_err(|_| Fault::Cut)?;
+        let length = usize::try_from(head.length).map_err(|_| Fault::Cut)?;
+        let body = bytes.get(start..).and_then(|rest| rest.get(..length)).ok_or(Fault::Cut)?;
+        let ledger = Self { head, body: body.to_vec() };
+        let mut sum = Checksum::default();
+        let mut documents = 0;
+        ledger.each(|record, bytes| {
+            sum.bytes(bytes);
+            documents += 1;
+            (record.label as usize) < ledger.head.names.len()
+        })?;
+        if sum != ledger.head.sum || documents != ledger.head.documents {
+            return Err(Fault::Body);
+        }
+        Ok(ledger)
+    }
+
+    /// Shows every record and its bytes to `look`, which says whether it is well.
+    ///
+    /// # Errors
+    /// The record that is not.
+    pub fn each(&self, mut look: impl FnMut(&Record, &[u8]) -> bool) -> Result<(), Fault> {
+        let mut rest = self.body.as_slice();
+        let mut record = Record::default();
+        for document in 0.. {
+            if rest.is_empty() {
+                break;
+            }
+            let before = rest;
+            let found = record.take(&mut rest);
+            let bytes = &before[..before.len() - rest.len()];
+            if found.is_none() || !look(&record, bytes) {
+                return Err(Fault::Record { document });
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a document.
+    pub fn push(&mut self, label: u32, occurrences: u32, terms: &[Term]) {
+        let start = self.body.len();
+        write_record(&mut self.body, label, occurrences, terms);
+        self.head.add(&self.body[start..]);
+    }
+
+    /// The ledger with only the documents that `keep` holds for.
+    ///
+    /// # Errors
+    /// A damaged record.
+    pub fn filter(&self, mut keep: impl FnMut(&Record) -> bool) -> Result<Self, Fault> {
+        let mut kept = Self::new(self.head.settings, self.head.names.clone());
+        self.each(|record, bytes| {
+            if keep(record) {
+                kept.body.extend_from_slice(bytes);
+                kept.head.add(bytes);
+            }
+            true
+        })?;
+        Ok(kept)
+    }
+
+    /// The documents whose category is among `names`, labelled by their place there.
+    ///
+    /// # Errors
+    /// A damaged record.
+    pub fn corpus(&self, names: &[Vec<u8>]) -> Result<Corpus, Fault> {
+        let places: Vec<Option<usize>> = self
+            .head
+            .names
+            .iter()
+            .map(|name| names.iter().position(|wanted| wanted == name))
+            .collect();
+        let mut corpus = Corpus::default();
+        self.each(|record, _| {
+            let place = places.get(record.label as usize).copied().flatten();
+            if let Some(label) = place.and_then(|place| u32::try_from(place).ok()) {
+                corpus.push(label, record.occurrences, &record.terms);
+            }
+            true
+        })?;
+        Ok(corpus)
+    }
+
+    /// The file.
+    pub fn bytes(&self) -> Vec<u8> {
+        [self.head.bytes(), self.body.clone()].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> Settings {
+        Settings { options: ModelOptions::from_bits(8), scheme: Scheme::Cef, order: 2, patterns: 0 }
+    }
+
+    fn ledger() -> Ledger {
+        let mut ledger = Ledger::new(settings(), vec![b"ham".to_vec(), b"spam".to_vec()]);
+        for label in [0, 1, 1] {
+            let term = |id, count| Term::new(FeatureId(id), 1 + (id & 1) as u8, count);
+            let terms = [term(5 + label, 1), term(700, 1000), term(u32::MAX, 3)];
+            ledger.push(label, 1004, &terms);
+        }
+        ledger
+    }
+
+    #[test]
+    fn what_was_written_reads_the_same() {
+        let bytes = ledger().bytes();
+        let read = Ledger::parse(&bytes).unwrap();
+        assert_eq!(read.head, ledger().head);
+        assert_eq!(read.bytes(), bytes);
+        let corpus = read.corpus(&[b"spam".to_vec()]).unwrap();
+        assert_eq!(corpus.documents.len(), 2);
+        assert_eq!(corpus.terms_of(1)[1], Term::new(FeatureId(700), 1, 1000));
+    }
+
+    #[test]
+    fn every_cut_and_every_flipped_bit_is_found() {
+        let bytes = ledger().bytes();
+        for at in 0..bytes.len() {
+            assert!(Ledger::parse(&bytes[..at]).is_err(), "cut at {at}");
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << bit;
+                assert!(Ledger::parse(&damaged).is_err(), "bit {bit} of byte {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_behind_the_body_are_an_addition_that_was_not_finished() {
+        let mut bytes = ledger().bytes();
+        bytes.extend_from_slice(b"half a record");
+        assert_eq!(Ledger::parse(&bytes).unwrap().head, ledger().head);
+    }
+
+    #[test]
+    fn forgetting_all_of_a_category() {
+        let kept = ledger().filter(|record| record.label == 0).unwrap();
+        assert_eq!(kept.head.documents, 1);
+        assert!(Ledger::parse(&kept.bytes()).is_ok());
+    }
+
+    #[test]
+    fn numbers_of_all_sizes() {
+        for number in [0, 1, 127, 128, 16383, 16384, u64::from(u32::MAX)] {
+            let mut bytes = Vec::new();
+            put(&mut bytes, number);
+            let mut rest = bytes.as_slice();
+            assert_eq!(take(&mut rest, u64::from(u32::MAX)), Some(number));
+            assert!(rest.is_empty());
+            assert_eq!(take(&mut &bytes[..bytes.len() - 1], u64::MAX), None);
+        }
+        assert_eq!(take(&mut [0xff; 12].as_slice(), u64::MAX), None);
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Fitting categories together on labelled documents, and writing the result back as ordinary
+//! category files (`docs/refit.md`).
+//!
+//! ```text
+//! documents ─→ dataset ─→ solver ─→ select (settings, gate) ─→ blend ─→ publish (category files)
+//!     ⇅           └──────→ ordinary ───┘         └→ calibrate ─→ header (`# refit` line)
+//!  ledger ─→ online (one document at a time)
+//! ```
+//!
+//! Learning looks at one category at a time. The fit here looks at all of them: a linear model with
+//! squared hinge loss over the features of the categories, whose weights fit into the same files.
+
+pub mod blend;
+pub mod calibrate;
+pub mod checksum;
+pub mod dataset;
+pub mod documents;
+pub mod explain;
+pub mod header;
+pub mod index;
+pub mod ledger;
+pub mod online;
+pub mod ordinary;
+pub mod publish;
+pub mod select;
+pub mod solver;
+
+/// A number of things as a real number.
+#[allow(clippy::cast_precision_loss)] // numbers of documents and features are far below 2^52
+pub(crate) const fn real(number: usize) -> f64 {
+    number as f64
+}

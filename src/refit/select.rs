@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Choosing the cost C and the blend by cross-validation, and whether to refit at all
+//! (spec refit 3.6).
+
+use super::dataset::{Dataset, Views};
+use super::index::FeatureIndex;
+use super::ordinary::{counts_of, weights_of, without};
+use super::solver::{self, Fit, PASSES, Shuffle};
+use crate::category::reader::Category;
+use crate::metrics::{Scored, area_above};
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// Parts that documents are divided into.
+pub const FOLDS: usize = 4;
+
+/// Costs that are tried.
+pub const COSTS: [f64; 3] = [0.05, 0.2, 1.0];
+
+/// Blends that are tried.
+pub const BLENDS: [f64; 5] = [0.0, 0.05, 0.1, 0.2, 0.4];
+
+/// Settings of a refit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// The cost C of a document within the margin.
+    pub cost: f64,
+    /// Share of the ordinary scores kept.
+    pub blend: f64,
+}
+
+/// How the weights of more than two categories are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Every category carries every feature: what was fitted, in large files.
+    Exact,
+    /// Only categories that have learned a feature carry it.
+    Sparse,
+}
+
+/// How well documents are judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quality {
+    /// Documents that another category is best for.
+    pub errors: usize,
+    /// 1 - AUC with two categories, else 0.
+    pub area_above: f64,
+}
+
+impl Quality {
+    /// Of scores by document and category.
+    pub fn of(scores: &[f64], labels: &[u32], categories: usize) -> Self {
+        let rows = scores.chunks_exact(categories).zip(labels);
+        let errors = rows.filter(|(row, label)| best(row) != **label as usize).count();
+        let area_above =
+            if categories == 2 { area_above(&differences(scores, labels)) } else { 0.0 };
+        Self { errors, area_above }
+    }
+
+    /// Whether these judgements are better than `other`.
+    pub fn beats(&self, other: &Self) -> bool {
+        self.errors < other.errors
+            || self.errors == other.errors && self.area_above < other.area_above
+    }
+}
+
+/// With two categories: by how much the second is better.
+pub fn differences(scores: &[f64], labels: &[u32]) -> Vec<Scored> {
+    let rows = scores.chunks_exact(2).zip(labels);
+    rows.map(|(row, &label)| Scored { score: row[1] - row[0], positive: label == 1 }).collect()
+}
+
+/// The first of the highest.
+fn best(row: &[f64]) -> usize {
+    let mut best = 0;
+    for (at, &score) in row.iter().enumerate() {
+        if score > row[best] {
+            best = at;
+        }
+    }
+    best
+}
+
+/// What cross-validation found.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    /// The settings with the fewest errors.
+    pub settings: Settings,
+    /// Their quality out of fold.
+    pub quality: Quality,
+    /// Scores out of fold with these settings, document by document.
+    pub scores: Vec<f64>,
+    /// All that was tried.
+    pub tried: Vec<(Settings, Quality)>,
+}
+
+/// What cross-validation works on.
+pub struct Trial<'a> {
+    /// The documents, without rare features.
+    pub data: &'a Dataset,
+    /// Their ordinary scores, see [`super::ordinary::scores`].
+    pub ordinary: &'a [f64],
+    /// Costs to try.
+    pub costs: &'a [f64],
+    /// Blends to try.
+    pub blends: &'a [f64],
+}
+
+/// Number of one-against-the-rest problems: one for two categories.
+pub const fn problems(categories: usize) -> usize {
+    if categories == 2 { 1 } else { categories }
+}
+
+/// Side of each document in problem `problem`; documents of `left_out` have none.
+pub fn sides(data: &Dataset, problem: usize, left_out: impl Fn(usize) -> bool) -> Vec<i8> {
+    let positive = if data.categories == 2 { 1 } else { problem };
+    let side = |document: usize| match data.labels[document] as usize == positive {
+        _ if left_out(document) => 0,
+        true => 1,
+        false => -1,
+    };
+    (0..data.len()).map(side).collect()
+}
+
+/// Documents that stand side by side and come into one fold together: neighbours are often answers to
+/// each other or copies, and would tell too much about each other.
+const NEIGHBOURS: usize = 16;
+
+/// A fold for each document, about the same shares of every category in each.
+pub fn folds(data: &Dataset) -> Vec<usize> {
+    let mut folds = vec![0; data.len()];
+    let mut shuffle = Shuffle(2);
+    for category in 0..data.categories {
+        let own: Vec<usize> =
+            (0..data.len()).filter(|&at| data.labels[at] as usize == category).collect();
+        let together = (own.len() / (4 * FOLDS)).clamp(1, NEIGHBOURS);
+        let mut groups: Vec<&[usize]> = own.chunks(together).collect();
+        shuffle.apply(&mut groups);
+        for (place, group) in groups.into_iter().enumerate() {
+            for &document in group {
+                folds[document] = place % FOLDS;
+            }
+        }
+    }
+    folds
+}
+
+/// Fits all problems at once, each on its own: the result does not depend on how many run at a time.
+pub fn fit_all(
+    data: &Dataset,
+    views: &Views,
+    cost: f64,
+    left_out: impl Fn(usize) -> bool + Sync,
+) -> Vec<Fit> {
+    parallel(problems(data.categories), |problem| {
+        solver::solve(data, views, &sides(data, problem, &left_out), cost, PASSES)
+    })
+}
+
+/// `work` for every number below `items`, in order, on all processors.
+pub fn parallel<T: Send>(items: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(items).max(1);
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::with_capacity(items));
+    let run = || {
+        loop {
+            let item = next.fetch_add(1, Ordering::Relaxed);
+            if item >= items {
+                return;
+            }
+            let result = work(item);
+            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((item, result));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(run);
+        }
+        run();
+    });
+    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    done.sort_by_key(|&(item, _)| item);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Scores of the fitted part of every document out of fold: one list for each cost.
+///
+/// With two categories the first one's scores are 0.
+fn fitted_scores(trial: &Trial<'_>, folds: &[usize], views: &[Views]) -> Vec<Vec<f64>> {
+    let data = trial.data;
+    let width = data.categories;
+    let jobs: Vec<(usize, usize, usize)> = (0..trial.costs.len())
+        .flat_map(|cost| (0..FOLDS).map(move |fold| (cost, fold)))
+        .flat_map(|(cost, fold)| (0..problems(width)).map(move |problem| (cost, fold, problem)))
+        .collect();
+    let margins = parallel(jobs.len(), |job| {
+        let (cost, fold, problem) = jobs[job];
+        let left_out = |document: usize| folds[document] == fold;
+        let sides = sides(data, problem, left_out);
+        let fit = solver::solve(data, &views[fold], &sides, trial.costs[cost], PASSES);
+        let rows = &views[fold].rows;
+        (0..data.len())
+            .filter(|&document| left_out(document))
+            .map(|document| fit.counts_margin(data.row(document), &rows[document]))
+            .collect::<Vec<f64>>()
+    });
+    let mut scores = vec![vec![0.0; data.len() * width]; trial.costs.len()];
+    for (&(cost, fold, problem), margins) in jobs.iter().zip(&margins) {
+        let column = if width == 2 { 1 } else { problem };
+        let own = (0..data.len()).filter(|&document| folds[document] == fold);
+        for (document, margin) in own.zip(margins) {
+            scores[cost][document * width + column] = *margin;
+        }
+    }
+    scores
+}
+
+/// Tries all settings as they are written in exact form.
+pub fn choose_exact(trial: &Trial<'_>) -> Option<Choice> {
+    let data = trial.data;
+    let folds = folds(data);
+    let views = fold_views(data, &folds);
+    let fitted = fitted_scores(trial, &folds, &views);
+    let mut choice = None;
+    let mut tried = Vec::new();
+    for (&cost, fitted) in trial.costs.iter().zip(&fitted) {
+        for &blend in trial.blends {
+            let pairs = fitted.iter().zip(trial.ordinary);
+            let scores: Vec<f64> =
+                pairs.map(|(fitted, ordinary)| fitted + blend * ordinary).collect();
+            consider(&mut choice, &mut tried, Settings { cost, blend }, scores, data);
+        }
+    }
+    choice.map(|choice| Choice { tried, ..choice })
+}
+
+fn fold_views(data: &Dataset, folds: &[usize]) -> Vec<Views> {
+    parallel(FOLDS, |fold| Views::new(data, |document| folds[document] != fold))
+}
+
+fn consider(
+    choice: &mut Option<Choice>,
+    tried: &mut Vec<(Settings, Quality)>,
+    settings: Settings,
+    scores: Vec<f64>,
+    data: &Dataset,
+) {
+    let quality = Quality::of(&scores, &data.labels, data.categories);
+    tried.push((settings, quality));
+    if choice.as_ref().is_none_or(|choice| quality.beats(&choice.quality)) {
+        *choice = Some(Choice { settings, quality, scores, tried: Vec::new() });
+    }
+}
+
+/// Weights and counts of features by category, feature by feature.
+pub struct Learned {
+    /// Ordinary weights, nats.
+    pub weights: Vec<f32>,
+    /// Occurrences in the category's documents.
+    pub counts: Vec<u32>,
+}
+
+impl Learned {
+    /// Of the frequent features of `data`.
+    pub fn new<D: AsRef<[u8]> + Sync>(data: &Dataset, categories: &[Category<D>]) -> Self {
+        let index = FeatureIndex::of(data.ids.clone());
+        let width = categories.len();
+        let mut learned =
+            Self { weights: vec![0.0; index.len() * width], counts: vec![0; index.len() * width] };
+        for (at, category) in categories.iter().enumerate() {
+            let weights = weights_of(category, &index);
+            let counts = counts_of(data, u32::try_from(at).unwrap_or(u32::MAX));
+            for feature in 0..index.len() {
+                learned.weights[feature * width + at] = weights[feature];
+                learned.counts[feature * width + at] = counts[feature];
+            }
+        }
+        learned
+    }
+}
+
+/// The level that a sparse file gives to categories which do not know a feature: the mean of their
+/// weights.
+pub fn level_of_unseen(weights: impl Iterator<Item = (f64, bool)>) -> f64 {
+    let (mut sum, mut number) = (0.0, 0.0);
+    for (weight, seen) in weights {
+        if !seen {
+            sum += weight;
+            number += 1.0;
+        }
+    }
+    if number > 0.0 { sum / number } else { 0.0 }
+}
+
+/// Tries all settings as they are written in sparse form.
+pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
+    trial: &Trial<'_>,
+    categories: &[Category<D>],
+) -> Option<Choice> {
+    let data = trial.data;
+    let width = data.categories;
+    let folds = folds(data);
+    let views = fold_views(data, &folds);
+    let learned = Learned::new(data, categories);
+    let per_weight = data.length / f64::from(data.max_order);
+    let mut choice = None;
+    let mut tried = Vec::new();
+    for &cost in trial.costs {
+        let mut by_blend = vec![vec![0.0; data.len() * width]; trial.blends.len()];
+        for (fold, views) in views.iter().enumerate() {
+            let fits = fit_all(data, views, cost, |document| folds[document] == fold);
+            let levels = levels(&fits, &learned, width);
+            let own: Vec<usize> =
+                (0..data.len()).filter(|&document| folds[document] == fold).collect();
+            let found = parallel(trial.blends.len(), |at| {
+                let blend = trial.blends[at];
+                let score = |document: usize, category: usize| {
+                    let fit = &fits[category];
+                    let mut sum = 0.0;
+                    for cell in data.row(document) {
+                        let feature = cell.feature as usize;
+                        let place = feature * width + category;
+                        let is_own = data.labels[document] as usize == category;
+                        let others = learned.counts[place] - if is_own { cell.count } else { 0 };
+                        if others == 0 {
+                            continue;
+                        }
+                        let order = data.orders[feature];
+                        let (all, weight) = (learned.counts[place], learned.weights[place]);
+                        let weight = without(weight, all - others, all, order);
+                        let fitted = f64::from(fit.weights[feature].value) - levels[feature];
+                        let written = (blend * weight + per_weight * fitted).max(0.0);
+                        sum += f64::from(cell.count) * written;
+                    }
+                    let number = document * width + category;
+                    let reference = data.references.get(number).copied().unwrap_or(0.0);
+                    let partition = categories[category].header().log_partition;
+                    sum / data.complexity(document)
+                        + blend * (f64::from(reference) - partition)
+                        + fit.bias * views.rows[document].counts_bias
+                };
+                own.iter()
+                    .flat_map(|&document| (0..width).map(move |category| (document, category)))
+                    .map(|(document, category)| score(document, category))
+                    .collect::<Vec<f64>>()
+            });
+            for (scores, found) in by_blend.iter_mut().zip(&found) {
+                for (document, row) in own.iter().zip(found.chunks_exact(width)) {
+                    scores[document * width..][..width].copy_from_slice(row);
+                }
+            }
+        }
+        for (&blend, scores) in trial.blends.iter().zip(by_blend) {
+            consider(&mut choice, &mut tried, Settings { cost, blend }, scores, data);
+        }
+    }
+    choice.map(|choice| Choice { tried, ..choice })
+}
+
+fn levels(fits: &[Fit], learned: &Learned, width: usize) -> Vec<f64> {
+    let features = learned.counts.chunks_exact(width).enumerate();
+    let level = |(feature, counts): (usize, &[u32])| {
+        let weights = fits.iter().map(|fit| f64::from(fit.weights[feature].value));
+        level_of_unseen(weights.zip(counts.iter().map(|&count| count > 0)))
+    };
+    features.map(level).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quality_counts_errors_and_ranks() {
+        let scores = [1.0, 0.0, 0.0, 1.0, 0.0, 0.5];
+        let quality = Quality::of(&scores, &[0, 1, 0], 2);
+        assert_eq!(quality, Quality { errors: 1, area_above: 0.0 });
+        let worse = Quality { errors: 1, area_above: 0.1 };
+        assert!(quality.beats(&worse) && !worse.beats(&quality) && !quality.beats(&quality));
+    }
+
+    #[test]
+    fn results_of_parallel_work_keep_their_order() {
+        assert_eq!(parallel(100, |item| item * item), (0..100).map(|k| k * k).collect::<Vec<_>>());
+        assert_eq!(parallel(0, |item| item), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn level_is_the_mean_of_those_that_do_not_know_the_feature() {
+        assert_eq!(level_of_unseen([(1.0, true), (2.0, false), (4.0, false)].into_iter()), 3.0);
+        assert_eq!(level_of_unseen([(1.0, true)].into_iter()), 0.0);
+    }
+}

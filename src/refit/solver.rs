@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The joint fit of two sides: squared hinge loss, ridge penalty scaled by feature, solved by dual
+//! coordinate descent (Hsieh et al. 2008; spec refit 3.2 and 3.3).
+//!
+//! ```text
+//! minimise  1/2 (sum_t w_t²/f_t + v²) + C sum over documents and views max(0, 1 - y (w·x + v q))²
+//! ```
+//!
+//! The same documents in the same order give the same weights to the bit.
+
+use super::dataset::{Cell, Dataset, Row, Views};
+use crate::numeric::elementary::narrow;
+
+/// Passes over the documents.
+pub const PASSES: u32 = 10;
+
+/// A weight and its feature's scale, side by side because they are needed together.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Weight {
+    /// The weight.
+    pub value: f32,
+    /// The feature's scale, 0 for features that take no part.
+    pub scale: f32,
+}
+
+/// The dual variables of a document: presence view, counts view.
+pub type Duals = [f32; 2];
+
+/// A fitted side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// The weights by feature.
+    pub weights: Vec<Weight>,
+    /// The weight v of the bias input.
+    pub bias: f64,
+    /// Dual variables by document; 0 where a document lies beyond the margin.
+    pub duals: Vec<Duals>,
+}
+
+impl Fit {
+    /// Nothing learned yet.
+    pub fn zero(views: &Views, documents: usize) -> Self {
+        let weights = views.scales.iter().map(|&scale| Weight { value: 0.0, scale }).collect();
+        Self { weights, bias: 0.0, duals: vec![[0.0; 2]; documents] }
+    }
+
+    /// The margin of a document in the counts view.
+    pub fn counts_margin(&self, cells: &[Cell], row: &Row) -> f64 {
+        sums(&self.weights, cells).1 * row.counts + self.bias * row.counts_bias
+    }
+
+    /// One step for one document on side `y` (1 or -1): both views, one after the other.
+    pub fn step(&mut self, document: usize, cells: &[Cell], row: &Row, y: f64, cost: f64) {
+        let softness = 1.0 / (2.0 * cost);
+        let (ones, counts) = sums(&self.weights, cells);
+        let [old_presence, old_counts] = self.duals[document];
+        let advance = |old: f32, margin: f64, square: f64| -> (f32, f64) {
+            let old_wide = f64::from(old);
+            let gradient = y * margin - 1.0 + old_wide * softness;
+            let new = narrow((old_wide - gradient / (square + softness)).max(0.0));
+            (new, (f64::from(new) - old_wide) * y)
+        };
+        let margin = ones * row.presence + self.bias * row.presence_bias;
+        let (presence, s_presence) = advance(old_presence, margin, row.presence_square);
+        let margin = counts * row.counts + self.bias * row.counts_bias + s_presence * row.product;
+        let (count, s_counts) = advance(old_counts, margin, row.counts_square);
+        if s_presence == 0.0 && s_counts == 0.0 {
+            return;
+        }
+        self.duals[document] = [presence, count];
+        self.add(cells, row, s_presence, s_counts);
+    }
+
+    /// Adds `s_presence` times the presence view and `s_counts` times the counts view.
+    pub fn add(&mut self, cells: &[Cell], row: &Row, s_presence: f64, s_counts: f64) {
+        let one = narrow(s_presence * row.presence);
+        let each = narrow(s_counts * row.counts);
+        for cell in cells {
+            let weight = &mut self.weights[cell.feature as usize];
+            weight.value += weight.scale * (one + each * count(cell));
+        }
+        self.bias += s_presence * row.presence_bias + s_counts * row.counts_bias;
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // counts beyond 2^24 in one document may round
+fn count(cell: &Cell) -> f32 {
+    cell.count as f32
+}
+
+/// Sums of the weights over distinct features and over occurrences.
+fn sums(weights: &[Weight], cells: &[Cell]) -> (f64, f64) {
+    let (mut ones, mut counts) = (0.0f64, 0.0f64);
+    for cell in cells {
+        let value = weights[cell.feature as usize].value;
+        ones += f64::from(value);
+        counts += f64::from(value * count(cell));
+    }
+    (ones, counts)
+}
+
+/// Fits the documents: `sides` holds 1 or -1 for each, 0 for those that take no part.
+pub fn solve(data: &Dataset, views: &Views, sides: &[i8], cost: f64, passes: u32) -> Fit {
+    let mut fit = Fit::zero(views, data.len());
+    improve(&mut fit, data, views, sides, cost, passes);
+    fit
+}
+
+/// Goes on with a fit for some more passes.
+pub fn improve(fit: &mut Fit, data: &Dataset, views: &Views, sides: &[i8], cost: f64, passes: u32) {
+    let mut order: Vec<usize> = (0..data.len()).filter(|&at| sides[at] != 0).collect();
+    let mut shuffle = Shuffle::default();
+    for _ in 0..passes {
+        shuffle.apply(&mut order);
+        for &document in &order {
+            let y = f64::from(sides[document]);
+            fit.step(document, data.row(document), &views.rows[document], y, cost);
+        }
+    }
+}
+
+/// A fixed sequence of pseudo-random numbers (splitmix64).
+#[derive(Debug, Clone)]
+pub struct Shuffle(pub u64);
+
+impl Default for Shuffle {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
+impl Shuffle {
+    /// The next number.
+    pub const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    /// A number below `limit`, which is not 0.
+    #[allow(clippy::cast_possible_truncation)] // below `limit`
+    pub const fn below(&mut self, limit: usize) -> usize {
+        ((self.next() as u128 * limit as u128) >> 64) as usize
+    }
+
+    /// Puts `items` into a new order.
+    pub fn apply<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refit::documents::{Corpus, Term};
+    use crate::token::id::FeatureId;
+
+    /// Four documents on two sides; feature 5 is on both, features 1 and 2 tell them apart.
+    fn data() -> Dataset {
+        let mut corpus = Corpus::default();
+        let term = |id, count| Term::new(FeatureId(id), 1, count);
+        for (label, own) in [(0, 1), (1, 2), (0, 1), (1, 2)] {
+            corpus.push(label, 4, &[term(own, 1), term(5, 3)]);
+        }
+        Dataset::new(corpus, 2, 1)
+    }
+
+    const SIDES: [i8; 4] = [-1, 1, -1, 1];
+
+    #[test]
+    fn sides_that_can_be_told_apart_are() {
+        let data = data();
+        let views = Views::new(&data, |_| true);
+        let fit = solve(&data, &views, &SIDES, 10.0, 50);
+        for (document, &side) in SIDES.iter().enumerate() {
+            let margin = fit.counts_margin(data.row(document), &views.rows[document]);
+            assert!(margin * f64::from(side) > 0.5, "{document}: {margin}");
+        }
+        assert!(fit.weights[1].value.abs() < 1e-3, "the shared feature weighs nothing");
+    }
+
+    #[test]
+    fn weights_are_the_sum_of_what_documents_added() {
+        let data = data();
+        let views = Views::new(&data, |_| true);
+        let fit = solve(&data, &views, &SIDES, 1.0, 10);
+        let mut sum = Fit::zero(&views, data.len());
+        for document in 0..data.len() {
+            let y = f64::from(SIDES[document]);
+            let [p, c] = fit.duals[document].map(f64::from);
+            sum.add(data.row(document), &views.rows[document], p * y, c * y);
+        }
+        for (a, b) in fit.weights.iter().zip(&sum.weights) {
+            assert!((a.value - b.value).abs() < 1e-5);
+        }
+        assert!((fit.bias - sum.bias).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_solution_satisfies_the_optimality_conditions() {
+        let data = data();
+        let views = Views::new(&data, |_| true);
+        let cost = 0.5;
+        let fit = solve(&data, &views, &SIDES, cost, 500);
+        for (document, &side) in SIDES.iter().enumerate() {
+            // alpha = 2C max(0, 1 - y margin)
+            let margin = fit.counts_margin(data.row(document), &views.rows[document]);
+            let loss = (1.0 - f64::from(side) * margin).max(0.0);
+            assert!((f64::from(fit.duals[document][1]) - 2.0 * cost * loss).abs() < 1e-4);
+        }
+    }
+
+    #[test]
+    fn the_same_documents_give_the_same_bits() {
+        let data = data();
+        let views = Views::new(&data, |_| true);
+        let fits = [0, 1].map(|_| solve(&data, &views, &SIDES, 1.0, 10));
+        assert_eq!(fits[0], fits[1]);
+    }
+}
