@@ -6,11 +6,13 @@ use super::config::{Config, load};
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
+use super::refit::mail::write_verdict;
 use super::signals::Signals;
 use crate::cli::output::Output;
 use crate::error::Warning;
 use crate::model::settings::ModelOption;
 use crate::pipeline::{Consumer, LineState};
+use crate::refit::header::{RefitLine, set_of};
 use crate::report::print::{self, Form};
 use crate::report::trace::{self, CellForm};
 use crate::score::document;
@@ -35,6 +37,7 @@ fn warn(warning: Warning) {
 /// # Errors
 /// What stopped it.
 pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let set = fitted_set(&config)?;
     let measures_entropy = config.options.has(ModelOption::Entropy);
     let bits = config.bits.unwrap_or(EMPIRICAL_BITS);
     let form = config.form;
@@ -79,6 +82,7 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
         filters: std::mem::take(&mut config.filters),
         per_file: config.per_file,
         status: 0,
+        set,
         output,
         signals,
     };
@@ -94,6 +98,50 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
         return Err(Failure::silent(Kind::Interrupted));
     }
     Ok(if config.strict { 0 } else { status })
+}
+
+/// A whole set of categories that were fitted together.
+struct FittedSet {
+    line: RefitLine,
+    /// Numbers of the categories in the order of the set.
+    order: Vec<usize>,
+}
+
+/// Looks at how the categories belong together; `Some` if verdicts are asked for.
+fn fitted_set(config: &Config) -> Result<Option<FittedSet>, Failure> {
+    let lines: Vec<Option<RefitLine>> = config
+        .models
+        .iter()
+        .map(|model| RefitLine::find(model.category()?.other_lines()))
+        .collect();
+    match set_of(&lines) {
+        Ok(None) if config.verdict => Err(Failure::new(
+            Kind::Usage,
+            "--verdict needs categories that were fitted together (--refit)",
+        )),
+        Ok(None) => Ok(None),
+        Err(mismatch) if config.verdict => Err(Failure::new(Kind::Data, mismatch.text())),
+        Err(mismatch) => {
+            let text = mismatch.text();
+            MESSAGES.warning(&format!("{text}: results mean nothing; use --refit again"));
+            Ok(None)
+        }
+        Ok(Some(line)) => {
+            for (on, letter) in [(config.form.confidence, "-X"), (config.prior, "-P")] {
+                if on {
+                    MESSAGES.warning(&format!(
+                        "option {letter} means nothing for categories that were fitted together"
+                    ));
+                }
+            }
+            if !config.verdict {
+                return Ok(None);
+            }
+            let mut order: Vec<usize> = (0..lines.len()).collect();
+            order.sort_by_key(|&at| lines[at].as_ref().map(|line| line.place));
+            Ok(Some(FittedSet { line: line.clone(), order }))
+        }
+    }
 }
 
 /// Takes the lines of the inputs and scores their features.
@@ -115,6 +163,8 @@ struct Classifier<'a> {
     filters: Vec<usize>,
     per_file: bool,
     status: u8,
+    /// What verdicts are made with (`--verdict`).
+    set: Option<FittedSet>,
     output: &'a mut Output,
     signals: &'a Signals,
 }
@@ -124,6 +174,19 @@ impl Classifier<'_> {
     fn result(&mut self) {
         self.scorer.settle_words();
         let standings = document::finish(&self.scorer, self.prior);
+        if let Some(set) = &self.set {
+            let scores: Vec<f64> = set.order.iter().map(|&at| standings[at].mean()).collect();
+            let verdict = set.line.verdict(&scores);
+            let category = set.order[verdict.category];
+            let name = &self.scorer.models()[category].name;
+            let out = self.output.buffer();
+            write_verdict(out, &verdict, name);
+            out.push(b'\n');
+            let number = u8::try_from(category + 1).unwrap_or(u8::MAX);
+            self.status = if verdict.is_unsure { 0 } else { number };
+            self.scorer.start_document();
+            return;
+        }
         print::whole(self.output.buffer(), self.form, &self.scorer, &standings);
         self.status = u8::try_from(document::best(&standings) + 1).unwrap_or(u8::MAX);
         self.scorer.start_document();

@@ -97,6 +97,12 @@ pub struct Config {
     pub keep_nul: bool,
     /// Somebody is there to read a hint.
     pub hints: bool,
+    /// `--verdict`.
+    pub verdict: bool,
+    /// `--explain`; whether as HTML.
+    pub explain: Option<bool>,
+    /// `--keep`.
+    pub keep: Option<PathBuf>,
 }
 
 /// Options as they act, one by one.
@@ -155,6 +161,9 @@ impl<'a> Builder<'a> {
             strict,
             keep_nul: false,
             hints: false,
+            verdict: false,
+            explain: None,
+            keep: None,
         };
         Self {
             program,
@@ -321,6 +330,27 @@ impl<'a> Builder<'a> {
             }
             Key::MemoryMap => config.memory_map = true,
             Key::Nothing => {}
+            Key::Verdict => config.verdict = true,
+            Key::Explain => config.explain = Some(false),
+            Key::ExplainHtml => config.explain = Some(true),
+            Key::Documents
+            | Key::Cost
+            | Key::Blend
+            | Key::Exact
+            | Key::Always
+            | Key::FalsePositives
+            | Key::Unsure
+            | Key::Refit
+            | Key::Update
+            | Key::LearnErrors
+            | Key::Unlearn
+            | Key::Correct
+            | Key::MailLearn
+            | Key::MailFilter
+            | Key::MailCorrect => {
+                return usage("this option goes with --refit, or alone");
+            }
+            Key::Keep => config.keep = Some(PathBuf::from(value)),
             Key::Strict => config.strict = true,
             Key::Quiet => self.messages.be_quiet(),
             Key::KeepNul => config.keep_nul = true,

@@ -2,12 +2,13 @@
 //! Learning a category (spec model 5).
 
 use super::MESSAGES;
-use super::config::{Config, lossy};
+use super::config::{Config, base_name, lossy};
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::hints::{self, LearnNotes};
 use super::inputs;
 use super::lock::Lock;
+use super::refit::store;
 use super::signals::Signals;
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped;
@@ -24,9 +25,12 @@ use crate::model::digram::{DigramTable, FIRST, SYMBOLS};
 use crate::model::settings::ModelOption;
 use crate::numeric::quantize::QuantWeight;
 use crate::pipeline::{Consumer, LineState};
+use crate::refit::documents::{Collector, Corpus};
+use crate::refit::header::RefitLine;
 use crate::report::{cformat, dump, token};
 use crate::save::{self, Disk};
 use crate::token::Feature;
+use crate::token::id::FeatureId;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
@@ -61,12 +65,21 @@ pub fn run(
         scheme: config.scheme,
     };
     let verbose = config.form.verbose;
+    if config.keep.is_some() && config.decimation.is_some() {
+        return Err(Failure::new(Kind::Usage, "--keep and -x do not go together"));
+    }
+    let is_mail = config.options.has(ModelOption::Mail);
+    // Counts that are kept (-o) go on, and so does the ledger.
+    let adds = config.online.as_ref().is_some_and(|path| path.exists());
     config.patterns.refuse_unstorable()?;
     let _lock = config.online.as_deref().and_then(|counts| Lock::wait(counts, signals));
     let state = initial_state(config, &mut settings, output)?;
     let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
     let mut counter = Counter::new(state, &settings, verbose);
-    let by_words = patterns.is_empty() && !config.debug && counter.expect_words(config.order);
+    let by_words = config.keep.is_none()
+        && patterns.is_empty()
+        && !config.debug
+        && counter.expect_words(config.order);
     let mut learner = Learner {
         counter,
         by_words,
@@ -84,10 +97,16 @@ pub fn run(
         debug: config.debug,
         notes: config.hints.then(LearnNotes::default),
         at_start: true,
+        keeper: config.keep.as_ref().map(|_| Keeper::default()),
         output,
         signals,
     };
     inputs::read(config, signals, &mut learner, |learner, name| {
+        if let Some(keeper) = &mut learner.keeper {
+            // A file of a folder is one document; other files may be mailboxes.
+            keeper.splits = is_mail
+                && name.is_none_or(|name| config.operands.iter().any(|one| one.as_bytes() == name));
+        }
         if verbose {
             let out = learner.output.buffer();
             match name {
@@ -102,7 +121,7 @@ pub fn run(
         }
         Ok(())
     })?;
-    let Learner { counter, mut patterns, notes, .. } = learner;
+    let Learner { counter, mut patterns, notes, keeper, .. } = learner;
     let mut state = counter.into_state(&mut warn);
     if !state.table.has_room(state.used) {
         let bits = state.table.bits() + 1;
@@ -120,6 +139,12 @@ pub fn run(
         notes.hints(&state, full, features).iter().for_each(|hint| MESSAGES.hint(hint));
     }
     let status = conclude(config, path, &settings, &patterns, &mut state, output)?;
+    if let (Some(keeper), Some(ledger)) = (keeper, &config.keep) {
+        let stored: Vec<Vec<u8>> =
+            config.own_patterns.iter().map(|&pattern| patterns.stored(pattern)).collect();
+        let features = store::settings(state.options, settings.scheme, state.max_order, &stored);
+        store::keep(ledger, features, &base_name(path), adds, &keeper.corpus)?;
+    }
     if config.strict && signals.stopped() {
         // Saved, but not from all of the text.
         return Err(Failure::silent(Kind::Interrupted));
@@ -395,6 +420,11 @@ fn preload(
             return None;
         }
     };
+    if RefitLine::find(category.other_lines()).is_some() {
+        let name = path.display();
+        MESSAGES.warning(&format!("{name} was fitted with others, so -1 cannot start from it"));
+        return None;
+    }
     *existed = true;
     let header = category.header();
     let ratio = f64::from(header.unique_features) / f64::from(state.used) - 1.0;
@@ -429,6 +459,32 @@ fn digram_dump(digrams: &DigramTable, output: &mut Output) -> io::Result<()> {
     Ok(())
 }
 
+/// Gathers the documents for the ledger.
+#[derive(Default)]
+struct Keeper {
+    collector: Collector,
+    corpus: Corpus,
+    splits: bool,
+    was_in_header: bool,
+}
+
+impl Keeper {
+    /// Takes note of the state that a mail filter left after a line.
+    fn line(&mut self, in_header: bool) {
+        if self.splits && in_header && !self.was_in_header {
+            self.end_document();
+        }
+        self.was_in_header = in_header;
+    }
+
+    fn end_document(&mut self) {
+        if !self.collector.is_empty() {
+            let (occurrences, terms) = self.collector.finish();
+            self.corpus.push(0, occurrences, terms);
+        }
+    }
+}
+
 /// Takes the lines of the inputs and counts their features.
 struct Learner<'a> {
     counter: Counter,
@@ -445,6 +501,8 @@ struct Learner<'a> {
     notes: Option<LearnNotes>,
     /// No line of the source has been read yet.
     at_start: bool,
+    /// What was learned of each document (`--keep`).
+    keeper: Option<Keeper>,
     output: &'a mut Output,
     signals: &'a Signals,
 }
@@ -463,8 +521,11 @@ impl Consumer for Learner<'_> {
     }
 
     fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        let Self { counter, patterns, tokenizer, window, output, .. } = self;
+        let Self { counter, patterns, tokenizer, window, output, keeper, .. } = self;
         counter.line_of_mail(state.in_header);
+        if let Some(keeper) = keeper {
+            keeper.line(state.in_header);
+        }
         if !state.kept {
             return Ok(());
         }
@@ -476,6 +537,9 @@ impl Consumer for Learner<'_> {
         let debug = self.debug;
         let mut count = |feature: Feature<'_>| {
             let counted = counter.count(feature, &mut warn);
+            if let Some(keeper) = keeper {
+                keeper.collector.add(FeatureId::of(feature.body, feature.medium), feature.order);
+            }
             if let Counted::New(id) = counted
                 && debug
             {
@@ -506,6 +570,10 @@ impl Consumer for Learner<'_> {
     fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
         self.counter.end_of_file();
         self.at_start = true;
+        if let Some(keeper) = &mut self.keeper {
+            keeper.end_document();
+            keeper.was_in_header = false;
+        }
         self.window.clear();
         self.tokenizer.end_of_file();
         Ok(())

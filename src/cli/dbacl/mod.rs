@@ -12,13 +12,16 @@ mod learn;
 mod lock;
 pub mod method;
 pub mod options;
+mod refit;
 mod signals;
 
-use crate::cli::getopt;
+use crate::cli::getopt::{self, Event};
 use crate::cli::output::{Messages, Output};
 use config::{Builder, Config, Task};
 use failure::{Failure, Kind};
+use options::Key;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -37,28 +40,8 @@ pub fn main() -> ExitCode {
 
 /// Runs the program; `strict` is kept up to date while options are read.
 fn run(program: &OsString, args: Vec<OsString>, strict: &AtomicBool) -> ExitCode {
-    let variable = |name: &str| std::env::var_os(name);
-    let posixly_correct = variable("POSIXLY_CORRECT").is_some();
-    let events = getopt::parse(program, args, options::TABLE, posixly_correct);
-    let mut builder = Builder::new(program, &MESSAGES, &variable);
     let mut output = Output::new();
-    strict.store(builder.is_strict(), Ordering::Relaxed);
-    let mut result = Ok(None);
-    for event in events {
-        result = builder.act(event);
-        strict.store(builder.is_strict(), Ordering::Relaxed);
-        if !matches!(result, Ok(None)) {
-            break;
-        }
-    }
-    let status = match result {
-        Ok(Some(Task::Print(text))) => {
-            output.buffer().extend_from_slice(text.as_bytes());
-            output.flush().map(|()| 0).map_err(|error| failure::output_failure(&error))
-        }
-        Ok(_) => builder.finish().and_then(|config| perform(config, &mut output)),
-        Err(failure) => Err(failure),
-    };
+    let status = command(program, args, strict, &mut output);
     ExitCode::from(status.unwrap_or_else(|failure: Failure| {
         for line in &failure.lines {
             MESSAGES.error(line);
@@ -69,10 +52,124 @@ fn run(program: &OsString, args: Vec<OsString>, strict: &AtomicBool) -> ExitCode
     }))
 }
 
+/// Does what a command line asks for.
+fn command(
+    program: &OsString,
+    args: Vec<OsString>,
+    strict: &AtomicBool,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let variable = |name: &str| std::env::var_os(name);
+    let posixly_correct = variable("POSIXLY_CORRECT").is_some();
+    let mut events = getopt::parse(program, args, options::TABLE, posixly_correct);
+    if let Some(job) = MailJob::of(&events) {
+        return mail(program, job, &events, strict, output);
+    }
+    let mut builder = Builder::new(program, &MESSAGES, &variable);
+    strict.store(builder.is_strict(), Ordering::Relaxed);
+    let request = refit::request(&mut events);
+    for event in events {
+        let result = builder.act(event);
+        strict.store(builder.is_strict(), Ordering::Relaxed);
+        if let Some(task) = result? {
+            let Task::Print(text) = task else { continue };
+            output.buffer().extend_from_slice(text.as_bytes());
+            output.flush().map_err(|error| failure::output_failure(&error))?;
+            return Ok(0);
+        }
+    }
+    match request? {
+        Some(request) => refit::run(&request, builder, &signals::Signals::install(), output),
+        None => builder.finish().and_then(|config| perform(config, output)),
+    }
+}
+
+/// What the mail filter is to do, with its folder.
+enum MailJob {
+    Learn(PathBuf),
+    Filter(PathBuf),
+    Correct(PathBuf),
+}
+
+impl MailJob {
+    fn of(events: &[Event<Key>]) -> Option<Self> {
+        events.iter().find_map(|event| match event {
+            Event::Option { key, value } => {
+                let folder = || PathBuf::from(value.clone().unwrap_or_default());
+                match key {
+                    Key::MailLearn => Some(Self::Learn(folder())),
+                    Key::MailFilter => Some(Self::Filter(folder())),
+                    Key::MailCorrect => Some(Self::Correct(folder())),
+                    _ => None,
+                }
+            }
+            _ => None,
+        })
+    }
+}
+
+/// The mail filter: jobs made of ordinary commands.
+fn mail(
+    program: &OsString,
+    job: MailJob,
+    events: &[Event<Key>],
+    strict: &AtomicBool,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let is_strict = std::env::var_os("DBACL_STRICT").is_some_and(|value| value == "1");
+    strict.store(is_strict, Ordering::Relaxed);
+    let mut operands = Vec::new();
+    for event in events {
+        match event {
+            Event::Operand(operand) => operands.push(operand.clone()),
+            Event::Option { key: Key::Strict, .. } => strict.store(true, Ordering::Relaxed),
+            Event::Option { key: Key::MailLearn | Key::MailFilter | Key::MailCorrect, .. } => {}
+            Event::Option { .. } => {
+                let text = "the mail filter takes no other options than --strict";
+                return Err(Failure::new(Kind::Usage, text));
+            }
+            Event::Complaint(message) => crate::cli::output::raw(message),
+        }
+    }
+    match job {
+        MailJob::Learn(folder) => {
+            let commands = refit::mail::learning(&folder, &operands)?;
+            std::fs::create_dir_all(&folder).map_err(|error| {
+                Failure::new(Kind::Create, format!("{}: {error}", folder.display()))
+            })?;
+            for args in commands {
+                command(program, args, strict, output)?;
+            }
+            refit::mail::remember(&folder, &operands)?;
+            Ok(0)
+        }
+        MailJob::Correct(folder) => {
+            let args = refit::mail::correcting(&folder, &operands)?;
+            command(program, args, strict, output)
+        }
+        MailJob::Filter(folder) => {
+            let config = refit::mail::opening(&folder).and_then(|args| {
+                let variable = |_: &str| None;
+                let mut builder = Builder::new(program, &MESSAGES, &variable);
+                for event in getopt::parse(program, args, options::TABLE, false) {
+                    builder.act(event)?;
+                }
+                builder.finish()
+            });
+            let signals = signals::Signals::install();
+            refit::mail::filter(config, strict.load(Ordering::Relaxed), &signals, output)
+        }
+    }
+}
+
 fn perform(mut config: Config, output: &mut Output) -> Result<u8, Failure> {
     let signals = signals::Signals::install();
     match std::mem::replace(&mut config.task, Task::Classify) {
         Task::Learn(path) => learn::run(&mut config, &path, &signals, output),
+        Task::Classify if config.explain.is_some() => {
+            let is_html = config.explain == Some(true);
+            refit::explain::run(config, is_html, &signals, output)
+        }
         Task::Classify | Task::Print(_) => classify::run(config, &signals, output),
     }
 }

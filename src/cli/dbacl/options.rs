@@ -51,6 +51,25 @@ pub enum Key {
     Strict,
     Quiet,
     KeepNul,
+    Refit,
+    Documents,
+    Cost,
+    Blend,
+    Exact,
+    Always,
+    FalsePositives,
+    Unsure,
+    Keep,
+    Update,
+    LearnErrors,
+    Unlearn,
+    Correct,
+    Verdict,
+    Explain,
+    ExplainHtml,
+    MailLearn,
+    MailFilter,
+    MailCorrect,
 }
 
 const fn flag(key: Key, letter: u8, long: &'static str, help: &'static str) -> Opt<Key> {
@@ -69,6 +88,15 @@ const fn value(
 
 const fn long(key: Key, long: &'static str, help: &'static str) -> Opt<Key> {
     Opt { key, letter: None, long, value: Value::None, help }
+}
+
+const fn long_value(
+    key: Key,
+    long: &'static str,
+    metavar: &'static str,
+    help: &'static str,
+) -> Opt<Key> {
+    Opt { key, letter: None, long, value: Value::Required(metavar), help }
 }
 
 /// All options, in the order of the help text.
@@ -119,6 +147,25 @@ pub const TABLE: &[Opt<Key>] = &[
     flag(Key::MemoryMap, b'm', "memory-map", "no effect; categories are always mapped"),
     flag(Key::Nothing, b'p', "", ""),
     flag(Key::Nothing, b'@', "", ""),
+    long(Key::Verdict, "verdict", "print the verdict of fitted categories, its probability"),
+    long(Key::Explain, "explain", "tell which tokens speak for and against the verdict"),
+    long(Key::ExplainHtml, "explain-html", "the same as an HTML page with the text tinted"),
+    long(Key::Refit, "refit", "fit categories together: -c NAME=DOCUMENTS ... or FILE.tsv"),
+    long_value(Key::Documents, "documents", "KIND", "files, mbox, lines, tsv or ndjson"),
+    long_value(Key::Cost, "cost", "C", "refit with this cost, not a chosen one"),
+    long_value(Key::Blend, "blend", "SHARE", "keep this share of the ordinary scores"),
+    long(Key::Exact, "exact", "refit many categories exactly, into larger files"),
+    long(Key::Always, "always", "refit even where it does not help"),
+    long_value(Key::FalsePositives, "fp", "SHARE", "threshold for this share of false positives"),
+    long(Key::Unsure, "unsure", "let verdicts be unsure between two thresholds"),
+    long_value(Key::Keep, "keep", "LEDGER", "keep what was learned of each document in LEDGER"),
+    long_value(Key::Update, "update", "CATEGORY", "learn the document, too: needs --keep and -c"),
+    long_value(Key::LearnErrors, "learn-error", "CATEGORY", "the same if it is judged wrongly"),
+    long_value(Key::Unlearn, "unlearn", "CATEGORY", "forget that the document was learned"),
+    long_value(Key::Correct, "correct", "CATEGORY", "learn it as CATEGORY and as nothing else"),
+    long_value(Key::MailLearn, "mail-learn", "DIR", "make a mail filter: DIR ham=MAIL spam=MAIL"),
+    long_value(Key::MailFilter, "mail-filter", "DIR", "pass a mail on with a line X-DBACL"),
+    long_value(Key::MailCorrect, "mail-correct", "DIR", "learn a mail anew: DIR spam <MAIL"),
     long(Key::Strict, "strict", "status 0 for any verdict, sysexits(3) for errors"),
     long(Key::Quiet, "quiet", "no warnings, no hints"),
     long(Key::KeepNul, "keep-nul", "zero bytes are blanks; they hide the rest of a line if not"),

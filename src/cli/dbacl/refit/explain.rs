@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! `--explain`: why a text gets its verdict, in the terminal or as one HTML page.
+
+use super::super::config::{Config, lossy};
+use super::super::failure::{Failure, Kind, output_failure};
+use super::super::inputs;
+use super::super::signals::Signals;
+use crate::cli::output::Output;
+use crate::model::settings::ModelOption;
+use crate::pipeline::{Consumer, LineState};
+use crate::refit::explain::{Explanation, Gatherer, Piece, printable, shown};
+use crate::refit::header::{RefitLine, set_of};
+use crate::score::document;
+use crate::score::model::Model;
+use crate::score::scorer::Scorer;
+use crate::token::Feature;
+use crate::token::id::FeatureId;
+use crate::token::ngram::Window;
+use crate::token::pattern::PatternList;
+use crate::token::tokenizer::Tokenizer;
+use std::io;
+
+/// Occurrences that are kept for the explanation; a text with more is explained by its beginning.
+const MAX_OCCURRENCES: usize = 2_000_000;
+
+/// Explains the verdict on the inputs, taken as one text.
+///
+/// # Errors
+/// What stopped it.
+pub fn run(
+    mut config: Config,
+    is_html: bool,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    if config.models.len() < 2 {
+        let text = "--explain compares categories: give two or more with -c";
+        return Err(Failure::new(Kind::Usage, text));
+    }
+    let lines: Vec<Option<RefitLine>> = config
+        .models
+        .iter()
+        .map(|model| RefitLine::find(model.category()?.other_lines()))
+        .collect();
+    let fitted = set_of(&lines).map_err(|fault| Failure::new(Kind::Data, fault.text()))?.cloned();
+    let keep_case = config.options.has(ModelOption::KeepCase);
+    let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
+    let mut recorder = Recorder {
+        scorer: Scorer::new(std::mem::take(&mut config.models), None),
+        patterns,
+        tokenizer: Tokenizer::new(
+            config.scheme,
+            keep_case,
+            config.options.has(ModelOption::Straddle),
+            config.order,
+        ),
+        window: Window::new(config.order),
+        standard: config.options.has(ModelOption::StandardTokenizer),
+        keep_case,
+        occurrences: Vec::new(),
+        lines: Vec::new(),
+    };
+    config.filters.clear();
+    inputs::read(&config, signals, &mut recorder, |_, _| Ok(()))?;
+    let (explanation, best) = recorder.explain(fitted.as_ref(), &lines);
+    let page = if is_html { explanation.html() } else { explanation.text() };
+    output.buffer().extend_from_slice(page.as_bytes());
+    output.flush().map_err(|error| output_failure(&error))?;
+    let status = u8::try_from(best + 1).unwrap_or(u8::MAX);
+    Ok(if config.strict { 0 } else { status })
+}
+
+/// An occurrence of a feature.
+struct Occurrence {
+    text: String,
+    id: FeatureId,
+    /// Its bytes between boundary marks, for the reference measure.
+    body: Vec<u8>,
+    order: u8,
+    pattern: Option<crate::token::PatternId>,
+    medium: crate::model::medium::Medium,
+}
+
+/// A line and its words.
+struct Line {
+    text: Vec<u8>,
+    /// Where each word stands, and the occurrences that end with it.
+    words: Vec<(std::ops::Range<usize>, std::ops::Range<usize>)>,
+}
+
+/// Scores the text and remembers what it was made of.
+struct Recorder {
+    scorer: Scorer,
+    patterns: PatternList,
+    tokenizer: Tokenizer,
+    window: Window,
+    standard: bool,
+    keep_case: bool,
+    occurrences: Vec<Occurrence>,
+    lines: Vec<Line>,
+}
+
+/// What an occurrence adds to the score of a category, and what any occurrence takes from it, nats.
+fn addition(model: &Model, occurrence: &Occurrence) -> (f64, f64) {
+    let feature = Feature {
+        body: &occurrence.body,
+        medium: occurrence.medium,
+        order: occurrence.order,
+        pattern: occurrence.pattern,
+    };
+    if !model.applies(&feature) {
+        return (0.0, 0.0);
+    }
+    let slot = model.find(occurrence.id).filter(|slot| slot.id == occurrence.id);
+    let lambda = slot.map_or(0.0, |slot| f64::from(slot.weight.weight()));
+    let reference =
+        if occurrence.order == 1 { f64::from(model.log_reference(&occurrence.body)) } else { 0.0 };
+    (lambda + reference, model.renorm())
+}
+
+impl Recorder {
+    /// The explanation, and the number of the best category.
+    fn explain(
+        self,
+        fitted: Option<&RefitLine>,
+        lines: &[Option<RefitLine>],
+    ) -> (Explanation, usize) {
+        let standings = document::finish(&self.scorer, false);
+        let models = self.scorer.models();
+        let mut ranked: Vec<usize> = (0..models.len()).collect();
+        ranked.sort_by(|&a, &b| standings[b].score.total_cmp(&standings[a].score));
+        let mut heading = None;
+        let complexity = self.scorer.tallies().first().map_or(0.0, |tally| tally.complexity);
+        // Bits of the odds for a nat of difference between the scores.
+        let mut factor = 1.0;
+        let mut prior = 0.0;
+        if let Some(line) = fitted {
+            let place = |at: usize| lines[at].as_ref().map_or(0, |line| line.place);
+            let mut order: Vec<usize> = (0..models.len()).collect();
+            order.sort_by_key(|&at| place(at));
+            let scores: Vec<f64> = order.iter().map(|&at| standings[at].mean()).collect();
+            let verdict = line.verdict(&scores);
+            let best = order[verdict.category];
+            ranked.retain(|&at| at != best);
+            ranked.insert(0, best);
+            let name = lossy(&models[best].name);
+            let percent = 100.0 * verdict.probability;
+            let unsure = if verdict.is_unsure { "unsure, " } else { "" };
+            heading = Some(format!("{unsure}{name} with probability {percent:.2} %"));
+            factor = if complexity > 0.0 { line.calibration.slope / complexity } else { 0.0 };
+            if models.len() == 2 {
+                let sign = if verdict.category == 1 { 1.0 } else { -1.0 };
+                prior = sign * line.calibration.offset / std::f64::consts::LN_2;
+            }
+        }
+        let (best, second) = (ranked[0], ranked[1]);
+        let (first, other) = (&models[best], &models[second]);
+        factor /= std::f64::consts::LN_2;
+        let mut gatherer = Gatherer::default();
+        let mut bits = Vec::with_capacity(self.occurrences.len());
+        for occurrence in &self.occurrences {
+            let (mine, my_renorm) = addition(first, occurrence);
+            let (theirs, their_renorm) = addition(other, occurrence);
+            let difference = mine - theirs;
+            prior -= factor * (my_renorm - their_renorm);
+            gatherer.add(occurrence.text.clone(), difference);
+            bits.push(factor * difference);
+        }
+        let pieces = self.lines.iter().map(|line| pieces(line, &bits)).collect();
+        let names = [first, other].map(|model| printable(&lossy(&model.name)));
+        let [category, other] = names;
+        let mut explanation = Explanation {
+            heading: heading.unwrap_or_default(),
+            category,
+            other,
+            prior,
+            tokens: gatherer.finish(factor),
+            lines: pieces,
+        };
+        if explanation.heading.is_empty() {
+            explanation.heading = format!(
+                "{}, ahead of {} by {:.2} bits",
+                explanation.category,
+                explanation.other,
+                explanation.total()
+            );
+        }
+        (explanation, best)
+    }
+}
+
+/// A line as tokens with their evidence and what stands between.
+fn pieces(line: &Line, bits: &[f64]) -> Vec<Piece> {
+    let text = |range: std::ops::Range<usize>| {
+        String::from_utf8_lossy(line.text.get(range).unwrap_or_default()).into_owned()
+    };
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    for (word, occurrences) in &line.words {
+        if word.start > at {
+            pieces.push(Piece::Other(text(at..word.start)));
+        }
+        let sum = bits.get(occurrences.clone()).map_or(0.0, |bits| bits.iter().sum());
+        pieces.push(Piece::Token(text(word.clone()), sum));
+        at = word.end;
+    }
+    if at < line.text.len() {
+        pieces.push(Piece::Other(text(at..line.text.len())));
+    }
+    pieces
+}
+
+impl Consumer for Recorder {
+    fn raw_line(&mut self, _: &mut Vec<u8>) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
+        if !state.kept || self.occurrences.len() >= MAX_OCCURRENCES {
+            return Ok(());
+        }
+        let end = line.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n'));
+        let shown_text = line[..end.map_or(0, |at| at + 1)].to_vec();
+        let medium = state.medium;
+        let Self { scorer, patterns, tokenizer, window, occurrences, .. } = self;
+        let first = occurrences.len();
+        let mut take = |feature: Feature<'_>| {
+            scorer.score(&feature, &mut |_| {});
+            occurrences.push(Occurrence {
+                text: shown(feature.body),
+                id: FeatureId::of(feature.body, medium),
+                body: feature.body.to_vec(),
+                order: feature.order,
+                pattern: feature.pattern,
+                medium,
+            });
+        };
+        if !patterns.is_empty() {
+            patterns.features(line, self.keep_case, &mut |pattern, order, body| {
+                take(Feature { body, medium, order, pattern: Some(pattern) });
+            });
+        }
+        if self.standard {
+            tokenizer.line(line, &mut window.feeding(medium, &mut take));
+        }
+        // Words stand in the line in the order of their features; n-grams come before their last word.
+        let mut words = Vec::new();
+        let (mut at, mut from) = (0, first);
+        for number in first..self.occurrences.len() {
+            let occurrence = &self.occurrences[number];
+            if occurrence.order != 1 || occurrence.pattern.is_some() {
+                continue;
+            }
+            let word = occurrence.body.get(1..occurrence.body.len() - 1).unwrap_or_default();
+            let rest = line.get(at..shown_text.len()).unwrap_or_default();
+            if let Some(offset) = memchr::memmem::find(rest, word).filter(|_| !word.is_empty()) {
+                let start = at + offset;
+                at = start + word.len();
+                words.push((start..at, from..number + 1));
+                from = number + 1;
+            }
+        }
+        self.lines.push(Line { text: shown_text, words });
+        Ok(())
+    }
+
+    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
+        self.window.clear();
+        self.tokenizer.end_of_file();
+        Ok(())
+    }
+}

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! `--refit`: documents and ordinary categories → a set of files that judges better.
+
+use super::super::MESSAGES;
+use super::super::config::{Config, base_name, lossy};
+use super::super::failure::{Failure, Kind, output_failure};
+use super::super::signals::Signals;
+use super::Request;
+use super::reader::{Reader, Unit, complain_about_labels};
+use super::store::{self, Lock};
+use super::update;
+use crate::category::layout::ANY_MAGIC;
+use crate::category::mapped::{self, MappedCategory};
+use crate::cli::output::Output;
+use crate::metrics::mistakes;
+use crate::refit::blend::{self, Set};
+use crate::refit::calibrate::{
+    Calibration, platt, temperature, threshold_for_false_positives, threshold_for_misses,
+};
+use crate::refit::dataset::{Dataset, Views};
+use crate::refit::documents::Corpus;
+use crate::refit::header::RefitLine;
+use crate::refit::ledger::{Ledger, Settings as FeatureSettings};
+use crate::refit::ordinary::{self, percent};
+use crate::refit::publish;
+use crate::refit::select::{
+    BLENDS, COSTS, Choice, FOLDS, Form, Quality, Settings, Trial, choose_exact, choose_sparse,
+    differences, fit_all,
+};
+use crate::save::Disk;
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Share of the second category's documents that may fall below the band of unsure ones.
+const MISSES: f64 = 0.005;
+
+/// Share of the first category's documents above the band, without `--fp`.
+const FALSE_POSITIVES: f64 = 0.001;
+
+/// The ordinary file that belongs to a category: beside it, with this ending.
+pub fn ordinary_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".ordinary");
+    PathBuf::from(name)
+}
+
+/// Opens the ordinary files of `paths`, which the fit starts from.
+///
+/// # Errors
+/// A file that cannot be opened; categories that cannot be fitted together.
+pub fn open_ordinary(paths: &[PathBuf]) -> Result<Vec<MappedCategory>, Failure> {
+    let mut categories = Vec::new();
+    for path in paths {
+        let mut category = super::super::config::load(path)?;
+        if RefitLine::find(category.other_lines()).is_some() {
+            // A fit starts from what was learned; starting from a fit would blend twice.
+            let kept = ordinary_path(path);
+            category = mapped::open(&kept).map_err(|error| {
+                let text = format!(
+                    "category {} was fitted before and its ordinary file is needed: {error}; \
+                     learn it again",
+                    path.display()
+                );
+                Failure::new(Kind::NoInput, text)
+            })?;
+        }
+        categories.push(category);
+    }
+    let usage = |text: String| Err(Failure::new(Kind::Data, text));
+    let first = &categories[0];
+    for (category, path) in categories.iter().zip(paths) {
+        let name = lossy(&base_name(path));
+        let (theirs, ours) = (category.header(), first.header());
+        if theirs.multinomial {
+            return usage(format!("category {name} is multinomial (-M): it cannot be fitted"));
+        }
+        if theirs.max_order != ours.max_order || category.patterns() != first.patterns() {
+            let text =
+                format!("category {name} was learned with other features than the first one");
+            return usage(text);
+        }
+    }
+    Ok(categories)
+}
+
+/// Fits the categories together.
+///
+/// # Errors
+/// What stopped it; files are as they were.
+pub fn refit(
+    request: &Request,
+    config: &mut Config,
+    paths: &[PathBuf],
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let categories = open_ordinary(paths)?;
+    let names: Vec<Vec<u8>> = paths.iter().map(|path| base_name(path)).collect();
+    let agree = blend::digrams_agree(&categories);
+    let settings =
+        store::settings(config.options, config.scheme, config.order, categories[0].patterns());
+    let _lock = request.keep.as_deref().map(Lock::wait).transpose()?;
+    let ledger = request.keep.as_deref();
+    let mut ledger = ledger.map(|path| store::load_fitting(path, &settings)).transpose()?;
+    if let Some(ledger) = &mut ledger {
+        in_order_of(ledger, &names)?;
+    }
+    let corpus = match &ledger {
+        Some(ledger) => from_ledger(ledger, &names, agree)?,
+        None => read_documents(request, config, &categories, &names, agree, signals, &settings)?,
+    };
+    let mut data = Dataset::new(corpus, paths.len(), categories[0].header().max_order);
+    complain_about_labels(&names, &data.documents_by_category(), request.is_quiet)?;
+    let ordinary = ordinary::scores(&data, &categories);
+    let before = Quality::of(&ordinary, &data.labels, data.categories);
+    let rare = update::rare_features(&data);
+    data.drop_rare_features();
+    let form = if request.exact || paths.len() == 2 { Form::Exact } else { Form::Sparse };
+    let choice = choose(request, &data, &ordinary, &categories, agree, form)?;
+    let mut text = String::new();
+    describe(&mut text, &data, &names, before, &choice, config.form.verbose);
+    if !choice.quality.beats(&before) && !request.always {
+        text.push_str("The ordinary files judge as well: they are kept as they are.\n");
+        if form == Form::Sparse {
+            text.push_str("Larger files may be better than these: try --exact.\n");
+        }
+        return say(request, output, &text);
+    }
+    let views = Views::new(&data, |_| true);
+    let fits = fit_all(&data, &views, choice.settings.cost, |_| false);
+    let set = blend::compose(&categories, &data, &fits, choice.settings, form);
+    let line = line(request, &mut text, &data, &choice, &set, &names);
+    write_files(paths, &categories, &set, &line)?;
+    if let (Some(path), Some(ledger), 2) = (&request.keep, &ledger, paths.len()) {
+        store::save(path, ledger)?;
+        update::keep_state(
+            path,
+            ledger,
+            &categories,
+            &data,
+            &rare,
+            choice.settings,
+            &fits[0],
+            &set,
+        )?;
+    }
+    say(request, output, &text)
+}
+
+fn say(request: &Request, output: &mut Output, text: &str) -> Result<u8, Failure> {
+    if request.is_quiet {
+        return Ok(0);
+    }
+    output.buffer().extend_from_slice(text.as_bytes());
+    output.flush().map_err(|error| output_failure(&error))?;
+    Ok(0)
+}
+
+/// Makes the ledger's names those of the categories, in their order: other labels are as good.
+fn in_order_of(ledger: &mut Ledger, names: &[Vec<u8>]) -> Result<(), Failure> {
+    if ledger.head.names == names {
+        return Ok(());
+    }
+    let old = std::mem::replace(ledger, Ledger::new(ledger.head.settings, names.to_vec()));
+    let mut labels = Vec::new();
+    for name in &old.head.names {
+        if !names.contains(name) {
+            let name = lossy(name);
+            let text = format!("the ledger has documents of {name}: give -c {name} as well");
+            return Err(Failure::new(Kind::Usage, text));
+        }
+        labels.push(ledger.head.label(name));
+    }
+    let copied = old.each(|record, _| {
+        ledger.push(labels[record.label as usize], record.occurrences, &record.terms);
+        true
+    });
+    copied.map_err(|fault| Failure::new(Kind::Data, fault.text()))
+}
+
+fn from_ledger(ledger: &Ledger, names: &[Vec<u8>], agree: bool) -> Result<Corpus, Failure> {
+    if !agree {
+        let text = "a ledger does not hold what categories with different reference measures need: \
+                    learn with -L uniform, or give the documents";
+        return Err(Failure::new(Kind::Usage, text));
+    }
+    ledger.corpus(names).map_err(|fault| Failure::new(Kind::Data, fault.text()))
+}
+
+/// Reads what `-c NAME=SOURCE` and the operands name.
+fn read_documents(
+    request: &Request,
+    config: &mut Config,
+    categories: &[MappedCategory],
+    names: &[Vec<u8>],
+    agree: bool,
+    signals: &Signals,
+    settings: &FeatureSettings,
+) -> Result<Corpus, Failure> {
+    let operands = std::mem::take(&mut config.operands);
+    let measured = if agree { &[] } else { categories };
+    let mut reader = Reader::new(config, measured, names);
+    let mut label = 0;
+    for source in &request.sources {
+        if let Some(source) = source {
+            if store::is_ledger(Path::new(source)) {
+                let ledger = store::load_fitting(Path::new(source), settings)?;
+                let name = &names[label as usize..][..1];
+                let corpus = from_ledger(&ledger, name, agree)?;
+                reader.add(&corpus, label);
+                label += 1;
+                continue;
+            }
+            let unit = request.unit.filter(|unit| matches!(unit, Unit::Whole | Unit::Line));
+            let unit = unit.unwrap_or(Unit::Whole);
+            reader.read(config, signals, Some(source), unit, label)?;
+        }
+        label += 1;
+    }
+    for operand in &operands {
+        let unit = request.unit.or_else(|| Unit::by_extension(Path::new(operand)));
+        let Some(unit @ (Unit::Tsv | Unit::Json)) = unit else {
+            let name = lossy(operand.as_bytes());
+            let text = format!(
+                "{name}: which category? Use -c CATEGORY={name}, or --documents tsv or ndjson"
+            );
+            return Err(Failure::new(Kind::Usage, text));
+        };
+        reader.read(config, signals, Some(operand), unit, 0)?;
+    }
+    Ok(reader.into_corpus())
+}
+
+/// Documents of each category that settings can be chosen with.
+const ENOUGH: usize = 20;
+
+/// Whether many more documents are to be fitted than the ordinary files were learned from: their
+/// scores are not worth a share then. Text has no documents in the files.
+const fn ledger_grew(documents: usize, learned: usize) -> bool {
+    learned > 0 && documents * 4 > learned * 5
+}
+
+fn choose(
+    request: &Request,
+    data: &Dataset,
+    ordinary: &[f64],
+    categories: &[MappedCategory],
+    agree: bool,
+    form: Form,
+) -> Result<Choice, Failure> {
+    let smallest = data.documents_by_category().into_iter().min().unwrap_or(0);
+    let few = smallest < ENOUGH;
+    let costs = if few { &COSTS[2..] } else { &COSTS };
+    let costs = request.cost.map_or(costs.to_vec(), |cost| vec![cost]);
+    // With word pairs the ordinary scores of text are too far off to be worth a share.
+    let learned = categories.iter().map(|category| category.header().documents as usize).sum();
+    let is_stale = ledger_grew(data.len(), learned);
+    let blends: &[f64] = match (is_stale, agree, data.max_order) {
+        (true, ..) | (_, false, 2..) => &BLENDS[..1],
+        _ if few => &BLENDS[1..2],
+        _ => &BLENDS,
+    };
+    let blends = request.blend.map_or(blends.to_vec(), |blend| vec![blend]);
+    let trial = Trial { data, ordinary, costs: &costs, blends: &blends };
+    let choice = match form {
+        Form::Exact => choose_exact(&trial),
+        Form::Sparse => choose_sparse(&trial, categories),
+    };
+    choice.ok_or_else(|| Failure::new(Kind::Usage, "there are no settings to try"))
+}
+
+/// The table: what the ordinary files do, what the refit does.
+fn describe(
+    text: &mut String,
+    data: &Dataset,
+    names: &[Vec<u8>],
+    before: Quality,
+    choice: &Choice,
+    verbose: bool,
+) {
+    let documents = data.documents_by_category();
+    let _ = write!(text, "{} documents", data.len());
+    if names.len() <= 8 {
+        let counts: Vec<String> = names
+            .iter()
+            .zip(&documents)
+            .map(|(name, documents)| format!("{} {documents}", lossy(name)))
+            .collect();
+        let _ = write!(text, " ({})", counts.join(", "));
+    }
+    let _ = writeln!(text, ", {} features in two or more of them", data.ids.len());
+    let is_pair = data.categories == 2;
+    let mut row = |name: &str, quality: Quality, note: &str| {
+        let share = percent(quality.errors, data.len());
+        let _ = write!(text, "{name:<9}{:>7} errors {share:>7.2} %", quality.errors);
+        if is_pair {
+            let _ = write!(text, "   1-AUC {:>7.4} %", 100.0 * quality.area_above);
+        }
+        let _ = writeln!(text, "{note}");
+    };
+    row("ordinary", before, "   each document judged without its own counts");
+    let shown = |settings: Settings| format!("   C {}, blend {}", settings.cost, settings.blend);
+    if verbose {
+        for &(settings, quality) in &choice.tried {
+            row("tried", quality, &shown(settings));
+        }
+    }
+    let how = if choice.tried.len() > 1 {
+        format!(", chosen by {FOLDS}-fold cross-validation")
+    } else {
+        format!(", {FOLDS}-fold cross-validation")
+    };
+    row("refit", choice.quality, &(shown(choice.settings) + &how));
+}
+
+/// The header's line, but for the place; says what the thresholds rest on.
+fn line(
+    request: &Request,
+    text: &mut String,
+    data: &Dataset,
+    choice: &Choice,
+    set: &Set,
+    names: &[Vec<u8>],
+) -> RefitLine {
+    let scale = set.scale;
+    let mut line = RefitLine {
+        set: set.name,
+        place: 1,
+        categories: u32::try_from(names.len()).unwrap_or(u32::MAX),
+        cost: choice.settings.cost,
+        blend: choice.settings.blend,
+        documents: u32::try_from(data.len()).unwrap_or(u32::MAX),
+        calibration: Calibration { slope: 1.0, offset: 0.0 },
+        band: (0.0, 0.0),
+    };
+    if data.categories != 2 {
+        line.calibration.slope = temperature(&choice.scores, &data.labels) / scale;
+        if request.false_positives.is_some() || request.unsure {
+            MESSAGES.warning("--fp and --unsure need exactly two categories: ignored");
+        }
+        return line;
+    }
+    let scored = differences(&choice.scores, &data.labels);
+    let odds = platt(&scored);
+    line.calibration = Calibration { slope: odds.slope / scale, offset: odds.offset };
+    let even = if odds.slope > 0.0 { -odds.offset / odds.slope } else { 0.0 };
+    let (mut low, mut high) = (even, even);
+    let (first, second) = (lossy(&names[0]), lossy(&names[1]));
+    let negatives = data.documents_by_category()[0];
+    if request.false_positives.is_some() || request.unsure {
+        let rate = request.false_positives.unwrap_or(FALSE_POSITIVES);
+        let found = threshold_for_false_positives(&scored, rate);
+        high = found.score;
+        low = high;
+        if !found.is_checked && !request.is_quiet {
+            MESSAGES.warning(&format!(
+                "{negatives} documents of {first} are too few to promise {}% false positives: \
+                 the threshold rests on {} of them, {:.0} documents would be needed",
+                100.0 * rate,
+                found.wrong,
+                (10.0 / rate).ceil()
+            ));
+        }
+    }
+    if request.unsure {
+        low = threshold_for_misses(&scored, MISSES).score;
+        if low > high {
+            // Both wishes can be had at once.
+            (low, high) = (f64::midpoint(low, high), f64::midpoint(low, high));
+        }
+    }
+    let (wrong, _) = mistakes(&scored, high);
+    let (_, missed) = mistakes(&scored, low);
+    let unsure = scored.iter().filter(|one| one.score > low && one.score <= high).count();
+    let _ = write!(
+        text,
+        "verdicts: {wrong} of {first} called {second}, {missed} of {second} called {first}"
+    );
+    let _ = writeln!(text, ", {unsure} unsure");
+    line.band = (low * scale, high * scale);
+    line
+}
+
+/// Keeps the ordinary files beside the categories, then replaces the categories one by one. A stop in
+/// between leaves files of different sets, which is found out when they are used together.
+pub fn write_files(
+    paths: &[PathBuf],
+    ordinary: &[MappedCategory],
+    set: &Set,
+    line: &RefitLine,
+) -> Result<(), Failure> {
+    for path in paths {
+        let category = super::super::config::load(path)?;
+        if RefitLine::find(category.other_lines()).is_none() {
+            let bytes = std::fs::read(path)
+                .map_err(|error| Failure::from(crate::error::Error::io(path, error)))?;
+            replace(&ordinary_path(path), &bytes)?;
+        }
+    }
+    for ((place, (path, category)), (table, log_partition)) in
+        (1..).zip(paths.iter().zip(ordinary)).zip(set.tables.iter().zip(&set.log_partitions))
+    {
+        let line = RefitLine { place, ..line.clone() };
+        let name = path.as_os_str().as_bytes();
+        let digrams = set.digrams.as_ref();
+        let bytes = publish::file(category, name, &line, table, *log_partition, digrams);
+        replace(path, &bytes)?;
+    }
+    Ok(())
+}
+
+/// Replaces a file of ours.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    store::replace(&Disk, path, ANY_MAGIC, bytes)
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Fitting categories together (`--refit`) and what goes with it.
+
+pub mod explain;
+mod fit;
+pub mod mail;
+mod reader;
+mod record;
+pub mod store;
+mod update;
+
+use super::config::{Builder, Config, lossy};
+use super::failure::{Failure, Kind};
+use super::options::Key;
+use super::signals::Signals;
+use crate::cli::getopt::Event;
+use crate::cli::output::Output;
+use reader::Unit;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use update::Change;
+
+/// What the options of this module ask for.
+#[derive(Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is an option of the command line
+pub struct Request {
+    /// Documents of each category, from `-c NAME=SOURCE`; `None` where there is no source.
+    sources: Vec<Option<OsString>>,
+    unit: Option<Unit>,
+    cost: Option<f64>,
+    blend: Option<f64>,
+    exact: bool,
+    always: bool,
+    false_positives: Option<f64>,
+    unsure: bool,
+    keep: Option<PathBuf>,
+    action: Option<Action>,
+    /// Print nothing where all went well.
+    is_quiet: bool,
+}
+
+/// What is to be done with single documents, and as what.
+#[derive(Debug)]
+pub struct Action {
+    category: OsString,
+    change: Change,
+}
+
+impl Action {
+    fn parts(&self) -> (&OsStr, Change) {
+        (&self.category, self.change)
+    }
+}
+
+/// Takes the options of this module out of a command line; `None` when it has none that asks for
+/// something to be done here.
+///
+/// # Errors
+/// Values that cannot be.
+pub fn request(events: &mut Vec<Event<Key>>) -> Result<Option<Request>, Failure> {
+    let is_ours = |event: &Event<Key>| {
+        matches!(
+            event,
+            Event::Option {
+                key: Key::Refit | Key::Update | Key::LearnErrors | Key::Unlearn | Key::Correct,
+                ..
+            }
+        )
+    };
+    if !events.iter().any(is_ours) {
+        return Ok(None);
+    }
+    let mut request = Request::default();
+    let mut rest = Vec::new();
+    for event in events.drain(..) {
+        let Event::Option { key, value } = event else {
+            rest.push(event);
+            continue;
+        };
+        let value = value.unwrap_or_default();
+        if !request.takes(key, &value)? {
+            let value = if key == Key::Category { request.category(&value) } else { value };
+            rest.push(Event::Option { key, value: Some(value) });
+        }
+    }
+    *events = rest;
+    Ok(Some(request))
+}
+
+impl Request {
+    /// Acts on an option of this module; returns whether it is one.
+    fn takes(&mut self, key: Key, value: &OsStr) -> Result<bool, Failure> {
+        let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
+        match key {
+            Key::Refit => {}
+            Key::Update | Key::LearnErrors | Key::Unlearn | Key::Correct => {
+                if self.action.is_some() {
+                    return usage("only one of --update, --learn-error, --unlearn, --correct");
+                }
+                let change = match key {
+                    Key::Update => Change::Learn,
+                    Key::LearnErrors => Change::LearnErrors,
+                    Key::Unlearn => Change::Forget,
+                    _ => Change::Correct,
+                };
+                self.action = Some(Action { category: value.to_owned(), change });
+            }
+            Key::Documents => match Unit::by_name(value.as_bytes()) {
+                Some(unit) => self.unit = Some(unit),
+                None => {
+                    return usage("--documents needs one of files, mbox, lines, tsv, ndjson");
+                }
+            },
+            Key::Cost => match number(value).filter(|&cost| cost > 0.0) {
+                Some(cost) => self.cost = Some(cost),
+                None => return usage("--cost needs a number above 0"),
+            },
+            Key::Blend => match number(value).filter(|blend| (0.0..=1.0).contains(blend)) {
+                Some(blend) => self.blend = Some(blend),
+                None => return usage("--blend needs a number from 0 to 1"),
+            },
+            Key::Exact => self.exact = true,
+            Key::Always => self.always = true,
+            Key::FalsePositives => match rate(value) {
+                Some(rate) => self.false_positives = Some(rate),
+                None => return usage("--fp needs a share such as 0.1% or 0.001"),
+            },
+            Key::Unsure => self.unsure = true,
+            Key::Keep => self.keep = Some(PathBuf::from(value)),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Splits `NAME=SOURCE`; returns the name.
+    fn category(&mut self, value: &OsStr) -> OsString {
+        let bytes = value.as_bytes();
+        let split = bytes.iter().position(|&byte| byte == b'=');
+        if let Some(at) = split.filter(|_| !Path::new(value).exists()) {
+            self.sources.push(Some(OsString::from_vec(bytes[at + 1..].to_vec())));
+            OsString::from_vec(bytes[..at].to_vec())
+        } else {
+            self.sources.push(None);
+            value.to_owned()
+        }
+    }
+}
+
+fn number(value: &OsStr) -> Option<f64> {
+    value.to_str()?.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// A share: `0.1%` or `0.001`.
+fn rate(value: &OsStr) -> Option<f64> {
+    let text = value.to_str()?;
+    let rate = match text.strip_suffix('%') {
+        Some(percent) => percent.parse::<f64>().ok()? / 100.0,
+        None => text.parse().ok()?,
+    };
+    (rate > 0.0 && rate < 1.0).then_some(rate)
+}
+
+/// Does what `request` asks for with the categories of `builder`.
+///
+/// # Errors
+/// What stopped it; files are as they were.
+pub fn run(
+    request: &Request,
+    builder: Builder<'_>,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let mut config = builder.finish()?;
+    let paths = paths(&config)?;
+    if let Some(action) = &request.action {
+        return update::run(request, action, &mut config, &paths, signals, output);
+    }
+    fit::refit(request, &mut config, &paths, signals, output)
+}
+
+/// The category files of a run.
+fn paths(config: &Config) -> Result<Vec<PathBuf>, Failure> {
+    let paths: Option<Vec<PathBuf>> = config.model_paths.iter().cloned().collect();
+    let paths = paths.ok_or_else(|| {
+        Failure::new(Kind::Usage, "random text cannot be fitted together with categories")
+    })?;
+    if paths.len() < 2 {
+        return Err(Failure::new(Kind::Usage, "--refit needs two or more categories (-c)"));
+    }
+    for (at, path) in paths.iter().enumerate() {
+        if paths[..at].contains(path) {
+            let name = lossy(path.as_os_str().as_bytes());
+            return Err(Failure::new(Kind::Usage, format!("category {name} is given twice")));
+        }
+    }
+    Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares() {
+        for (text, expected) in [
+            ("0.1%", Some(0.001)),
+            ("1%", Some(0.01)),
+            ("0.05", Some(0.05)),
+            ("0", None),
+            ("100%", None),
+            ("x", None),
+            ("-1%", None),
+        ] {
+            assert_eq!(rate(OsStr::new(text)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn sources_stand_behind_the_name() {
+        let mut request = Request::default();
+        assert_eq!(request.category(OsStr::new("a/ham=x/y=z")), "a/ham");
+        assert_eq!(request.category(OsStr::new("spam")), "spam");
+        assert_eq!(request.sources, [Some("x/y=z".into()), None]);
+    }
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Sources of labelled documents → a corpus, through the same filters and tokenizers as scoring.
+
+use super::super::MESSAGES;
+use super::super::config::{Config, lossy};
+use super::super::failure::{Failure, Kind, output_failure};
+use super::super::inputs;
+use super::super::signals::Signals;
+use super::record;
+use crate::category::mapped::MappedCategory;
+use crate::model::settings::ModelOption;
+use crate::pipeline::{Consumer, LineState};
+use crate::refit::documents::{Collector, Corpus, Term};
+use crate::token::Feature;
+use crate::token::id::FeatureId;
+use crate::token::ngram::Window;
+use crate::token::pattern::PatternList;
+use crate::token::tokenizer::Tokenizer;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::Path;
+
+/// What is a document in a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// A message of a mailbox, else a file.
+    Whole,
+    /// A line.
+    Line,
+    /// A line `LABEL<TAB>TEXT`.
+    Tsv,
+    /// A line with a JSON object that has `label` and `text`.
+    Json,
+}
+
+impl Unit {
+    /// The unit called `name` (`--documents`).
+    pub fn by_name(name: &[u8]) -> Option<Self> {
+        match name {
+            b"files" | b"mbox" | b"whole" => Some(Self::Whole),
+            b"lines" => Some(Self::Line),
+            b"tsv" => Some(Self::Tsv),
+            b"ndjson" | b"jsonl" => Some(Self::Json),
+            _ => None,
+        }
+    }
+
+    /// What the name of a file with labels of its own says about it.
+    pub fn by_extension(path: &Path) -> Option<Self> {
+        Self::by_name(path.extension()?.as_encoded_bytes())
+            .filter(|unit| matches!(unit, Self::Tsv | Self::Json))
+    }
+}
+
+/// A message header that the filter adds; a mail that brings one is not believed.
+pub const VERDICT_HEADER: &[u8] = b"x-dbacl:";
+
+/// Reads documents.
+#[allow(clippy::struct_excessive_bools)] // states of the reading and options of the model
+pub struct Reader<'a> {
+    corpus: Corpus,
+    collector: Collector,
+    tokenizer: Tokenizer,
+    window: Window,
+    patterns: PatternList,
+    standard: bool,
+    keep_case: bool,
+    is_mail: bool,
+    /// Categories whose reference measures differ; else none.
+    measured: &'a [MappedCategory],
+    references: Vec<f64>,
+    names: &'a [Vec<u8>],
+    label: u32,
+    unit: Unit,
+    /// Whether a source may hold several messages.
+    splits: bool,
+    was_in_header: bool,
+    in_own_header: bool,
+    line: u64,
+    fault: Option<String>,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader for the tokens of `config`'s categories, which are called `names`. `measured` are
+    /// the categories if their reference measures differ.
+    pub fn new(config: &mut Config, measured: &'a [MappedCategory], names: &'a [Vec<u8>]) -> Self {
+        let keep_case = config.options.has(ModelOption::KeepCase);
+        let straddle = config.options.has(ModelOption::Straddle);
+        let patterns = PatternList::new(config.locale);
+        Self {
+            corpus: Corpus::default(),
+            collector: Collector::default(),
+            tokenizer: Tokenizer::new(config.scheme, keep_case, straddle, config.order),
+            window: Window::new(config.order),
+            patterns: std::mem::replace(&mut config.patterns, patterns),
+            standard: config.options.has(ModelOption::StandardTokenizer),
+            keep_case,
+            is_mail: config.options.has(ModelOption::Mail),
+            references: vec![0.0; measured.len()],
+            measured,
+            names,
+            label: 0,
+            unit: Unit::Whole,
+            splits: false,
+            was_in_header: false,
+            in_own_header: false,
+            line: 0,
+            fault: None,
+        }
+    }
+
+    /// Reads the documents of `source`; `None` stands for standard input. Documents get `label`,
+    /// unless the source has labels of its own.
+    ///
+    /// # Errors
+    /// A source that cannot be opened, an interrupt, a line that cannot be understood.
+    pub fn read(
+        &mut self,
+        config: &mut Config,
+        signals: &Signals,
+        source: Option<&OsStr>,
+        unit: Unit,
+        label: u32,
+    ) -> Result<(), Failure> {
+        let folder = source.map(Path::new).filter(|path| path.is_dir());
+        self.unit = unit;
+        self.label = label;
+        self.splits = self.is_mail && folder.is_none();
+        self.line = 0;
+        config.operands = match (source, folder) {
+            (_, Some(folder)) => messages_of(folder),
+            (Some(source), None) => vec![source.to_owned()],
+            (None, None) => Vec::new(),
+        };
+        // Lines as documents come without the two lines that end an input.
+        config.filters = if unit == Unit::Whole { Vec::new() } else { vec![0] };
+        inputs::read(config, signals, self, |_, _| Ok(()))?;
+        match self.fault.take() {
+            Some(fault) => {
+                let name =
+                    source.map_or_else(|| "stdin".into(), |name| lossy(name.as_encoded_bytes()));
+                Err(Failure::new(Kind::Data, format!("{name}: {fault}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Reads one mail.
+    ///
+    /// # Errors
+    /// An interrupt.
+    pub fn read_mail(
+        &mut self,
+        config: &Config,
+        signals: &Signals,
+        mail: &[u8],
+    ) -> Result<(), Failure> {
+        let filter = crate::filter::Filter::new(config.options, config.locale);
+        let mut pipeline = crate::pipeline::Pipeline::new(filter, true, Some(&signals.stop));
+        let reader = Box::new(io::Cursor::new(mail.to_vec()));
+        let source = crate::input::source::Source { name: b"stdin".to_vec(), reader };
+        pipeline.run(source, self).map_err(|error| output_failure(&error))?;
+        Ok(())
+    }
+
+    /// What was read.
+    pub fn into_corpus(self) -> Corpus {
+        self.corpus
+    }
+
+    /// Adds documents that were read before.
+    pub fn add(&mut self, corpus: &Corpus, label: u32) {
+        for (number, document) in corpus.documents.iter().enumerate() {
+            self.corpus.push(label, document.occurrences, corpus.terms_of(number));
+        }
+    }
+
+    fn end_document(&mut self) {
+        if self.collector.is_empty() {
+            return;
+        }
+        let (occurrences, terms): (u32, &[Term]) = self.collector.finish();
+        let has_terms = !terms.is_empty();
+        self.corpus.push(self.label, occurrences, terms);
+        let order = self.measured.first().map_or(1, |category| category.header().max_order);
+        let complexity = f64::from(occurrences) / f64::from(order);
+        for reference in &mut self.references {
+            let mean = *reference / complexity;
+            if has_terms {
+                self.corpus.references.push(crate::numeric::elementary::narrow(mean));
+            }
+            *reference = 0.0;
+        }
+    }
+
+    fn number_of(&self, name: &[u8]) -> Option<u32> {
+        let at = self.names.iter().position(|known| known == name)?;
+        u32::try_from(at).ok()
+    }
+
+    /// Turns a line with a label into its text; `Err` tells what is wrong with it.
+    fn unlabel(&mut self, line: &mut Vec<u8>) -> Result<bool, String> {
+        let end =
+            line.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |at| at + 1);
+        if end == 0 {
+            return Ok(false);
+        }
+        let (label, text) = match self.unit {
+            Unit::Whole | Unit::Line => return Ok(true),
+            Unit::Tsv => {
+                let tab = line.iter().position(|&byte| byte == b'\t').ok_or("no tab")?;
+                (line[..tab].to_vec(), line[tab + 1..].to_vec())
+            }
+            Unit::Json => record::label_and_text(&line[..end])?,
+        };
+        let number = self.number_of(&label);
+        self.label = number.ok_or_else(|| format!("no category is called {}", lossy(&label)))?;
+        *line = text;
+        if !line.ends_with(b"\n") {
+            line.push(b'\n');
+        }
+        Ok(true)
+    }
+}
+
+/// The folders with the messages of `folder`: those of a Maildir, or itself.
+fn messages_of(folder: &Path) -> Vec<OsString> {
+    let parts = ["cur", "new"].map(|part| folder.join(part));
+    if parts.iter().all(|part| part.is_dir()) {
+        parts.into_iter().map(OsString::from).collect()
+    } else {
+        vec![folder.as_os_str().to_owned()]
+    }
+}
+
+impl Consumer for Reader<'_> {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        self.line += 1;
+        if self.is_mail {
+            // A verdict that came with the mail is not evidence.
+            let begins = line.len() >= VERDICT_HEADER.len()
+                && line[..VERDICT_HEADER.len()].eq_ignore_ascii_case(VERDICT_HEADER);
+            let goes_on = self.in_own_header && matches!(line.first(), Some(b' ' | b'\t'));
+            self.in_own_header = begins || goes_on;
+            if self.in_own_header {
+                return Ok(false);
+            }
+        }
+        if self.fault.is_some() {
+            return Ok(false);
+        }
+        match self.unlabel(line) {
+            Ok(keep) => Ok(keep || self.unit == Unit::Whole),
+            Err(fault) => {
+                self.fault = Some(format!("line {}: {fault}", self.line));
+                Ok(false)
+            }
+        }
+    }
+
+    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
+        if self.splits {
+            if state.in_header && !self.was_in_header {
+                self.end_document();
+            }
+            self.was_in_header = state.in_header;
+        }
+        if !state.kept {
+            return Ok(());
+        }
+        let Self { collector, patterns, tokenizer, window, measured, references, .. } = self;
+        let mut take = |feature: Feature<'_>| {
+            collector.add(FeatureId::of(feature.body, feature.medium), feature.order);
+            if feature.order == 1 {
+                for (category, reference) in measured.iter().zip(&mut *references) {
+                    *reference += f64::from(category.log_reference(feature.body));
+                }
+            }
+        };
+        let medium = state.medium;
+        if !patterns.is_empty() {
+            patterns.features(line, self.keep_case, &mut |pattern, order, body| {
+                take(Feature { body, medium, order, pattern: Some(pattern) });
+            });
+        }
+        if self.standard {
+            tokenizer.line(line, &mut window.feeding(medium, &mut take));
+        }
+        Ok(())
+    }
+
+    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
+        if self.unit != Unit::Whole {
+            self.end_document();
+            self.window.clear();
+            self.tokenizer.end_of_file();
+        }
+        Ok(())
+    }
+
+    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
+        self.end_document();
+        self.window.clear();
+        self.tokenizer.end_of_file();
+        self.was_in_header = false;
+        self.in_own_header = false;
+        Ok(())
+    }
+}
+
+/// Notes for people about documents that were read.
+pub fn complain_about_labels(
+    names: &[Vec<u8>],
+    documents: &[usize],
+    quiet: bool,
+) -> Result<(), Failure> {
+    for (name, &documents) in names.iter().zip(documents) {
+        if documents == 0 {
+            let text = format!("no documents of category {}", lossy(name));
+            return Err(Failure::new(Kind::Data, text));
+        }
+        if documents < 20 && !quiet {
+            let name = lossy(name);
+            MESSAGES.warning(&format!(
+                "only {documents} documents of category {name}: results may be poor"
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Learning, correcting and forgetting single documents of a fitted set of two categories.
+
+use super::super::MESSAGES;
+use super::super::config::{Config, base_name, lossy};
+use super::super::failure::{Failure, Kind};
+use super::super::signals::Signals;
+use super::fit::{open_ordinary, ordinary_path, replace, write_files};
+use super::reader::{Reader, Unit};
+use super::store::{self, Lock, Open, beside};
+use super::{Action, Request};
+use crate::category::layout::ANY_MAGIC;
+use crate::category::mapped::MappedCategory;
+use crate::category::reader::Category;
+use crate::cli::output::Output;
+use crate::numeric::quantize::QuantWeight;
+use crate::refit::blend::{self, Set};
+use crate::refit::checksum::Checksum;
+use crate::refit::dataset::{BIAS_INPUT, Dataset, Views};
+use crate::refit::documents::{Corpus, Term, fingerprint};
+use crate::refit::header::{Mismatch, RefitLine, set_of};
+use crate::refit::index::FeatureIndex;
+use crate::refit::ledger::{Fault, Ledger, Record, write_record};
+use crate::refit::online::{self, Numbers, State, ordinary_part};
+use crate::refit::publish;
+use crate::refit::select::{Form, Settings, fit_all};
+use crate::refit::solver::Fit;
+use crate::save::{Disk, Storage, Unforced};
+use crate::token::id::FeatureId;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Acts on the documents of the operands, or of standard input.
+///
+/// # Errors
+/// What stopped it; files are as they were.
+pub fn run(
+    request: &Request,
+    action: &Action,
+    config: &mut Config,
+    paths: &[PathBuf],
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let usage = |text: &str| Failure::new(Kind::Usage, text);
+    let ledger_path = request.keep.as_deref().ok_or_else(|| usage("--keep LEDGER is needed"))?;
+    if paths.len() != 2 {
+        return Err(usage("single documents can be learned with two categories; use --refit"));
+    }
+    let names: Vec<Vec<u8>> = paths.iter().map(|path| base_name(path)).collect();
+    let (name, kind) = action.parts();
+    let label = names.iter().position(|known| known == name.as_bytes());
+    let label = label
+        .ok_or_else(|| usage(&format!("{} is none of the categories", lossy(name.as_bytes()))))?;
+    let label = u32::try_from(label).unwrap_or(u32::MAX);
+    let patterns = config.models.first().and_then(|model| model.category());
+    let patterns = patterns.map(|category| category.patterns().to_vec()).unwrap_or_default();
+    let settings = store::settings(config.options, config.scheme, config.order, &patterns);
+    // Read before the lock is taken: standard input may take its time.
+    let operands = std::mem::take(&mut config.operands);
+    let mut reader = Reader::new(config, &[], &names);
+    let sources: Vec<_> =
+        if operands.is_empty() { vec![None] } else { operands.iter().map(Some).collect() };
+    for source in sources {
+        let unit = request.unit.unwrap_or(Unit::Whole);
+        reader.read(config, signals, source.map(OsString::as_os_str), unit, label)?;
+    }
+    let corpus = reader.into_corpus();
+    if corpus.documents.is_empty() {
+        return Err(Failure::new(Kind::Data, "there are no features in the document"));
+    }
+    let lock = Lock::wait(ledger_path)?;
+    let mut set = FittedSet::open(ledger_path, paths, &names, &settings)?;
+    match kind {
+        Change::Learn => set.learn(&corpus, |_| true)?,
+        Change::LearnErrors => {
+            let (low, high) = set.line.band;
+            let needs = |score: f64| if label == 0 { score > low } else { score <= high };
+            set.learn(&corpus, needs)?;
+        }
+        Change::Forget => {
+            let forgotten = set.forget(&corpus, Some(label))?;
+            if forgotten == 0 {
+                let text = format!("no such document was learned as {}", lossy(name.as_bytes()));
+                return Err(Failure::new(Kind::Data, text));
+            }
+        }
+        Change::Correct => {
+            set.forget(&corpus, None)?;
+            set.learn(&corpus, |_| true)?;
+        }
+    }
+    set.publish()?;
+    let Numbers { documents, fitted, .. } = set.state.numbers;
+    if documents < fitted.saturating_mul(2) {
+        return Ok(0);
+    }
+    // Twice as much is known as when the settings were chosen: choose again. Ten such fits make
+    // a thousand documents.
+    let unsure = set.line.band.0 < set.line.band.1;
+    drop(set);
+    drop(lock);
+    let again = Request {
+        always: true,
+        unsure,
+        is_quiet: true,
+        keep: Some(ledger_path.to_path_buf()),
+        ..Request::default()
+    };
+    super::fit::refit(&again, config, paths, signals, output)
+}
+
+/// What is to be done with documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Learn them.
+    Learn,
+    /// Learn those that are judged wrongly, or not surely.
+    LearnErrors,
+    /// Forget that they were learned.
+    Forget,
+    /// Forget whatever they were learned as, and learn them.
+    Correct,
+}
+
+/// The `# refit` line of both categories.
+fn common_line(categories: &[MappedCategory]) -> Result<(RefitLine, bool), Failure> {
+    let lines: Vec<Option<RefitLine>> =
+        categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
+    match set_of(&lines) {
+        Ok(Some(line)) => Ok((line.clone(), true)),
+        Ok(None) => {
+            let text = "these categories were not fitted together: use --refit first";
+            Err(Failure::new(Kind::Data, text))
+        }
+        // A process that stopped while it replaced the files; the ledger has all that is needed.
+        Err(_) if lines.iter().all(Option::is_some) => {
+            MESSAGES.warning("the categories are of different states: both are made anew");
+            let line = lines.into_iter().flatten().next_back();
+            line.map(|line| (line, false))
+                .ok_or_else(|| Failure::new(Kind::Data, Mismatch::Partly.text()))
+        }
+        Err(mismatch) => Err(Failure::new(Kind::Data, mismatch.text())),
+    }
+}
+
+/// A set that is being changed; the caller holds its lock.
+struct FittedSet<'a> {
+    paths: &'a [PathBuf],
+    ledger_path: &'a Path,
+    ledger: Open,
+    /// The files as they are now.
+    categories: Vec<MappedCategory>,
+    state: State,
+    line: RefitLine,
+    names: &'a [Vec<u8>],
+}
+
+impl<'a> FittedSet<'a> {
+    fn open(
+        ledger_path: &'a Path,
+        paths: &'a [PathBuf],
+        names: &'a [Vec<u8>],
+        settings: &crate::refit::ledger::Settings,
+    ) -> Result<Self, Failure> {
+        let categories = load_all(paths)?;
+        let (line, is_whole) = common_line(&categories)?;
+        let ledger = Open::new(ledger_path)?;
+        store::check(ledger_path, &ledger.head, settings)?;
+        if ledger.head.names != names {
+            let text = format!(
+                "the ledger {} is of other categories, or of these in another order",
+                ledger_path.display()
+            );
+            return Err(Failure::new(Kind::Data, text));
+        }
+        let path = beside(ledger_path, ".state");
+        let state = std::fs::read(&path).ok();
+        let state = state.and_then(State::parse).filter(|state| {
+            state.numbers.ledger == ledger.head.sum
+                && state.numbers.ledger_length == ledger.head.length
+                && state.numbers.documents == ledger.head.documents
+                && state.numbers.set == line.set
+                && is_whole
+        });
+        let mut set = if let Some(state) = state {
+            Self { paths, ledger_path, ledger, categories, state, line, names }
+        } else {
+            store::note_rebuilt(&path);
+            let whole = store::load_fitting(ledger_path, settings)?;
+            let (state, line) = rebuild(paths, ledger_path, &whole, names, &line)?;
+            let categories = load_all(paths)?;
+            Self { paths, ledger_path, ledger, categories, state, line, names }
+        };
+        set.line.documents = set.state.numbers.documents;
+        Ok(set)
+    }
+
+    /// By how much a document is nearer to the second category, as the files say it.
+    fn score(&self, occurrences: u32, terms: &[Term]) -> f64 {
+        let mut score = 0.0;
+        let complexity = f64::from(occurrences) / f64::from(self.state.numbers.max_order);
+        for (category, sign) in self.categories.iter().zip([-1.0, 1.0]) {
+            let weight = |term: &Term| {
+                let slot = category.find(term.id).filter(|slot| slot.id == term.id);
+                let weight = slot.map_or(0.0, |slot| f64::from(slot.weight.weight()));
+                f64::from(term.count()) * weight
+            };
+            let sum: f64 = terms.iter().map(weight).sum();
+            score += sign * (sum / complexity - category.header().log_partition);
+        }
+        score
+    }
+
+    /// Learns the documents whose score `needs` it.
+    fn learn(&mut self, corpus: &Corpus, needs: impl Fn(f64) -> bool) -> Result<(), Failure> {
+        let mut bytes = Vec::new();
+        for (number, document) in corpus.documents.iter().enumerate() {
+            let terms = corpus.terms_of(number);
+            if terms.is_empty() || !needs(self.score(document.occurrences, terms)) {
+                continue;
+            }
+            bytes.clear();
+            write_record(&mut bytes, document.label, document.occurrences, terms);
+            let offset = self.ledger.push(&bytes)?;
+            let record = Record {
+                label: document.label,
+                occurrences: document.occurrences,
+                terms: terms.to_vec(),
+                fingerprint: fingerprint(terms),
+            };
+            let (ledger, categories) = (&self.ledger, &self.categories);
+            // What the files hold of a feature that no fit has seen is its ordinary part.
+            let ordinary = |id: FeatureId| {
+                let [first, second] = [0, 1].map(|at: usize| {
+                    let slot = categories[at].find(id).filter(|slot| slot.id == id);
+                    slot.map_or_else(QuantWeight::default, |slot| slot.weight)
+                });
+                ordinary_part(first, second, 1.0)
+            };
+            self.state.learn(&record, offset, ordinary, |offset| ledger.record(offset));
+        }
+        Ok(())
+    }
+
+    /// Forgets each document once, if it was learned as `label`, or as anything; returns how many
+    /// were found. All that was learned from them goes: ordinary counts, ledger, weights.
+    fn forget(&mut self, corpus: &Corpus, label: Option<u32>) -> Result<usize, Failure> {
+        let mut wanted: Vec<u64> = (0..corpus.documents.len())
+            .map(|number| fingerprint(corpus.terms_of(number)))
+            .collect();
+        let whole = store::load_fitting(self.ledger_path, &self.ledger.head.settings)?;
+        let damaged = |fault: Fault| {
+            let text = format!("{}: {}", self.ledger_path.display(), fault.text());
+            Failure::new(Kind::Data, text)
+        };
+        // Of equal documents the one that was learned last goes.
+        let mut names = Vec::new();
+        whole
+            .each(|record, _| {
+                let fits = label.is_none_or(|label| record.label == label);
+                names.push(fits.then_some(record.fingerprint));
+                true
+            })
+            .map_err(damaged)?;
+        let mut goes = vec![false; names.len()];
+        for (goes, name) in goes.iter_mut().zip(&names).rev() {
+            if let Some(at) = wanted.iter().position(|&wanted| Some(wanted) == *name) {
+                wanted.swap_remove(at);
+                *goes = true;
+            }
+        }
+        let mut forgotten: Vec<Record> = Vec::new();
+        let mut number = 0;
+        let kept = whole.filter(|record| {
+            let is_gone = goes[number];
+            number += 1;
+            if is_gone {
+                forgotten.push(record.clone());
+            }
+            !is_gone
+        });
+        let kept = kept.map_err(damaged)?;
+        if forgotten.is_empty() {
+            return Ok(0);
+        }
+        for (label, path) in (0..).zip(self.paths) {
+            forget_in_ordinary(path, label, &whole, &forgotten)?;
+        }
+        store::save(self.ledger_path, &kept)?;
+        self.ledger = Open::new(self.ledger_path)?;
+        (self.state, self.line) =
+            rebuild(self.paths, self.ledger_path, &kept, self.names, &self.line)?;
+        self.categories = load_all(self.paths)?;
+        Ok(forgotten.len())
+    }
+
+    /// Writes what has changed: the state, then the category files one by one.
+    fn publish(&mut self) -> Result<(), Failure> {
+        let changes = self.state.changes();
+        if self.state.numbers.documents == self.line.documents {
+            return Ok(());
+        }
+        let log_partitions = self.state.log_partitions();
+        let mut sum = Checksum::from_state(self.line.set);
+        for (id, [first, second]) in &changes {
+            sum.word(u64::from(id.0) << 32 | u64::from(first.0) << 16 | u64::from(second.0));
+        }
+        for z in log_partitions {
+            sum.word(z.to_bits());
+        }
+        self.line.set = sum.value();
+        self.line.documents = self.state.numbers.documents;
+        self.state.numbers.set = self.line.set;
+        self.state.numbers.ledger = self.ledger.head.sum;
+        self.state.numbers.ledger_length = self.ledger.head.length;
+        write_state(&Unforced, self.ledger_path, &mut self.state)?;
+        for (at, path) in self.paths.iter().enumerate() {
+            let place = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            let line = RefitLine { place, ..self.line.clone() };
+            let name = path.as_os_str().as_bytes();
+            let own = changes.iter().map(|&(id, weights)| (id, weights[at]));
+            let category = &self.categories[at];
+            let bytes = publish::patched(category, name, &line, own, log_partitions[at]);
+            store::replace(&Unforced, path, ANY_MAGIC, &bytes)?;
+        }
+        Ok(())
+    }
+}
+
+fn load_all(paths: &[PathBuf]) -> Result<Vec<MappedCategory>, Failure> {
+    paths.iter().map(|path| super::super::config::load(path)).collect()
+}
+
+/// Writes the state beside its ledger.
+fn write_state(storage: &dyn Storage, ledger: &Path, state: &mut State) -> Result<(), Failure> {
+    let path = beside(ledger, ".state");
+    store::replace_with(storage, &path, online::MAGIC, &mut |out| state.write(out))
+}
+
+/// A full fit of the ledger's documents with the settings of `line`; writes category files and state.
+fn rebuild(
+    paths: &[PathBuf],
+    ledger_path: &Path,
+    ledger: &Ledger,
+    names: &[Vec<u8>],
+    line: &RefitLine,
+) -> Result<(State, RefitLine), Failure> {
+    let categories = open_ordinary(paths)?;
+    let settings = Settings { cost: line.cost, blend: line.blend };
+    let damaged = |fault: crate::refit::ledger::Fault| Failure::new(Kind::Data, fault.text());
+    let corpus = ledger.corpus(names).map_err(damaged)?;
+    let mut data = Dataset::new(corpus, 2, categories[0].header().max_order);
+    let rare = rare_features(&data);
+    data.drop_rare_features();
+    let views = Views::new(&data, |_| true);
+    let fits = fit_all(&data, &views, settings.cost, |_| false);
+    let set = blend::compose(&categories, &data, &fits, settings, Form::Exact);
+    let documents = u32::try_from(data.len()).unwrap_or(u32::MAX);
+    let line = RefitLine { set: set.name, documents, ..line.clone() };
+    write_files(paths, &categories, &set, &line)?;
+    let mut state = state_of(&categories, &data, &rare, settings, ledger, &fits[0], &set)?;
+    write_state(&Disk, ledger_path, &mut state)?;
+    Ok((state, line))
+}
+
+/// Features that only one document has.
+pub fn rare_features(data: &Dataset) -> Vec<FeatureId> {
+    let pairs = data.ids.iter().zip(&data.document_frequencies);
+    pairs.filter(|&(_, &documents)| documents == 1).map(|(&id, _)| id).collect()
+}
+
+/// The state of a full fit of `data`, which comes from `ledger`.
+fn state_of(
+    categories: &[MappedCategory],
+    data: &Dataset,
+    rare: &[FeatureId],
+    settings: Settings,
+    ledger: &Ledger,
+    fit: &Fit,
+    set: &Set,
+) -> Result<State, Failure> {
+    let half = BIAS_INPUT * data.length / f64::from(data.max_order) * fit.bias / 2.0;
+    let numbers = Numbers {
+        set: set.name,
+        ledger: ledger.head.sum,
+        ledger_length: ledger.head.length,
+        cost: settings.cost,
+        blend: settings.blend,
+        length: data.length,
+        bias: fit.bias,
+        log_partitions: [set.log_partitions[0] - half, set.log_partitions[1] + half],
+        max_order: data.max_order,
+        documents: 0,
+        fitted: u32::try_from(data.len()).unwrap_or(u32::MAX),
+        features: 0,
+        rare: 0,
+    };
+    let offsets =
+        online::offsets(ledger).map_err(|fault| Failure::new(Kind::Data, fault.text()))?;
+    let ordinary = |id: FeatureId| {
+        let [first, second] = [0, 1].map(|at: usize| {
+            let slot = categories[at].find(id).filter(|slot| slot.id == id);
+            slot.map_or_else(QuantWeight::default, |slot| slot.weight)
+        });
+        ordinary_part(first, second, settings.blend)
+    };
+    Ok(State::new(numbers, data, fit, rare, ordinary, &offsets))
+}
+
+/// Writes the state that `--refit` leaves for later changes of single documents.
+///
+/// # Errors
+/// It cannot be written.
+#[allow(clippy::too_many_arguments)] // all that a fit is made of
+pub fn keep_state(
+    ledger_path: &Path,
+    ledger: &Ledger,
+    categories: &[MappedCategory],
+    data: &Dataset,
+    rare: &[FeatureId],
+    settings: Settings,
+    fit: &Fit,
+    set: &Set,
+) -> Result<(), Failure> {
+    let mut state = state_of(categories, data, rare, settings, ledger, fit, set)?;
+    write_state(&Disk, ledger_path, &mut state)
+}
+
+/// Takes the counts of forgotten documents out of an ordinary category file: each weight falls as if
+/// it had been learned without them (spec refit 3.6); log Z stays.
+fn forget_in_ordinary(
+    path: &Path,
+    label: u32,
+    whole: &Ledger,
+    forgotten: &[Record],
+) -> Result<(), Failure> {
+    let gone: Vec<&Record> = forgotten.iter().filter(|record| record.label == label).collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let path = ordinary_path(path);
+    let category = super::super::config::load(&path)?;
+    let mut index = FeatureIndex::default();
+    let mut lost: Vec<u32> = Vec::new();
+    for term in gone.iter().flat_map(|record| &record.terms) {
+        let at = index.insert(term.id) as usize;
+        lost.resize(index.len(), 0);
+        lost[at] = lost[at].saturating_add(term.count());
+    }
+    let mut counts = vec![0u32; index.len()];
+    let counted = whole.each(|record, _| {
+        if record.label == label {
+            for term in &record.terms {
+                if let Some(at) = index.get(term.id) {
+                    counts[at] = counts[at].saturating_add(term.count());
+                }
+            }
+        }
+        true
+    });
+    counted.map_err(|fault| Failure::new(Kind::Data, fault.text()))?;
+    let orders = gone.iter().flat_map(|record| &record.terms);
+    let orders: Vec<(usize, u8)> =
+        orders.filter_map(|term: &Term| Some((index.get(term.id)?, term.order()))).collect();
+    let mut order_of = vec![1u8; index.len()];
+    for (at, order) in orders {
+        order_of[at] = order;
+    }
+    let bytes = std::fs::read(&path)
+        .map_err(|error| Failure::from(crate::error::Error::io(&path, error)))?;
+    let changed = rewrite(&bytes, &category, |id, weight| {
+        let Some(at) = index.get(id) else { return weight };
+        let new =
+            crate::refit::ordinary::without(weight.weight(), lost[at], counts[at], order_of[at]);
+        blend::stored(new)
+    });
+    replace(&path, &changed)
+}
+
+/// A category file's bytes with other weights.
+fn rewrite<D: AsRef<[u8]>>(
+    bytes: &[u8],
+    category: &Category<D>,
+    new: impl Fn(FeatureId, QuantWeight) -> QuantWeight,
+) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let slots = category.slots_offset();
+    for at in 0..category.size() {
+        let slot = category.slot(at);
+        if slot.id.0 != 0 {
+            let place = slots + at * 6 + 4;
+            let weight = new(slot.id, slot.weight).0.to_be_bytes();
+            bytes[place..place + 2].copy_from_slice(&weight);
+        }
+    }
+    bytes
+}
