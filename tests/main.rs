@@ -10,6 +10,7 @@ mod hostile;
 mod interface;
 mod mailinspect;
 mod properties;
+mod refit;
 mod signature;
 mod strict;
 mod support;

@@ -123,3 +123,33 @@ pub fn pattern(data: &[u8]) {
         }
     }
 }
+
+/// Ledgers, states and the `# refit` line: read back what was read, or refuse it.
+pub fn refit(data: &[u8]) {
+    use dbacl::refit::header::RefitLine;
+    use dbacl::refit::ledger::{Ledger, Record, write_record};
+    use dbacl::refit::online::State;
+    if let Ok(ledger) = Ledger::parse(data) {
+        let bytes = ledger.bytes();
+        assert!(data.starts_with(&bytes));
+        assert!(ledger.corpus(&ledger.head.names).is_ok());
+    }
+    let mut record = Record::default();
+    let mut rest = data;
+    while record.take(&mut rest).is_some() {
+        let mut bytes = Vec::new();
+        write_record(&mut bytes, record.label, record.occurrences, &record.terms);
+        let mut again = Record::default();
+        assert!(again.take(&mut bytes.as_slice()).is_some());
+        assert_eq!(again.terms, record.terms);
+    }
+    if let Some(mut state) = State::parse(data.to_vec()) {
+        let _ = state.changes();
+    }
+    for line in data.split(|&byte| byte == b'\n') {
+        if let Some(line) = RefitLine::parse(line) {
+            let _ = line.verdict(&[0.0, 1.0]);
+            let _ = line.verdict(&[0.0, 1.0, f64::NAN]);
+        }
+    }
+}

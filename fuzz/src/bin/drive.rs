@@ -11,7 +11,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 12] = [
+const TARGETS: [(&str, Target); 13] = [
     ("decode", dbacl_fuzz::decode),
     ("markup", dbacl_fuzz::markup),
     ("mime", dbacl_fuzz::mime),
@@ -24,6 +24,7 @@ const TARGETS: [(&str, Target); 12] = [
     ("options", dbacl_fuzz::options),
     ("risk", dbacl_fuzz::risk),
     ("chess_protocol", dbacl_fuzz::chess_protocol),
+    ("refit", dbacl_fuzz::refit),
 ];
 
 /// A small generator (xorshift): every run takes the same way.

@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Quality on mail, ordinary and refit: learns MAIL/train/{ham,spam}, judges MAIL/test/{ham,spam}.
+#
+#   refit-mail.sh DBACL MAIL [tables|noise|unlearn]
+#
+# Prints (1-AUC) %, recall at 0.1 % and 1 % false positives, false positives, misses and errors in %.
+set -eu
+dbacl=$1 mail=$2 what=${3:-tables}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+headers='-H 25 -T email -T email:headers -T email:theaders -T html:links -T html:alt -L uniform'
+trec1="$headers -e cef -j"
+
+# measure NAME FOLDER: the files FOLDER/ham and FOLDER/spam on the test part
+measure() {
+    for label in ham spam; do
+        "$dbacl" -n -v -F -c "$2/ham" -c "$2/spam" "$mail/test/$label" |
+            awk -v label=$label '{ print $(NF - 6) - $(NF - 2), label == "spam" }' || true
+    done | sort -k1,1gr -k2,2n | awk -v name="$1" '
+        { score[NR] = $1; spam[NR] = $2; s += $2; h += !$2
+          if ($1 > 0 && !$2) fp++; if ($1 <= 0 && $2) fn++ }
+        END { i = 1
+              while (i <= NR) {
+                  here = others = 0
+                  for (j = i; j <= NR && score[j] == score[i]; j++) if (spam[j]) here++; else others++
+                  wrong += here * (above + others / 2)
+                  above += others; caught += here; i = j
+                  if (above <= 0.001 * h) r1 = caught
+                  if (above <= 0.01 * h) r2 = caught
+              }
+              printf "%-34s %7.4f  %6.2f  %6.2f  %5.2f  %5.2f  %5.2f\n", name, 100 * wrong / s / h,
+                  100 * r1 / s, 100 * r2 / s, 100 * fp / h, 100 * fn / s, 100 * (fp + fn) / NR }'
+}
+
+# learn FOLDER OPTION...: ordinary categories and their ledger from $train
+learn() {
+    folder=$1
+    shift
+    mkdir -p "$folder"
+    for label in ham spam; do
+        "$dbacl" "$@" -l "$folder/$label" --keep "$folder/ledger" "$train/$label"
+    done
+}
+
+refit() {
+    "$dbacl" --refit --always "$@" | sed -n 's/^refit .*\(C .*\), chosen.*/\1/p'
+}
+
+train=$mail/train
+printf '%-34s %7s  %6s  %6s  %5s  %5s  %5s\n' '' 1-AUC @0.1% @1% FP% FN% err%
+case $what in
+tables)
+    for options in '-T email -L uniform -H 25' "$trec1" "$headers -T email:xheaders -e cef2" "$headers -e adp -w 2"; do
+        name=${options#"$headers"}
+        rm -rf "$work/set"
+        learn "$work/set" $options
+        measure "ordinary$name" "$work/set"
+        chosen=$(refit -c "$work/set/ham" -c "$work/set/spam" --keep "$work/set/ledger")
+        measure "refit$name $chosen" "$work/set"
+    done
+    ;;
+noise)
+    for share in 0 2 5; do
+        rm -rf "$work/train" "$work/set"
+        mkdir -p "$work/train/ham" "$work/train/spam"
+        for label in ham spam; do
+            other=$([ $label = ham ] && echo spam || echo ham)
+            for file in "$mail/train/$label"/*; do
+                if [ $(($(echo "$file" | cksum | cut -d ' ' -f 1) % 1000)) -lt $((10 * share)) ]; then
+                    ln -s "$file" "$work/train/$other/$label-${file##*/}"
+                else
+                    ln -s "$file" "$work/train/$label/$label-${file##*/}"
+                fi
+            done
+        done
+        train=$work/train
+        learn "$work/set" $trec1
+        measure "$share % wrong, ordinary" "$work/set"
+        chosen=$(refit -c "$work/set/ham" -c "$work/set/spam" --keep "$work/set/ledger")
+        measure "$share % wrong, refit $chosen" "$work/set"
+    done
+    ;;
+unlearn)
+    mkdir -p "$work/rest/ham" "$work/rest/spam" "$work/gone/ham" "$work/gone/spam"
+    for label in ham spam; do
+        n=0
+        for file in "$mail/train/$label"/*; do
+            n=$((n + 1))
+            part=$([ $((n % 12)) = 0 ] && echo gone || echo rest)
+            ln -s "$file" "$work/$part/$label/${file##*/}"
+        done
+    done
+    settings='--cost 1 --blend 0.05'
+    train=$work/rest
+    learn "$work/never" $trec1
+    "$dbacl" --refit --always $settings -c "$work/never/ham" -c "$work/never/spam" --keep "$work/never/ledger" >"$work/log"
+    measure 'never learned' "$work/never"
+    train=$mail/train
+    learn "$work/set" $trec1
+    "$dbacl" --refit --always $settings -c "$work/set/ham" -c "$work/set/spam" --keep "$work/set/ledger" >"$work/log"
+    measure 'learned' "$work/set"
+    for label in ham spam; do
+        "$dbacl" --unlearn $label --keep "$work/set/ledger" -c "$work/set/ham" -c "$work/set/spam" "$work/gone/$label"
+    done
+    measure "unlearned $(ls "$work/gone/ham" "$work/gone/spam" | grep -c .) files" "$work/set"
+    for set in never set; do
+        for label in ham spam; do
+            "$dbacl" -v -F -c "$work/$set/ham" -c "$work/$set/spam" "$mail/test/$label" || true
+        done >"$work/$set.verdicts"
+    done
+    echo "verdicts that differ: $(diff "$work/never.verdicts" "$work/set.verdicts" | grep -c '^<' || true)"
+    ;;
+esac

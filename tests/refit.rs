@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Fitting categories together, by the program: what files, verdicts and faults users see.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn dbacl(folder: &Path, args: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_dbacl"))
+        .args(args)
+        .current_dir(folder)
+        .env("LC_ALL", "C")
+        .env_remove("DBACL_PATH")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // It may end without reading.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    child.wait_with_output().expect("it ends")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn mail(label: &str, number: usize) -> String {
+    let words = if label == "spam" { "cheap pills offer" } else { "meeting agenda minutes" };
+    format!(
+        "From a@b.c Mon Jan  1 00:00:00 2024\nFrom: {label}{}@example.org\nSubject: {words} {number}\n\n\
+         {words} number n{} and something common for all of us\n\n",
+        number % 7,
+        number % 5
+    )
+}
+
+/// A folder with 40 mails of either kind in mailboxes, and a filter that has learned them.
+fn filter() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    for label in ["ham", "spam"] {
+        let mails: String = (0..40).map(|number| mail(label, number)).collect();
+        fs::write(folder.path().join(format!("{label}.mbox")), mails).expect("written");
+    }
+    let learned =
+        dbacl(folder.path(), &["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"], b"");
+    assert!(learned.status.success(), "{}", text(&learned.stderr));
+    assert!(text(&learned.stdout).contains("80 documents (ham 40, spam 40)"));
+    let path = folder.path().to_path_buf();
+    (folder, path)
+}
+
+fn verdict(folder: &Path, mail: &str) -> String {
+    let filtered = dbacl(folder, &["--mail-filter", "f"], mail.as_bytes());
+    assert!(filtered.status.success(), "{}", text(&filtered.stderr));
+    let output = text(&filtered.stdout);
+    let lines: Vec<&str> = output.lines().filter(|line| line.starts_with("X-DBACL")).collect();
+    assert_eq!(lines.len(), 1, "{output}");
+    let without: String =
+        output.split_inclusive('\n').filter(|line| !line.starts_with("X-DBACL")).collect();
+    assert_eq!(without, mail.replace("X-DBACL: ham 100.00%\n", ""), "the mail is unchanged");
+    lines[0].to_owned()
+}
+
+#[test]
+fn a_filter_learns_judges_and_is_corrected() {
+    let (_folder, path) = filter();
+    assert!(verdict(&path, &mail("spam", 77)).starts_with("X-DBACL: spam "));
+    assert!(verdict(&path, &mail("ham", 77)).starts_with("X-DBACL: ham "));
+    let forged = mail("spam", 78).replace("Subject", "X-DBACL: ham 100.00%\nSubject");
+    assert!(verdict(&path, &forged).starts_with("X-DBACL: spam "));
+    let odd = "From: friend@example.org\n\ncheap pills offer from a friend of agenda\n";
+    for word in ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"] {
+        let mail = format!("{odd}and {word}\n");
+        let corrected = dbacl(&path, &["--mail-correct", "f", "ham"], mail.as_bytes());
+        assert!(corrected.status.success(), "{}", text(&corrected.stderr));
+    }
+    assert!(verdict(&path, odd).contains("ham"), "{}", verdict(&path, odd));
+}
+
+#[test]
+fn the_same_documents_give_the_same_bytes() {
+    let (_one, one) = filter();
+    let (_other, other) = filter();
+    for name in ["ham", "spam", "ledger", "ledger.state"] {
+        let read = |folder: &Path| fs::read(folder.join("f").join(name)).expect("there");
+        assert!(read(&one) == read(&other), "{name}");
+    }
+}
+
+#[test]
+fn learning_and_forgetting_leaves_no_trace() {
+    let (_folder, path) = filter();
+    let set = ["-c", "./f/ham", "-c", "./f/spam", "--keep", "f/ledger"];
+    // A state made anew from the ledger, to compare with.
+    let change = |option: &str, mail: &str| {
+        let args = [&[option, "spam"], &set[..]].concat();
+        let changed = dbacl(&path, &args, mail.as_bytes());
+        assert!(changed.status.success(), "{}", text(&changed.stderr));
+    };
+    let extra = mail("spam", 99) + "quite unlike the others\n";
+    let before = fs::read(path.join("f/ledger")).expect("there");
+    let tables = |path: &Path| {
+        let scores = dbacl(path, &["-n", "-c", "./f/ham", "-c", "./f/spam"], extra.as_bytes());
+        text(&scores.stdout)
+    };
+    let scores = tables(&path);
+    change("--update", &extra);
+    assert!(fs::read(path.join("f/ledger")).expect("there") != before);
+    assert_ne!(tables(&path), scores);
+    change("--unlearn", &extra);
+    assert!(fs::read(path.join("f/ledger")).expect("there") == before);
+    assert_eq!(tables(&path), scores);
+    let args = [&["--unlearn", "spam"], &set[..]].concat();
+    let again = dbacl(&path, &args, extra.as_bytes());
+    assert_eq!(again.status.code(), Some(1));
+    assert!(text(&again.stderr).contains("no such document"), "{}", text(&again.stderr));
+}
+
+#[test]
+fn files_of_different_sets_are_noticed() {
+    let (_one, one) = filter();
+    let other = tempfile::tempdir().expect("a folder");
+    fs::copy(one.join("f/ham.ordinary"), other.path().join("ham")).expect("copied");
+    fs::copy(one.join("f/spam"), other.path().join("spam")).expect("copied");
+    let mail = mail("spam", 1);
+    let plain = dbacl(other.path(), &["-v", "-c", "./ham", "-c", "./spam"], mail.as_bytes());
+    assert!(text(&plain.stderr).contains("only some of these categories were fitted together"));
+    let verdict =
+        dbacl(other.path(), &["--verdict", "-c", "./ham", "-c", "./spam"], mail.as_bytes());
+    assert_eq!(verdict.status.code(), Some(1));
+    assert!(verdict.stdout.is_empty());
+}
+
+#[test]
+fn damaged_ledgers_are_refused_with_one_line_and_left_alone() {
+    let (_folder, path) = filter();
+    let ledger = path.join("f/ledger");
+    let good = fs::read(&ledger).expect("there");
+    let ham = fs::read(path.join("f/ham")).expect("there");
+    let mut flipped = good.clone();
+    flipped[200] ^= 1;
+    for damaged in [&good[..100], &good[..20], b"", &flipped[..]] {
+        fs::write(&ledger, damaged).expect("written");
+        let args = ["--refit", "--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/spam"];
+        let result = dbacl(&path, &args, b"");
+        assert_eq!(result.status.code(), Some(1));
+        assert_eq!(text(&result.stderr).lines().count(), 1, "{}", text(&result.stderr));
+        assert!(fs::read(&ledger).expect("there") == damaged);
+        assert!(fs::read(path.join("f/ham")).expect("there") == ham);
+    }
+}
+
+#[test]
+fn updates_at_the_same_time_lose_nothing() {
+    let (_folder, path) = filter();
+    let count = || {
+        let ham = fs::read(path.join("f/ham")).expect("there");
+        let head = text(&ham[..2000]);
+        let line =
+            head.lines().find(|line| line.starts_with("# refit")).expect("fitted").to_owned();
+        line.split(' ').skip_while(|&word| word != "documents").nth(1).map(str::to_owned)
+    };
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let path = &path;
+            scope.spawn(move || {
+                for number in 0..5 {
+                    let word = [b'q', b'a' + thread, b'a' + number].map(char::from);
+                    let mail = mail("ham", 1) + &String::from_iter(word) + "\n";
+                    let done = dbacl(path, &["--mail-correct", "f", "ham"], mail.as_bytes());
+                    assert!(done.status.success(), "{}", text(&done.stderr));
+                }
+            });
+        }
+    });
+    assert_eq!(count().as_deref(), Some("100"));
+}
+
+#[test]
+fn a_mail_comes_through_without_a_filter() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let result = dbacl(folder.path(), &["--mail-filter", "none"], b"A: b\n\nc\n");
+    assert_eq!(text(&result.stdout), "X-DBACL: error\nA: b\n\nc\n");
+    assert_eq!(result.status.code(), Some(0));
+    let strict = dbacl(folder.path(), &["--strict", "--mail-filter", "none"], b"A: b\n\nc\n");
+    assert_eq!(strict.status.code(), Some(66));
+    assert_eq!(text(&strict.stdout), "X-DBACL: error\nA: b\n\nc\n");
+}
+
+#[test]
+fn labels_come_from_tables_and_records() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut tsv, mut json) = (String::new(), String::new());
+    let texts = [("a", "red green blue"), ("b", "one two three"), ("c", "left right down")];
+    for (label, words) in texts {
+        let all: String = (0..30).map(|n| format!("{words} and w{}\n", n % 9)).collect();
+        fs::write(folder.path().join(format!("{label}.txt")), &all).expect("written");
+        for line in all.lines() {
+            tsv += &format!("{label}\t{line}\n");
+            json += &format!("{{\"label\":\"{label}\",\"text\":\"{line}\"}}\n");
+        }
+        let args = ["-l", &format!("./{label}"), &format!("{label}.txt")];
+        assert!(dbacl(folder.path(), &args, b"").status.success());
+    }
+    fs::write(folder.path().join("d.tsv"), tsv).expect("written");
+    fs::write(folder.path().join("d.ndjson"), json).expect("written");
+    let mut files = Vec::new();
+    for source in ["d.tsv", "d.ndjson"] {
+        let args = ["--refit", "--always", "-c", "./a", "-c", "./b", "-c", "./c", source];
+        let result = dbacl(folder.path(), &args, b"");
+        assert!(result.status.success(), "{}", text(&result.stderr));
+        files.push(fs::read(folder.path().join("a")).expect("there"));
+    }
+    assert!(files[0] == files[1]);
+    let args = ["--verdict", "-c", "./c", "-c", "./a", "-c", "./b"];
+    let result = dbacl(folder.path(), &args, b"one three and two\n");
+    assert!(text(&result.stdout).starts_with("b "), "{}", text(&result.stdout));
+    assert_eq!(result.status.code(), Some(3));
+    fs::write(folder.path().join("bad.tsv"), "a\tx\nz\ty\n").expect("written");
+    let args = ["--refit", "-c", "./a", "-c", "./b", "-c", "./c", "bad.tsv"];
+    let result = dbacl(folder.path(), &args, b"");
+    assert!(text(&result.stderr).contains("bad.tsv: line 2: no category is called z"));
+}
