@@ -812,13 +812,13 @@ mod tests {
     fn words_tell_what_a_move_does() {
         let rows = [
             // A pawn takes back what took.
-            ("e4 d5 exd5", "Qxd5", "xbQP0r"),
+            ("e4 d5 exd5", "Qxd5", "xbQPpr"),
             ("e4 e5 Nf3 Nc6 Bb5 a6 Bxc6", "dxc6", "xbPBmr"),
             // A queen where a knight can take it.
-            ("e4 e5 Nf3 Nc6 Nc3 Nf6 d4 h6 dxe5 Nxe5", "Qd5", "xaQ-Q"),
+            ("e4 e5 Nf3 Nc6 Nc3 Nf6 d4 h6 dxe5 Nxe5", "Qd5", "xaQ-R"),
             // The piece that was attacked goes away from the one that attacked it.
             ("e4 e5 Nf3 Nc6 Bb5 a6", "Ba4", "ldPBym0"),
-            ("e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6", "O-O", "kskbd"),
+            ("e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6", "O-O", "kskad"),
             ("e4 f5 Be2 g5", "Bh5#", "ckB+00"),
             // Squares as Black sees them.
             ("e4", "e5", "sbPe2e4"),

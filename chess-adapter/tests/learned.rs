@@ -64,7 +64,7 @@ fn learn_play_explain_measure() {
 
     // The classifier explains itself.
     let (why, _) = run(&["why", &models, "--moves", "e4 e5 Nf3", "--move", "Nc6"]);
-    assert!(why.starts_with("Nc6 is number ") && why.contains("toNc6"), "{why}");
+    assert!(why.starts_with("Nc6 is number ") && why.contains("sbNb1c3"), "{why}");
 
     // Moves of the learned games are found more often than by chance.
     let text = folder.path().join("positions.tsv");
@@ -84,7 +84,7 @@ fn learn_play_explain_measure() {
     assert!(!page.contains("<script") && !page.contains("http") && page.contains("surprise"));
 
     // A category that is not the one that was learned is refused.
-    std::fs::write(at("models/Black-played-graph1"), "x").expect("written");
+    std::fs::write(at("models/BlackWin-full-graph7"), "x").expect("written");
     let (_, output) = run(&["match", &models, "--games", "1", "--side", "white"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("learn again"));
 }

@@ -47,7 +47,7 @@ if [ ! -s "$folder/best/manifest.json" ] || [ "$pgn" -nt "$folder/best/manifest.
     "$adapter" learn "$pgn" -o "$folder/best" --preset best
 fi
 echo
-echo "Master moves found, per cent (the voice 'best' of preset 'all' describes 1,500 games):"
+echo "Master moves found, per cent (descriptions of eight words are of 1,500 games):"
 "$adapter" evaluate "$folder/all" --all-voices \
     --positions "$positions/positions-black.tsv" --positions "$positions/positions-white.tsv"
 echo
@@ -71,7 +71,7 @@ for side in black white; do
     play "engine 3 + mate keyword" $side "$folder/all" --voice full --rule tactical
     play "engine 3 + mate keyword, no draws" $side "$folder/all" --voice full --rule tactical --avoid-draws
     play "descriptions, no rule" $side "$folder/all" --voice describe --no-mate-keyword
-    play "descriptions + full moves, no rule" $side "$folder/all" --voice best --no-mate-keyword
+    play "descriptions + full moves, no rule" $side "$folder/all" --voice best-words --no-mate-keyword
     play "preset best" $side "$folder/best"
-    play "preset best, no draws" $side "$folder/best" --avoid-draws
+    play "preset best, draws allowed" $side "$folder/best" --set AvoidDraws=off
 done
