@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Speed and memory of whole programs, as ratios to `LC_ALL=C wc -w` on the same file, run in turn.
+#
+#   run.sh BIN [TEXT]     BIN: folder with dbacl; TEXT: a file to use instead of the generated one
+#
+# The text is made from the demonstration's, about 20 MB of prose with varied endings; medians of
+# five runs. Needs GNU time.
+set -eu
+bin=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")/.." && pwd)
+time=/usr/bin/time
+if ! test -x $time; then
+  echo 'SKIPPED: GNU time is not installed'
+  exit 0
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT INT TERM
+cd "$folder"
+if test $# -gt 1; then
+  cp "$2" text
+else
+  find "$here/testdata/demo" -name '*.txt' | sort | xargs cat >piece
+  copies=$((20000000 / $(wc -c <piece)))
+  # Words get endings by turns, so that n-grams differ from copy to copy.
+  awk -v copies="$copies" '{ line[NR] = $0 }
+    END { for (c = 0; c < copies; c++) for (n = 1; n <= NR; n++) {
+      l = line[n]; if ((n + c) % 7 == 0) gsub(/e /, "e" sprintf("%c", 97 + c % 26) " ", l); print l } }' piece >text
+fi
+size=$(wc -c <text)
+echo "text: $size bytes"
+
+# Median CPU seconds and largest memory of five runs: SECONDS KB.
+measure() {
+  for run in 1 2 3 4 5; do
+    LC_ALL=C $time -f '%U %S %M' -o one "$@" >/dev/null 2>&1 || true
+    tail -n 1 one
+  done | awk '{ print $1 + $2, $3 }' | sort -n | sed -n 3p
+}
+
+row() {
+  label=$1
+  shift
+  # shellcheck disable=SC2046
+  set -- "$label" "$(measure "$@")" "$(measure wc -w text)"
+  echo "$2 $3" | awk -v label="$label" -v size="$size" \
+    '{ printf "%-34s %6.2f s  %7.1f MB/s  %6.1f x wc  %6.1f MB\n", label, $1, size / 1e6 / $1, $1 / $3, $2 / 1024 }'
+}
+
+row 'learn -w 1 -H 20' "$bin/dbacl" -w 1 -H 20 -l one text
+row 'learn -w 2 -H 22' "$bin/dbacl" -w 2 -H 22 -l two text
+row 'learn -w 3 -H 22' "$bin/dbacl" -w 3 -H 22 -l three text
+"$bin/dbacl" -w 1 -H 20 -L uniform -l other text
+"$bin/dbacl" -w 2 -H 22 -L uniform -l pair text
+row 'classify, two -w 1' "$bin/dbacl" -n -c one -c other text
+row 'classify, eight -w 1' "$bin/dbacl" -n -c one -c other -c one -c other -c one -c other -c one -c other text
+row 'classify, two -w 2' "$bin/dbacl" -n -c two -c pair text
+head -c 2000 text >short
+row 'one short text, two -w 2' "$bin/dbacl" -n -c two -c pair short
