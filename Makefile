@@ -30,7 +30,7 @@ setup:
 	@.ci/setup
 
 test: setup
-	$(CARGO) test --profile checked --locked --workspace
+	$(CARGO) test --profile checked --locked --workspace --no-fail-fast
 
 check:
 	@.ci/need-cargo $(CARGO)
