@@ -5,7 +5,7 @@ CARGO ?= cargo
 PREFIX ?= /usr/local
 DESTDIR ?=
 BIN = $(or $(CARGO_TARGET_DIR),target)/release
-PROGRAMS = dbacl bayesol mailinspect hypex mailcross mailtoe mailfoot chess-adapter
+PROGRAMS = dbacl dbacl-eval bayesol mailinspect hypex mailcross mailtoe mailfoot chess-adapter
 
 .PHONY: help demo test check bench fuzz signature install release setup
 
