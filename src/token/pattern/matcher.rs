@@ -192,6 +192,7 @@ mod tests {
     use std::fmt::Write as _;
 
     use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
 
     use super::*;
 
@@ -394,6 +395,9 @@ mod tests {
     }
 
     proptest! {
+        // The same cases each time, so that a failure can be repeated.
+        #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(20261121), ..ProptestConfig::default() })]
+
         #[test]
         fn any_bytes_end_in_an_error_or_in_spans_of_the_subject(
             pattern in prop_oneof![prop::collection::vec(any::<u8>(), 0..30), operators()],
