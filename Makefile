@@ -7,7 +7,7 @@ DESTDIR ?=
 BIN = $(or $(CARGO_TARGET_DIR),target)/release
 PROGRAMS = dbacl dbacl-eval bayesol mailinspect hypex mailcross mailtoe mailfoot chess-adapter
 
-.PHONY: help demo test check bench fuzz signature install release setup
+.PHONY: help demo test check bench chess-report fuzz signature install release setup
 
 help:
 	@echo 'make demo       learn three authors, classify pages that were not learned'
@@ -45,6 +45,10 @@ bench: release
 fuzz:
 	@.ci/need-cargo $(CARGO)
 	@fuzz/run
+
+# The tables of docs/chess.md, on the masters' games where they are at hand, else on the sample.
+chess-report: release
+	chess-adapter/tests/report.sh $(BIN)/chess-adapter $(or $(REPORT),target/chess-report)
 
 signature: release
 	@testdata/signature/run $(BIN)
