@@ -28,6 +28,7 @@ pub mod refit;
 pub mod report;
 pub mod risk;
 pub mod save;
+pub mod scale;
 pub mod score;
 pub mod token;
 

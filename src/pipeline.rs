@@ -48,6 +48,46 @@ pub trait Consumer {
     fn end_of_source(&mut self, name: &[u8]) -> io::Result<()>;
 }
 
+/// What a reader carries over from one input to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ending {
+    /// Binary logarithm of the room for a line at the end: at least 12.
+    pub room_bits: u8,
+    /// How some line was cut would be another matter if the room had been larger at the start.
+    pub depends_on_room: bool,
+    /// No decoded text waits for the next input.
+    pub at_rest: bool,
+    /// Shards were put together of which an earlier one would have changed how a later one was read.
+    pub is_inexact: bool,
+}
+
+impl Default for Ending {
+    fn default() -> Self {
+        Self { room_bits: 12, depends_on_room: false, at_rest: true, is_inexact: false }
+    }
+}
+
+impl Ending {
+    /// What is carried over from two inputs read one after the other.
+    #[must_use]
+    pub const fn then(self, next: Self) -> Self {
+        let grown = self.room_bits > 12;
+        Self {
+            room_bits: if self.room_bits > next.room_bits {
+                self.room_bits
+            } else {
+                next.room_bits
+            },
+            depends_on_room: self.depends_on_room || next.depends_on_room,
+            at_rest: next.at_rest,
+            is_inexact: self.is_inexact
+                || next.is_inexact
+                || next.depends_on_room && grown
+                || !self.at_rest,
+        }
+    }
+}
+
 /// The line that follows each input twice; it drives the decoders of mail to their end.
 const EXTRA: &[u8] = b"\r\n";
 
@@ -103,6 +143,13 @@ impl<'a> Pipeline<'a> {
     #[must_use]
     pub fn keeping_nul(self) -> Self {
         Self { reader: LineReader::keeping_nul(), ..self }
+    }
+
+    /// What has been read so far would carry over to the next source.
+    pub fn ending(&self) -> Ending {
+        let room_bits = u8::try_from(self.reader.room().ilog2()).unwrap_or(u8::MAX);
+        let depends_on_room = self.reader.depends_on_room();
+        Ending { room_bits, depends_on_room, at_rest: self.filter.is_at_rest(), is_inexact: false }
     }
 
     fn line(&mut self, line: &mut Vec<u8>, consumer: &mut impl Consumer) -> io::Result<()> {

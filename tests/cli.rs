@@ -150,6 +150,15 @@ const ROWS: &[Row] = &[
     row(Key::MailLearn, "filter", CLASSIFY),
     row(Key::MailFilter, "filter", CLASSIFY),
     row(Key::MailCorrect, "filter", CLASSIFY),
+    row(Key::Count, "part", "text"),
+    row(Key::Merge, "all", "counts"),
+    row(Key::Fit, "counts", "-l new"),
+    row(Key::Place, "3", "--count part text"),
+    unseen(Key::Canonical, "", "--fit counts -l new"),
+    unseen(Key::Threads, "2", LEARN),
+    row(Key::Format, "json", "-c one -c two text"),
+    row(Key::Input, "lines", "-c one -c two text"),
+    unseen(Key::LineBuffered, "", CLASSIFY),
     row(Key::Strict, "", CLASSIFY),
     row(Key::Quiet, "", "-e no-such-scheme -c one -c two text"),
     row(Key::KeepNul, "", "-l new zeros"),
@@ -159,7 +168,8 @@ const ROWS: &[Row] = &[
 ];
 
 /// Options of which a second is not the same as none: `-c` adds a category, `-O` adds counts again.
-const ADDS: [Key; 5] = [Key::Learn, Key::Category, Key::Random, Key::Online, Key::MergeOnline];
+const ADDS: [Key; 6] =
+    [Key::Learn, Key::Category, Key::Random, Key::Online, Key::MergeOnline, Key::Fit];
 
 fn words<'a>(option: &[&'a str], row: &'a Row) -> Vec<&'a str> {
     option.iter().copied().chain(row.rest.split_whitespace()).collect()

@@ -2,6 +2,7 @@
 //! Integration tests: the real programs, from outside.
 
 mod cli;
+mod counts;
 mod damaged;
 mod eval;
 mod faults;

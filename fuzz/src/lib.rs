@@ -153,3 +153,50 @@ pub fn refit(data: &[u8]) {
         }
     }
 }
+
+/// Counts files: the bytes, and the bytes with a checksum that fits. What can be read is written the same
+/// way again and again, can be merged with itself, and be learned from.
+pub fn counts(data: &[u8]) {
+    let _ = file::read(&mut &*data);
+    let body = &data[..data.len().saturating_sub(4)];
+    let sealed = [body, &crc32fast::hash(body).to_le_bytes()].concat();
+    let Ok(counts) = file::read(&mut sealed.as_slice()) else {
+        return;
+    };
+    let write = |counts: &Counts| {
+        let mut bytes = Vec::new();
+        file::write(&mut bytes, counts).expect("memory takes all");
+        bytes
+    };
+    let written = write(&counts);
+    let again = file::read(&mut written.as_slice()).expect("what was written can be read");
+    assert_eq!(write(&again), written);
+    if let Some(mut one) = counts.without_places() {
+        let two = one.clone();
+        if one.absorb(&two).is_ok() {
+            assert_eq!(one.nodes().len(), two.nodes().len());
+        }
+    }
+    let total = counts.nodes().iter().try_fold(0u64, |total, node| total.checked_add(node.count));
+    if total.is_some_and(|total| total < 1 << 20) {
+        let how = &counts.settings;
+        let settings = LearnSettings {
+            bits: 6,
+            max_bits: Some(8),
+            decimation: None,
+            reference: Reference::Uniform,
+            quality: None,
+            min_count: 0,
+            confidence: how.documents == Documents::Sequences,
+            options: how.options,
+            scheme: how.scheme,
+        };
+        for order in [Order::Appearance, Order::Canonical] {
+            let state = LearningState::new(6, how.options, how.scheme, 0);
+            let mut counter = Counter::new(state, &settings, false);
+            let replayed = replay(&counts, order, &mut counter, &mut |_| {});
+            assert!(replayed.is_ok());
+            counter.into_state(&mut |_| {});
+        }
+    }
+}

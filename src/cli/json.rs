@@ -90,6 +90,12 @@ impl Json {
         }
     }
 
+    /// A value that is JSON already.
+    pub fn raw(&mut self, json: &str) {
+        self.separate();
+        self.text.push_str(json);
+    }
+
     /// A whole number.
     pub fn integer(&mut self, value: impl Into<i128>) {
         self.separate();

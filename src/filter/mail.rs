@@ -121,6 +121,11 @@ impl Mail {
         self.boundaries = Boundaries::EMPTY;
     }
 
+    /// Whether nothing waits in the decoders.
+    pub fn is_at_rest(&self) -> bool {
+        self.base64.is_empty() && self.quoted_printable.is_empty()
+    }
+
     /// Whether the last line belongs to a header block of a message.
     pub fn in_header(&self) -> bool {
         self.state == State::Header

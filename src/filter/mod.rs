@@ -84,6 +84,14 @@ impl Filter {
         }
     }
 
+    /// Whether no decoded text waits that would come out in the next file.
+    pub fn is_at_rest(&self) -> bool {
+        match &self.chain {
+            Chain::Text | Chain::Markup(_) => true,
+            Chain::Mail(mail, _) | Chain::MailOnly(mail) => mail.is_at_rest(),
+        }
+    }
+
     /// Filters one line, which is not empty and holds no NUL, in place.
     pub fn line(&mut self, line: &mut Vec<u8>) -> Verdict {
         match &mut self.chain {

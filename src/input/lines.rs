@@ -129,11 +129,12 @@ struct Chunk {
 pub struct LineReader {
     room: usize,
     keeps_nul: bool,
+    depends_on_room: bool,
 }
 
 impl Default for LineReader {
     fn default() -> Self {
-        Self { room: FIRST_ROOM, keeps_nul: false }
+        Self { room: FIRST_ROOM, keeps_nul: false, depends_on_room: false }
     }
 }
 
@@ -141,6 +142,17 @@ impl LineReader {
     /// A reader for which zero bytes are blanks and hide nothing.
     pub fn keeping_nul() -> Self {
         Self { keeps_nul: true, ..Self::default() }
+    }
+
+    /// Room for a line, bytes: a power of two.
+    pub const fn room(&self) -> usize {
+        self.room
+    }
+
+    /// Whether a line read so far could have been cut in another way by a reader that had met longer
+    /// lines before.
+    pub const fn depends_on_room(&self) -> bool {
+        self.depends_on_room
     }
 
     /// Reads the next line, with its end, into `line`; returns whether it was the input's last,
@@ -153,9 +165,16 @@ impl LineReader {
         line.clear();
         let mut limit = self.room;
         let mut ended = false;
+        let mut read = 0;
         loop {
             let chunk = stream.chunk(limit - 1, self.keeps_nul, line);
             ended |= chunk.wanted_more;
+            read += chunk.read;
+            if chunk.read == limit - 1 {
+                self.depends_on_room |= chunk.visible < chunk.read;
+            } else if read >= FIRST_ROOM - 1 {
+                self.depends_on_room |= is_near_a_room(read) || is_joined(line);
+            }
             if chunk.visible < limit - 1 || chunk.read == 0 {
                 return ended;
             }
@@ -165,9 +184,46 @@ impl LineReader {
     }
 }
 
+/// Whether a line of `length` bytes would just fill the chunks of some room. A reader with room for
+/// `r` bytes takes `r - 1`, `r - 1`, `2r - 1`, `4r - 1`, … bytes at a time: together that is a power of
+/// two, less a few.
+fn is_near_a_room(length: usize) -> bool {
+    let power = (length + 1).next_power_of_two();
+    power - length <= (power.ilog2() - FIRST_ROOM.ilog2() + 1) as usize
+}
+
+/// Whether a line end stands within the line.
+fn is_joined(line: &[u8]) -> bool {
+    memchr::memchr(b'\n', &line[..line.len().saturating_sub(1)]).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_that_depend_on_the_room_are_noticed() {
+        for length in (4000..4200).chain(8000..8300).chain(16300..16500).chain(32700..32800) {
+            let line = [vec![b'x'; length - 1], vec![b'\n']].concat();
+            let input = [line, b"next\n".to_vec()].concat();
+            let cut = |room: usize| {
+                let mut stream = Stream::new(Box::new(input.as_slice()), None);
+                let mut reader = LineReader { room, ..LineReader::default() };
+                let mut line = Vec::new();
+                reader.next_line(&mut stream, &mut line);
+                (line.len(), reader.room)
+            };
+            let mut stream = Stream::new(Box::new(input.as_slice()), None);
+            let mut reader = LineReader::default();
+            let mut line = Vec::new();
+            reader.next_line(&mut stream, &mut line);
+            let alone = (line.len(), reader.room);
+            for room in (12..20).map(|bits| 1 << bits) {
+                let same = cut(room) == (alone.0, alone.1.max(room));
+                assert!(same || reader.depends_on_room(), "{length} {room}");
+            }
+        }
+    }
 
     fn lines(input: &[u8]) -> Vec<Vec<u8>> {
         lines_of(LineReader::default(), input)

@@ -133,6 +133,33 @@ impl Counter {
         if new { Counted::New(id) } else { Counted::Other }
     }
 
+    /// Counts a feature so many times, as if [`Self::count`] were called that often; nothing is
+    /// decimated. Calls must not follow each other so that counters run over.
+    pub fn count_times(&mut self, feature: Feature<'_>, times: u32, warnings: WarningSink<'_>) {
+        if times == 0 || self.is_deaf() {
+            return;
+        }
+        let order = if self.state.is_multinomial() { 1 } else { feature.order };
+        let id = FeatureId::of(feature.body, feature.medium);
+        let head = Head::new(order, u32::from(feature.medium.number()));
+        let (place, new) = self.place(id, head, FeatureId(0), warnings);
+        if new && let TokenList::Texts(list) = &mut self.state.tokens {
+            append_text(list, feature.body, feature.medium);
+        }
+        if let Some(at) = place {
+            self.add_occurrences(at, times, warnings);
+            // The first of them is on the document's list by now. Text has no documents: there the
+            // list is never read.
+            if self.state.measures_entropy() && self.state.options.has(ModelOption::Mail) {
+                let id = self.state.table.cells()[at].id;
+                self.document.resize(self.document.len() + times as usize - 1, id);
+            }
+        }
+        if order == 1 {
+            self.state.characters.count_times(feature.body, times);
+        }
+    }
+
     /// The slot that occurrences of `id` are counted in, and whether it is inserted there now.
     #[inline]
     pub(super) fn place(
@@ -243,7 +270,7 @@ impl Counter {
     }
 
     /// Closes the document being read (spec model 8.1).
-    fn end_document(&mut self) {
+    pub(crate) fn end_document(&mut self) {
         let state = &mut self.state;
         if !state.measures_entropy() {
             return;

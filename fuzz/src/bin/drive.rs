@@ -11,7 +11,8 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 13] = [
+const TARGETS: [(&str, Target); 14] = [
+    ("counts", dbacl_fuzz::counts),
     ("decode", dbacl_fuzz::decode),
     ("markup", dbacl_fuzz::markup),
     ("mime", dbacl_fuzz::mime),

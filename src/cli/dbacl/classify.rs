@@ -6,8 +6,10 @@ use super::config::{Config, load};
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
+use super::records;
 use super::refit::mail::write_verdict;
 use super::signals::Signals;
+use super::structured::{Format, Id};
 use crate::cli::output::Output;
 use crate::error::Warning;
 use crate::model::settings::ModelOption;
@@ -23,6 +25,7 @@ use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// Bits of the table of empirical counts without `-h`.
@@ -37,6 +40,9 @@ fn warn(warning: Warning) {
 /// # Errors
 /// What stopped it.
 pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    if let Some(records) = config.records {
+        return records::run(config, records, signals, output);
+    }
     let set = fitted_set(&config)?;
     let measures_entropy = config.options.has(ModelOption::Entropy);
     let bits = config.bits.unwrap_or(EMPIRICAL_BITS);
@@ -81,6 +87,9 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
         prior: config.prior,
         filters: std::mem::take(&mut config.filters),
         per_file: config.per_file,
+        format: config.format,
+        results: 0,
+        line_buffered: config.line_buffered,
         status: 0,
         set,
         output,
@@ -88,9 +97,20 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
     };
     // The pipeline leaves out the extra lines in filter mode, so it must know of the filters.
     config.filters.clone_from(&classifier.filters);
+    if let Some(format) = classifier.format {
+        format.begin(classifier.output.buffer(), classifier.scorer.models());
+    }
     inputs::read(&config, signals, &mut classifier, |_, _| Ok(()))?;
     if !classifier.per_file && classifier.filters.is_empty() {
-        classifier.result();
+        let only = match config.operands.as_slice() {
+            [] => &b"stdin"[..],
+            [operand] => operand.as_bytes(),
+            _ => b"",
+        };
+        classifier.result(only);
+    }
+    if let Some(format) = classifier.format {
+        format.end(classifier.output.buffer(), classifier.results > 0);
     }
     let status = classifier.status;
     output.flush().map_err(|error| output_failure(&error))?;
@@ -162,6 +182,10 @@ struct Classifier<'a> {
     prior: bool,
     filters: Vec<usize>,
     per_file: bool,
+    format: Option<Format>,
+    /// Results printed so far.
+    results: usize,
+    line_buffered: bool,
     status: u8,
     /// What verdicts are made with (`--verdict`).
     set: Option<FittedSet>,
@@ -170,10 +194,11 @@ struct Classifier<'a> {
 }
 
 impl Classifier<'_> {
-    /// Prints the result of the document scored so far and starts a new one.
-    fn result(&mut self) {
+    /// Prints the result of the document scored so far, which has this name, and starts a new one.
+    fn result(&mut self, name: &[u8]) {
         self.scorer.settle_words();
         let standings = document::finish(&self.scorer, self.prior);
+        self.results += 1;
         if let Some(set) = &self.set {
             let scores: Vec<f64> = set.order.iter().map(|&at| standings[at].mean()).collect();
             let verdict = set.line.verdict(&scores);
@@ -187,7 +212,14 @@ impl Classifier<'_> {
             self.scorer.start_document();
             return;
         }
-        print::whole(self.output.buffer(), self.form, &self.scorer, &standings);
+        let out = self.output.buffer();
+        if let Some(format) = self.format {
+            format.separate(out, self.results == 1);
+            let confident = self.form.confidence;
+            format.result(out, &Id::Name(name), self.scorer.models(), &standings, confident);
+        } else {
+            print::whole(out, self.form, &self.scorer, &standings);
+        }
         self.status = u8::try_from(document::best(&standings) + 1).unwrap_or(u8::MAX);
         self.scorer.start_document();
     }
@@ -281,11 +313,17 @@ impl Consumer for Classifier<'_> {
         self.scorer.forget_words();
         self.tokenizer.end_of_file();
         if self.per_file && self.filters.is_empty() {
-            let out = self.output.buffer();
-            out.extend_from_slice(name);
-            out.push(b' ');
-            self.result();
-            self.output.spill()?;
+            if self.format.is_none() {
+                let out = self.output.buffer();
+                out.extend_from_slice(name);
+                out.push(b' ');
+            }
+            self.result(name);
+            if self.line_buffered {
+                self.output.flush()?;
+            } else {
+                self.output.spill()?;
+            }
         }
         Ok(())
     }

@@ -5,6 +5,8 @@
 use super::failure::{Failure, Kind};
 use super::hints;
 use super::options::Key;
+use super::records::Records;
+use super::structured::Format;
 use crate::category::mapped::{self, MappedCategory};
 use crate::cli::getopt::Event;
 use crate::cli::output::{Messages, raw};
@@ -14,6 +16,8 @@ use crate::learn::table::MAX_BITS;
 use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
 use crate::numeric::parse::atoi;
 use crate::report::print::Form;
+use crate::scale::counts::{Counts, Documents, counting_options};
+use crate::scale::replay::Order;
 use crate::score::model::{Model, PatternSet};
 use crate::token::PatternId;
 use crate::token::pattern::PatternList;
@@ -30,6 +34,10 @@ pub enum Task {
     Learn(PathBuf),
     /// Compare texts with categories.
     Classify,
+    /// Count the features of the inputs into this file.
+    Count(PathBuf),
+    /// Merge the counts in the operands into this file.
+    Merge(PathBuf),
     /// Print this text and end well.
     Print(String),
 }
@@ -89,6 +97,20 @@ pub struct Config {
     pub online: Option<PathBuf>,
     /// `-O`, in order.
     pub merges: Vec<PathBuf>,
+    /// Counts to learn from instead of inputs (`--fit`).
+    pub counts: Option<Counts>,
+    /// The order of features of `--fit` (`--canonical`).
+    pub count_order: Order,
+    /// Place of the counted shard (`--place`).
+    pub place: Option<u32>,
+    /// Processors to use (`--threads`), if given.
+    pub threads: Option<usize>,
+    /// Form of results for programs (`--format`).
+    pub format: Option<Format>,
+    /// What a line of the input is, if each is a document (`--input`).
+    pub records: Option<Records>,
+    /// Write each result at once (`--line-buffered`).
+    pub line_buffered: bool,
     /// The character set of the run.
     pub locale: Locale,
     /// Status 0 for any verdict, `sysexits.h` for errors.
@@ -112,6 +134,10 @@ pub struct Builder<'a> {
     variable: &'a dyn Fn(&str) -> Option<OsString>,
     learn: Option<PathBuf>,
     classify: bool,
+    count: Option<PathBuf>,
+    merge: Option<PathBuf>,
+    fit: Vec<PathBuf>,
+    has_order: bool,
     scheme: Option<Scheme>,
     reference: Option<Reference>,
     wide: bool,
@@ -157,6 +183,13 @@ impl<'a> Builder<'a> {
             memory_map: false,
             online: None,
             merges: Vec::new(),
+            counts: None,
+            count_order: Order::Appearance,
+            place: None,
+            threads: None,
+            format: None,
+            records: None,
+            line_buffered: false,
             locale,
             strict,
             keep_nul: false,
@@ -171,6 +204,10 @@ impl<'a> Builder<'a> {
             variable,
             learn: None,
             classify: false,
+            count: None,
+            merge: None,
+            fit: Vec::new(),
+            has_order: false,
             scheme: None,
             reference: None,
             wide: false,
@@ -266,7 +303,10 @@ impl<'a> Builder<'a> {
                 }
             }
             Key::Order => match u8::try_from(number) {
-                Ok(order @ 1..=7) => config.order = order,
+                Ok(order @ 1..=7) => {
+                    config.order = order;
+                    self.has_order = true;
+                }
                 _ => return usage("the -w switch needs a number between 1 and 7"),
             },
             Key::Quality => match u8::try_from(number) {
@@ -351,6 +391,32 @@ impl<'a> Builder<'a> {
                 return usage("this option goes with --refit, or alone");
             }
             Key::Keep => config.keep = Some(PathBuf::from(value)),
+            Key::Count | Key::Merge | Key::Fit if bytes.is_empty() => {
+                return usage("a file of counts needs a name");
+            }
+            Key::Count => self.count = Some(PathBuf::from(value)),
+            Key::Merge => self.merge = Some(PathBuf::from(value)),
+            Key::Fit => self.fit.push(PathBuf::from(value)),
+            Key::Place => match parsed(bytes) {
+                Some(place) => config.place = Some(place),
+                None => return usage("--place needs a number from 0 to 4294967295"),
+            },
+            Key::Canonical => config.count_order = Order::Canonical,
+            Key::Threads => match parsed(bytes) {
+                Some(threads @ 0..=1024) => {
+                    config.threads = usize::try_from(threads).ok().filter(|&threads| threads > 0);
+                }
+                _ => return usage("--threads needs a number from 1 to 1024, or 0 for all"),
+            },
+            Key::Format => match Format::by_name(bytes) {
+                Some(format) => config.format = Some(format),
+                None => return usage("--format needs one of json, ndjson, tsv"),
+            },
+            Key::Input => match Records::by_name(bytes) {
+                Some(records) => config.records = Some(records),
+                None => return usage("--input needs one of ndjson, lines"),
+            },
+            Key::LineBuffered => config.line_buffered = true,
             Key::Strict => config.strict = true,
             Key::Quiet => self.messages.be_quiet(),
             Key::KeepNul => config.keep_nul = true,
@@ -557,10 +623,51 @@ impl<'a> Builder<'a> {
         if self.config.strict && self.misread {
             return Err(Failure::silent(Kind::Usage));
         }
-        if self.learn.is_some() == self.classify {
+        let tasks =
+            [self.learn.is_some(), self.classify, self.count.is_some(), self.merge.is_some()];
+        let tasks = tasks.iter().filter(|&&task| task).count();
+        if self.count.is_none() && self.merge.is_none() && tasks != 1 {
             return usage("please use either -c or -l option.");
         }
-        let learning = self.learn.is_some();
+        if tasks != 1 {
+            return usage("please use only one of -l, -c, --count and --merge.");
+        }
+        if let Some(target) = self.merge {
+            self.config.task = Task::Merge(target);
+            return Ok(self.config);
+        }
+        if self.count.is_none() && self.config.place.is_some() {
+            return usage("--place goes with --count");
+        }
+        if self.fit.is_empty() && self.config.count_order == Order::Canonical {
+            return usage("--canonical goes with --fit");
+        }
+        if self.learn.is_none() && !self.fit.is_empty() {
+            return usage("--fit goes with -l");
+        }
+        let for_programs = self.config.format.is_some() || self.config.records.is_some();
+        if for_programs && !self.classify {
+            return usage("--format and --input go with -c");
+        }
+        let form = self.config.form;
+        let shows = form.append || self.config.dump || self.config.debug;
+        if for_programs && (shows || !self.config.filters.is_empty()) {
+            return usage("--format and --input do not go with -a, -A, -d, -D and -f");
+        }
+        if for_programs && (self.config.verdict || self.config.explain.is_some()) {
+            return usage("--format and --input do not go with --verdict and --explain");
+        }
+        if self.config.keep.is_some() && self.count.is_some() {
+            return usage("--keep goes with -l, not with --count");
+        }
+        if self.config.keep.is_some() && !self.fit.is_empty() {
+            return usage("--keep needs the documents; it does not go with --fit");
+        }
+        if self.config.records.is_some() && self.config.per_file {
+            return usage("--input does not go with -F");
+        }
+        self.adopt_counts()?;
+        let learning = self.learn.is_some() || self.count.is_some();
         let config = &mut self.config;
         if config.form.confidence && (config.online.is_some() || !config.merges.is_empty()) {
             config.options.remove(HtmlComments);
@@ -645,8 +752,74 @@ impl<'a> Builder<'a> {
                 self.messages.hint(&hint);
             }
         }
-        config.task = self.learn.map_or(Task::Classify, Task::Learn);
+        let fits = |counts: &Counts| {
+            counts.settings.options == counting_options(config.options)
+                && (config.options.has(Mail) || counts.settings.documents == Documents::None)
+        };
+        if !config.counts.as_ref().is_none_or(fits) {
+            return usage("these options do not go with --fit");
+        }
+        config.task = match (self.count, self.learn) {
+            (Some(target), _) => Task::Count(target),
+            (None, Some(path)) => Task::Learn(path),
+            (None, None) => Task::Classify,
+        };
         Ok(self.config)
+    }
+
+    /// Loads the counts of `--fit`, and takes over how they were counted.
+    fn adopt_counts(&mut self) -> Result<(), Failure> {
+        if self.fit.is_empty() {
+            return Ok(());
+        }
+        let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
+        let config = &mut self.config;
+        if !config.operands.is_empty() {
+            return usage("--fit reads no other input");
+        }
+        if config.decimation.is_some() {
+            return usage("-x has no effect on what was counted; it does not go with --fit");
+        }
+        let counts = super::count::load_all(&self.fit, config.locale)?;
+        let theirs = &counts.settings;
+        let united = ModelOptions::from_bits(
+            counting_options(config.options).bits() | theirs.options.bits(),
+        );
+        let name = self.fit[0].display();
+        let refuse = |what: &str| {
+            let text = format!("{name} was counted with {what}; leave that to the counts");
+            Err(Failure::new(Kind::Usage, text))
+        };
+        if united != theirs.options {
+            return refuse("other options (-T, -j or -S)");
+        }
+        if self.scheme.is_some_and(|scheme| scheme != theirs.scheme) {
+            return refuse("another tokenizing scheme (-e)");
+        }
+        if self.has_order && config.order != theirs.order {
+            return refuse("another order of n-grams (-w)");
+        }
+        if config.form.confidence && theirs.documents == Documents::Bags {
+            return refuse("no order of tokens in documents (-X)");
+        }
+        let given = config.own_patterns.iter().map(|&pattern| config.patterns.stored(pattern));
+        let given: Vec<Vec<u8>> = given.collect();
+        if given.is_empty() {
+            for text in &theirs.patterns {
+                let messages = self.messages;
+                let mut warn = |warning: Warning| messages.warning(&warning.0);
+                let pattern = config.patterns.add(text, &mut warn)?;
+                config.own_patterns.push(pattern);
+            }
+        } else if given != theirs.patterns {
+            return refuse("other regular expressions (-g)");
+        }
+        let bits = config.options.bits() | theirs.options.bits();
+        config.options = ModelOptions::from_bits(bits);
+        config.order = theirs.order;
+        self.scheme = Some(theirs.scheme);
+        config.counts = Some(counts);
+        Ok(())
     }
 }
 
@@ -684,6 +857,12 @@ pub fn resolve(folder: Option<&OsStr>, name: &[u8]) -> PathBuf {
     }
     path.extend_from_slice(name);
     PathBuf::from(OsString::from_vec(path))
+}
+
+/// A whole number in digits only.
+fn parsed(bytes: &[u8]) -> Option<u32> {
+    let digits = bytes.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(bytes).ok().filter(|_| digits)?.parse().ok()
 }
 
 /// The part of a path behind its last slash.

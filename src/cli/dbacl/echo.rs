@@ -14,6 +14,15 @@ pub struct Echo {
 }
 
 impl Echo {
+    /// Whether a line is to be processed; with [`Self::indented`] it loses its blank.
+    pub fn is_processed(self, line: &mut Vec<u8>) -> bool {
+        let process = !self.indented || line.first() == Some(&b' ');
+        if self.indented && process {
+            line.remove(0);
+        }
+        process
+    }
+
     /// Shows a line as asked for; returns whether it is to be processed. With [`Self::indented`]
     /// the line loses its blank; other lines are shown with the `(null)` that the reference prints
     /// (case text/append-and-indent).
@@ -21,13 +30,7 @@ impl Echo {
     /// # Errors
     /// Those of the output.
     pub fn raw_line(self, line: &mut Vec<u8>, output: &mut Output) -> io::Result<bool> {
-        let mut process = true;
-        if self.indented {
-            process = line.first() == Some(&b' ');
-            if process {
-                line.remove(0);
-            }
-        }
+        let process = self.is_processed(line);
         if self.append {
             let out = output.buffer();
             if process {

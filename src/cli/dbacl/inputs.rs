@@ -8,12 +8,12 @@ use super::signals::Signals;
 use crate::error::{Error, Warning};
 use crate::filter::Filter;
 use crate::input::source::{self, Operand, Source};
-use crate::pipeline::{Consumer, Pipeline};
+use crate::pipeline::{Consumer, Ending, Pipeline};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
 /// Reads all operands, or standard input, into `consumer`. `announce` is told each source's name
-/// before it is read, `None` for standard input.
+/// before it is read, `None` for standard input. Returns what would carry over to further input.
 ///
 /// # Errors
 /// An operand that cannot be opened, an interrupt, output that cannot be written.
@@ -22,7 +22,7 @@ pub fn read<C: Consumer>(
     signals: &Signals,
     consumer: &mut C,
     mut announce: impl FnMut(&mut C, Option<&[u8]>) -> io::Result<()>,
-) -> Result<(), Failure> {
+) -> Result<Ending, Failure> {
     let filter = Filter::new(config.options, config.locale);
     let extra_lines = config.filters.is_empty();
     let mut pipeline = Pipeline::new(filter, extra_lines, Some(&signals.stop));
@@ -41,22 +41,15 @@ pub fn read<C: Consumer>(
             }
             MESSAGES.warning(&format!("{}: {error}, reading stopped there", lossy(&name)));
         }
-        if signals.interrupted() {
-            MESSAGES.signal("caught interrupt request, exiting");
-            return Err(Failure::silent(Kind::Interrupted));
-        }
-        if signals.stopped() && !said {
-            said = true;
-            MESSAGES.signal("caught termination request, ignoring further input");
-        }
-        Ok(())
+        after_signals(signals, &mut said)
     };
     let mut announce = |consumer: &mut C, name: Option<&[u8]>| {
         announce(consumer, name).map_err(|error| output_failure(&error))
     };
     if config.operands.is_empty() {
         announce(consumer, None)?;
-        return read(source::standard_input(), consumer);
+        read(source::standard_input(), consumer)?;
+        return Ok(pipeline.ending());
     }
     let mut unlisted = 0;
     let mut warn = |warning: Warning| {
@@ -93,6 +86,21 @@ pub fn read<C: Consumer>(
     }
     if config.strict && unlisted > 0 {
         return Err(Failure::silent(Kind::NoInput));
+    }
+    Ok(pipeline.ending())
+}
+
+/// Says which signal ended reading, if one did.
+///
+/// # Errors
+/// An interrupt: nothing is to be written.
+pub fn after_signals(signals: &Signals, said: &mut bool) -> Result<(), Failure> {
+    if signals.interrupted() {
+        MESSAGES.signal("caught interrupt request, exiting");
+        return Err(Failure::silent(Kind::Interrupted));
+    }
+    if signals.stopped() && !std::mem::replace(said, true) {
+        MESSAGES.signal("caught termination request, ignoring further input");
     }
     Ok(())
 }

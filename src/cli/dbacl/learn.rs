@@ -10,6 +10,7 @@ use super::inputs;
 use super::lock::Lock;
 use super::refit::store;
 use super::signals::Signals;
+use super::threads;
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped;
 use crate::category::writer;
@@ -29,6 +30,7 @@ use crate::refit::documents::{Collector, Corpus};
 use crate::refit::header::RefitLine;
 use crate::report::{cformat, dump, token};
 use crate::save::{self, Disk};
+use crate::scale::replay::replay;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
 use crate::token::ngram::Window;
@@ -42,6 +44,10 @@ use std::path::Path;
 fn warn(warning: Warning) {
     MESSAGES.warning(&warning.0);
 }
+
+/// Said of counts whose parts were not read as they would have been in one go.
+pub(super) const INEXACT: &str = "a part of the input was read otherwise than it would have been in one go, because of very long \
+     lines or a broken attachment before it; a few features may differ";
 
 /// Learns the category at `path`.
 ///
@@ -76,6 +82,29 @@ pub fn run(
     let state = initial_state(config, &mut settings, output)?;
     let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
     let mut counter = Counter::new(state, &settings, verbose);
+    let counts = match config.counts.take() {
+        Some(counts) => Some(counts),
+        None => threads::count(config, &patterns, signals, &counter)?,
+    };
+    if let Some(counts) = counts {
+        let order = config.count_order;
+        replay(&counts, order, &mut counter, &mut warn)
+            .map_err(|fault| Failure::new(Kind::Data, fault.to_string()))?;
+        if counts.is_inexact() {
+            MESSAGES.warning(INEXACT);
+        }
+        // Words are quicker to fit than texts.
+        if patterns.is_empty() {
+            counter.expect_words(config.order);
+        }
+        drop(counts);
+        let mut state = counter.into_state(&mut warn);
+        if let Some(status) = is_unlearnable(config, &state, output)? {
+            return Ok(status);
+        }
+        let status = conclude(config, path, &settings, &patterns, &mut state, output)?;
+        return whole_text(config, signals, status);
+    }
     let by_words = config.keep.is_none()
         && patterns.is_empty()
         && !config.debug
@@ -123,15 +152,8 @@ pub fn run(
     })?;
     let Learner { counter, mut patterns, notes, keeper, .. } = learner;
     let mut state = counter.into_state(&mut warn);
-    if !state.table.has_room(state.used) {
-        let bits = state.table.bits() + 1;
-        MESSAGES.warning(&format!("table full, some tokens ignored - try with option -h {bits}"));
-    }
-    if state.used == 0 {
-        MESSAGES.warning("no tokens matched - have I learned nothing?");
-        output.flush().map_err(|error| output_failure(&error))?;
-        // Who asks for a category and gets none should know.
-        return if config.strict { Err(Failure::silent(Kind::Data)) } else { Ok(0) };
+    if let Some(status) = is_unlearnable(config, &state, output)? {
+        return Ok(status);
     }
     if let Some(notes) = notes {
         let full = !state.table.has_room(state.used);
@@ -145,6 +167,30 @@ pub fn run(
         let features = store::settings(state.options, settings.scheme, state.max_order, &stored);
         store::keep(ledger, features, &base_name(path), adds, &keeper.corpus)?;
     }
+    whole_text(config, signals, status)
+}
+
+/// Says that the table is full, if it is; the exit status if there is nothing to learn.
+fn is_unlearnable(
+    config: &Config,
+    state: &LearningState,
+    output: &mut Output,
+) -> Result<Option<u8>, Failure> {
+    if !state.table.has_room(state.used) {
+        let bits = state.table.bits() + 1;
+        MESSAGES.warning(&format!("table full, some tokens ignored - try with option -h {bits}"));
+    }
+    if state.used > 0 {
+        return Ok(None);
+    }
+    MESSAGES.warning("no tokens matched - have I learned nothing?");
+    output.flush().map_err(|error| output_failure(&error))?;
+    // Who asks for a category and gets none should know.
+    if config.strict { Err(Failure::silent(Kind::Data)) } else { Ok(Some(0)) }
+}
+
+/// The exit status of a category that was saved.
+fn whole_text(config: &Config, signals: &Signals, status: u8) -> Result<u8, Failure> {
     if config.strict && signals.stopped() {
         // Saved, but not from all of the text.
         return Err(Failure::silent(Kind::Interrupted));

@@ -3,6 +3,7 @@
 
 mod classify;
 pub(super) mod config;
+mod count;
 mod echo;
 pub(super) mod failure;
 mod help;
@@ -12,8 +13,11 @@ mod learn;
 mod lock;
 pub mod method;
 pub mod options;
+mod records;
 mod refit;
 mod signals;
+mod structured;
+mod threads;
 
 use crate::cli::getopt::{self, Event};
 use crate::cli::output::{Messages, Output};
@@ -170,6 +174,8 @@ fn perform(mut config: Config, output: &mut Output) -> Result<u8, Failure> {
             let is_html = config.explain == Some(true);
             refit::explain::run(config, is_html, &signals, output)
         }
+        Task::Count(target) => count::run(&mut config, &target, &signals, output),
+        Task::Merge(target) => count::merge(&config, &target, output),
         Task::Classify | Task::Print(_) => classify::run(config, &signals, output),
     }
 }

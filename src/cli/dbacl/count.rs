@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Counting without learning (`--count`), and merging counts (`--merge`).
+
+use super::MESSAGES;
+use super::config::Config;
+use super::echo::Echo;
+use super::failure::{Failure, Kind, output_failure};
+use super::inputs;
+use super::learn::INEXACT;
+use super::signals::Signals;
+use super::threads;
+use crate::cli::output::Output;
+use crate::error::Error;
+use crate::learn::online;
+use crate::model::settings::{Locale, ModelOption};
+use crate::pipeline::{Consumer, LineState};
+use crate::save::{self, Disk};
+use crate::scale::counting::Counting;
+use crate::scale::counts::{CountSettings, Counts, Documents, counting_options};
+use crate::scale::{dump, file};
+use crate::token::Feature;
+use crate::token::pattern::PatternList;
+use crate::token::tokenizer::Tokenizer;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// How the run counts.
+pub fn settings(config: &Config) -> CountSettings {
+    let mail = config.options.has(ModelOption::Mail);
+    CountSettings {
+        options: counting_options(config.options),
+        scheme: config.scheme,
+        order: config.order,
+        locale: config.locale,
+        documents: match (mail, config.form.confidence) {
+            (false, _) => Documents::None,
+            (true, false) => Documents::Bags,
+            (true, true) => Documents::Sequences,
+        },
+        keeps_nul: config.keep_nul,
+        patterns: config.own_patterns.iter().map(|&id| config.patterns.stored(id)).collect(),
+    }
+}
+
+/// Counts the inputs into `target`.
+///
+/// # Errors
+/// What stopped it; nothing is written then.
+pub fn run(
+    config: &mut Config,
+    target: &Path,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    if config.decimation.is_some() {
+        let text = "-x draws lots in the order of the input, so parts cannot be counted with it";
+        return Err(Failure::new(Kind::Usage, text));
+    }
+    if config.online.is_some() || !config.merges.is_empty() {
+        let text = "-o and -O go with -l; --merge reads online memory dumps, too";
+        return Err(Failure::new(Kind::Usage, text));
+    }
+    config.patterns.refuse_unstorable()?;
+    let how = settings(config);
+    let mut patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
+    let place = config.place;
+    let in_parallel = threads::read(config, &how, &patterns, signals)?;
+    let counts = match in_parallel {
+        Some(counts) if place.is_none() => counts.without_places().ok_or_else(too_many)?,
+        Some(counts) => counts.at_place(place.unwrap_or(0)).ok_or_else(too_many)?,
+        None => {
+            let mut reader = Reader::new(config, how, place.is_some(), signals);
+            reader.patterns = Some(&mut patterns);
+            reader.counting.start_shard(place.unwrap_or(0));
+            let ending = inputs::read(config, signals, &mut reader, |_, _| Ok(()))?;
+            reader.counting.end_shard(ending);
+            reader.counting.into_counts().ok_or_else(too_many)?
+        }
+    };
+    if counts.features() == 0 {
+        MESSAGES.warning("no tokens matched - have I counted nothing?");
+    }
+    save(target, &counts, output)
+}
+
+fn too_many() -> Failure {
+    Failure::new(Kind::Data, "there are too many features or occurrences to count")
+}
+
+/// Merges the operands into `target`.
+///
+/// # Errors
+/// What stopped it; nothing is written then.
+pub fn merge(config: &Config, target: &Path, output: &mut Output) -> Result<u8, Failure> {
+    if config.operands.is_empty() {
+        return Err(Failure::new(Kind::Usage, "--merge needs counts to merge"));
+    }
+    let paths: Vec<PathBuf> = config.operands.iter().map(PathBuf::from).collect();
+    let counts = load_all(&paths, config.locale)?;
+    if counts.is_inexact() {
+        MESSAGES.warning(INEXACT);
+    }
+    save(target, &counts, output)
+}
+
+/// Loads and merges counts, and online memory dumps.
+///
+/// # Errors
+/// The first file that cannot be read or merged.
+pub fn load_all(paths: &[PathBuf], locale: Locale) -> Result<Counts, Failure> {
+    let mut merged: Option<Counts> = None;
+    for path in paths {
+        let counts = load(path, locale)?;
+        match &mut merged {
+            None => merged = Some(counts),
+            Some(merged) => merged.absorb(&counts).map_err(|fault| {
+                let text = format!("cannot merge {}: {fault}", path.display());
+                Failure::new(Kind::Data, text)
+            })?,
+        }
+    }
+    merged.ok_or_else(|| Failure::new(Kind::Usage, "there are no counts to merge"))
+}
+
+fn load(path: &Path, locale: Locale) -> Result<Counts, Failure> {
+    let name = path.display();
+    let unopened = |error: io::Error| Failure::new(Kind::NoInput, format!("{name}: {error}"));
+    let mut source: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        let file = File::open(path).map_err(unopened)?;
+        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            return Err(unopened(io::ErrorKind::IsADirectory.into()));
+        }
+        Box::new(file)
+    };
+    let mut beginning = Vec::new();
+    let length = online::MAGIC.len() as u64;
+    source.by_ref().take(length).read_to_end(&mut beginning).map_err(unopened)?;
+    let is_dump = beginning == online::MAGIC;
+    let mut whole = beginning.as_slice().chain(source);
+    let unusable = |what: &dyn std::fmt::Display| {
+        Failure::new(Kind::Data, format!("cannot use the counts in {name}: {what}"))
+    };
+    if is_dump {
+        let mut bytes = Vec::new();
+        whole.read_to_end(&mut bytes).map_err(unopened)?;
+        let read = online::read(&bytes).map_err(|fault| unusable(&dump::reason(&fault)))?;
+        return dump::counts(&read, locale).map_err(|fault| unusable(&fault));
+    }
+    file::read(&mut whole).map_err(|fault| unusable(&fault))
+}
+
+fn save(target: &Path, counts: &Counts, output: &mut Output) -> Result<u8, Failure> {
+    if target == Path::new("-") {
+        let mut out = Through(output);
+        file::write(&mut out, counts).map_err(|error| output_failure(&error))?;
+        return Ok(0);
+    }
+    let mut write = |out: &mut dyn Write| file::write(out, counts);
+    save::replace(&Disk, target, file::KIND, &mut write).map_err(|error| {
+        let kind = match &error {
+            Error::Occupied { .. } | Error::Temporary { .. } => Kind::Create,
+            _ => Kind::Write,
+        };
+        Failure::new(kind, format!("{error}; no counts were written"))
+    })?;
+    output.flush().map_err(|error| output_failure(&error))?;
+    Ok(0)
+}
+
+/// Standard output as a writer.
+struct Through<'a>(&'a mut Output);
+
+impl Write for Through<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.buffer().extend_from_slice(bytes);
+        self.0.spill()?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Takes the lines of the inputs and counts their features.
+pub struct Reader<'a> {
+    /// The counts.
+    pub counting: Counting,
+    /// The regular expressions, if there are any.
+    pub patterns: Option<&'a mut PatternList>,
+    tokenizer: Tokenizer,
+    keep_case: bool,
+    standard: bool,
+    echo: Echo,
+    signals: &'a Signals,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader for the run.
+    pub fn new(
+        config: &Config,
+        settings: CountSettings,
+        is_placed: bool,
+        signals: &'a Signals,
+    ) -> Self {
+        let has = |option| config.options.has(option);
+        let keep_case = has(ModelOption::KeepCase);
+        let straddle = has(ModelOption::Straddle);
+        Self {
+            counting: Counting::new(settings, is_placed),
+            patterns: None,
+            tokenizer: Tokenizer::new(config.scheme, keep_case, straddle, config.order),
+            keep_case,
+            standard: has(ModelOption::StandardTokenizer),
+            echo: Echo { append: false, indented: config.indented },
+            signals,
+        }
+    }
+}
+
+impl Consumer for Reader<'_> {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        if self.signals.take_reload() {
+            MESSAGES.signal("caught SIGUSR1 request, ignoring");
+        }
+        Ok(self.echo.is_processed(line))
+    }
+
+    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
+        self.counting.line_of_mail(state.in_header);
+        if !state.kept {
+            return Ok(());
+        }
+        let medium = state.medium;
+        if let Some(patterns) = &mut self.patterns {
+            let counting = &mut self.counting;
+            patterns.features(line, self.keep_case, &mut |pattern, order, body| {
+                let pattern = Some(pattern);
+                counting.pattern_feature(&Feature { body, medium, order, pattern });
+            });
+        }
+        if self.standard {
+            self.tokenizer.line(line, &mut self.counting.words(medium));
+        }
+        Ok(())
+    }
+
+    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
+        self.counting.end_of_file();
+        self.tokenizer.end_of_file();
+        Ok(())
+    }
+}

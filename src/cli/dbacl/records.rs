@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Documents as records: one JSON object, or one text, a line (`--input`). Each is classified as a file
+//! of its own would be, whatever came before it; results come in the order of the records.
+
+use super::MESSAGES;
+use super::config::{Config, load, lossy};
+use super::failure::{Failure, Kind, output_failure};
+use super::inputs;
+use super::signals::Signals;
+use super::structured::{Format, Id};
+use crate::cli::output::Output;
+use crate::error::Warning;
+use crate::filter::Filter;
+use crate::input::source::{self, Operand, Source};
+use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
+use crate::pipeline::{Consumer, LineState, Pipeline};
+use crate::score::document;
+use crate::score::model::Model;
+use crate::score::scorer::Scorer;
+use crate::token::Feature;
+use crate::token::ngram::Window;
+use crate::token::pattern::PatternList;
+use crate::token::tokenizer::Tokenizer;
+use serde_json::Value;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+/// Bits of the table of empirical counts without `-h`.
+const EMPIRICAL_BITS: u8 = 15;
+/// Bytes read at a time: what is at hand is classified before more is waited for.
+const BLOCK: usize = 1 << 20;
+/// Bytes that make a thread worth starting.
+const SHARE: usize = 1 << 14;
+
+/// What a line of the input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Records {
+    /// A JSON object with a `text` and perhaps an `id`.
+    Ndjson,
+    /// A document.
+    Lines,
+}
+
+impl Records {
+    /// The kind of this name.
+    pub fn by_name(name: &[u8]) -> Option<Self> {
+        match name {
+            b"ndjson" => Some(Self::Ndjson),
+            b"lines" => Some(Self::Lines),
+            _ => None,
+        }
+    }
+}
+
+/// Classifies the records of all inputs.
+///
+/// # Errors
+/// What stopped it; records that cannot be read only make the status an error's.
+pub fn run(
+    mut config: Config,
+    records: Records,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let threads = config
+        .threads
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
+    let threads = if config.patterns.is_empty() { threads } else { 1 };
+    let models = std::mem::take(&mut config.models);
+    let paths = std::mem::take(&mut config.model_paths);
+    let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
+    let how = How::new(&config, records);
+    let mut crew = Crew { workers: vec![Worker::new(&how, models, patterns)], paths, threads, how };
+    let format = crew.how.format;
+    format.begin(output.buffer(), crew.workers[0].scorer.models());
+    let mut state = Run { first: true, number: 1, faults: 0, said: false };
+    let mut each = |source: Source| -> Result<(), Failure> {
+        let name = source.name.clone();
+        let error = state.source(source, &mut crew, signals, output)?;
+        if let Some(error) = error {
+            MESSAGES.warning(&format!("{}: {error}, reading stopped there", lossy(&name)));
+        }
+        inputs::after_signals(signals, &mut state.said)
+    };
+    if config.operands.is_empty() {
+        each(source::standard_input())?;
+    }
+    let mut warn = |warning: Warning| MESSAGES.warning(&warning.0);
+    for operand in &config.operands {
+        let opened = source::open(operand, &mut warn)
+            .map_err(|error| Failure::new(Kind::NoInput, format!("couldn't open {error}")))?;
+        match opened {
+            Operand::File(source) => each(source)?,
+            Operand::Folder(paths) => {
+                for source in paths.iter().filter_map(|path| source::open_entry(path)) {
+                    each(source)?;
+                }
+            }
+        }
+        if signals.stopped() {
+            break;
+        }
+    }
+    format.end(output.buffer(), !state.first);
+    output.flush().map_err(|error| output_failure(&error))?;
+    if state.faults > 0 {
+        let text = format!("{} of {} records are not valid", state.faults, state.number - 1);
+        return Err(Failure::new(Kind::Data, text));
+    }
+    Ok(0)
+}
+
+/// How records are classified; shared by all threads.
+#[derive(Debug, Clone)]
+struct How {
+    records: Records,
+    format: Format,
+    options: ModelOptions,
+    scheme: Scheme,
+    order: u8,
+    locale: Locale,
+    keeps_nul: bool,
+    empirical_bits: Option<u8>,
+    prior: bool,
+    confident: bool,
+}
+
+impl How {
+    fn new(config: &Config, records: Records) -> Self {
+        let measures_entropy = config.options.has(ModelOption::Entropy);
+        let bits = config.bits.unwrap_or(EMPIRICAL_BITS);
+        Self {
+            records,
+            format: config.format.unwrap_or(Format::Ndjson),
+            options: config.options,
+            scheme: config.scheme,
+            order: config.order,
+            locale: config.locale,
+            keeps_nul: config.keep_nul,
+            empirical_bits: measures_entropy.then_some(bits),
+            prior: config.prior,
+            confident: config.form.confidence,
+        }
+    }
+}
+
+/// How far a run has got.
+struct Run {
+    first: bool,
+    number: u64,
+    faults: u64,
+    said: bool,
+}
+
+impl Run {
+    /// Classifies the records of a source; returns the error that ended it, if one did.
+    fn source(
+        &mut self,
+        mut source: Source,
+        crew: &mut Crew,
+        signals: &Signals,
+        output: &mut Output,
+    ) -> Result<Option<io::Error>, Failure> {
+        let mut bytes = Vec::new();
+        let mut searched = 0;
+        loop {
+            let (error, ended) = match read_some(&mut *source.reader, &mut bytes) {
+                Ok(length) => (None, length == 0),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted && !signals.stopped() => {
+                    continue;
+                }
+                Err(error) => (Some(error), true),
+            };
+            if signals.stopped() {
+                return Ok(None);
+            }
+            let newline = memchr::memrchr(b'\n', &bytes[searched..]);
+            let whole = match newline {
+                _ if ended => bytes.len(),
+                Some(at) => searched + at + 1,
+                None => 0,
+            };
+            if whole > 0 {
+                if signals.take_reload() {
+                    crew.reload();
+                }
+                self.batch(&bytes[..whole], crew, output)?;
+                bytes.drain(..whole);
+            }
+            searched = bytes.len();
+            if ended {
+                return Ok(error.filter(|error| error.kind() != io::ErrorKind::Interrupted));
+            }
+        }
+    }
+
+    /// Classifies whole lines, and writes the results.
+    fn batch(&mut self, lines: &[u8], crew: &mut Crew, output: &mut Output) -> Result<(), Failure> {
+        let parts = parts(lines, crew.threads);
+        crew.grow(parts.len());
+        let mut from = self.number;
+        let numbers: Vec<u64> = parts
+            .iter()
+            .map(|part| {
+                let first = from;
+                from += records_in(part).count() as u64;
+                first
+            })
+            .collect();
+        self.number = from;
+        let how = &crew.how;
+        let done: Vec<Part> = if let [part] = parts[..] {
+            vec![crew.workers[0].part(part, numbers[0], how)]
+        } else {
+            std::thread::scope(|scope| {
+                let jobs = crew.workers.iter_mut().zip(parts.iter().zip(&numbers));
+                let jobs: Vec<_> = jobs
+                    .map(|(worker, (part, &number))| {
+                        scope.spawn(move || worker.part(part, number, how))
+                    })
+                    .collect();
+                // A panic goes on in this thread, and ends the run as an error.
+                jobs.into_iter()
+                    .map(|job| job.join().unwrap_or_else(|p| std::panic::resume_unwind(p)))
+                    .collect()
+            })
+        };
+        for part in done {
+            self.faults += part.faults;
+            for result in part.results() {
+                how.format.separate(output.buffer(), self.first);
+                self.first = false;
+                output.buffer().extend_from_slice(result);
+            }
+            output.spill().map_err(|error| output_failure(&error))?;
+        }
+        // More may have to be waited for: what is known goes out before.
+        output.flush().map_err(|error| output_failure(&error))
+    }
+}
+
+fn read_some(reader: &mut dyn Read, bytes: &mut Vec<u8>) -> io::Result<usize> {
+    let before = bytes.len();
+    bytes.resize(before + BLOCK, 0);
+    let read = reader.read(&mut bytes[before..]);
+    bytes.truncate(before + *read.as_ref().unwrap_or(&0));
+    read
+}
+
+/// Cuts whole lines into parts of about the same size, at most `number`.
+fn parts(lines: &[u8], number: usize) -> Vec<&[u8]> {
+    let number = number.min(lines.len() / SHARE).max(1);
+    let mut parts = Vec::new();
+    let mut rest = lines;
+    for left in (1..=number).rev() {
+        let target = rest.len() / left;
+        let end = if left == 1 {
+            rest.len()
+        } else {
+            memchr::memchr(b'\n', &rest[target..]).map_or(rest.len(), |at| target + at + 1)
+        };
+        let (part, behind) = rest.split_at(end);
+        if !part.is_empty() {
+            parts.push(part);
+        }
+        rest = behind;
+    }
+    parts
+}
+
+/// The lines that are records: all but empty ones, without their ends.
+fn records_in(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = lines.split(|&byte| byte == b'\n');
+    let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    lines.filter(|line| !line.iter().all(u8::is_ascii_whitespace))
+}
+
+/// Results of a part.
+#[derive(Default)]
+struct Part {
+    text: Vec<u8>,
+    /// Where each result ends.
+    ends: Vec<usize>,
+    faults: u64,
+}
+
+impl Part {
+    fn results(&self) -> impl Iterator<Item = &[u8]> {
+        let mut from = 0;
+        self.ends.iter().map(move |&to| &self.text[std::mem::replace(&mut from, to)..to])
+    }
+}
+
+/// The threads' scorers; the first one's categories are opened before the run.
+struct Crew {
+    workers: Vec<Worker>,
+    paths: Vec<Option<PathBuf>>,
+    threads: usize,
+    how: How,
+}
+
+impl Crew {
+    /// Sees that there are `number` workers, if the categories can be opened again.
+    fn grow(&mut self, number: usize) {
+        while self.workers.len() < number {
+            let Ok(models) = self.models() else {
+                MESSAGES.warning("a category is gone; going on with one thread");
+                self.threads = 1;
+                return;
+            };
+            let patterns = PatternList::new(self.how.locale);
+            self.workers.push(Worker::new(&self.how, models, patterns));
+        }
+    }
+
+    fn models(&self) -> Result<Vec<Model>, Failure> {
+        let old = self.workers[0].scorer.models();
+        let each = self.paths.iter().zip(old).map(|(path, old)| match path {
+            None => Ok(Model::random()),
+            Some(path) => Ok(Model::learned(old.name.clone(), load(path)?, old.patterns)),
+        });
+        each.collect()
+    }
+
+    /// Loads the categories anew; if one cannot be loaded all stay as they are.
+    fn reload(&mut self) {
+        MESSAGES.signal("caught SIGUSR1 request, reloading categories asap");
+        match self.models() {
+            Ok(models) => {
+                self.workers.truncate(1);
+                self.workers[0].scorer.set_models(models);
+            }
+            Err(failure) => {
+                for line in &failure.lines {
+                    MESSAGES.warning(&format!("{line}; keeping the old one"));
+                }
+            }
+        }
+    }
+}
+
+/// Scores one record after the other.
+struct Worker {
+    scorer: Scorer,
+    patterns: PatternList,
+    tokenizer: Tokenizer,
+    window: Window,
+    standard: bool,
+    keep_case: bool,
+    fresh: Tokenizer,
+}
+
+impl Worker {
+    fn new(how: &How, models: Vec<Model>, patterns: PatternList) -> Self {
+        let has = |option| how.options.has(option);
+        let keep_case = has(ModelOption::KeepCase);
+        let straddle = has(ModelOption::Straddle);
+        let tokenizer = Tokenizer::new(how.scheme, keep_case, straddle, how.order);
+        Self {
+            scorer: Scorer::new(models, how.empirical_bits),
+            patterns,
+            fresh: tokenizer.clone(),
+            tokenizer,
+            window: Window::new(how.order),
+            standard: has(ModelOption::StandardTokenizer),
+            keep_case,
+        }
+    }
+
+    /// Classifies the records of whole lines; the first has this number.
+    fn part(&mut self, lines: &[u8], first: u64, how: &How) -> Part {
+        let mut part = Part::default();
+        for (number, record) in (first..).zip(records_in(lines)) {
+            if how.records == Records::Lines {
+                self.document(record.to_vec(), how);
+                self.result(&mut part, &Id::Number(number), how);
+            } else {
+                self.record(record, number, how, &mut part);
+            }
+            part.ends.push(part.text.len());
+        }
+        part
+    }
+
+    fn record(&mut self, record: &[u8], number: u64, how: &How, part: &mut Part) {
+        let mut fault = |id: &Id<'_>, why: &str| {
+            MESSAGES.warning(&format!("record {number}: {why}"));
+            how.format.fault(&mut part.text, id, why);
+            part.faults += 1;
+        };
+        let mut value: Value = match serde_json::from_slice(record) {
+            Ok(value) => value,
+            Err(error) => return fault(&Id::Number(number), &format!("not valid JSON: {error}")),
+        };
+        let Some(members) = value.as_object_mut() else {
+            return fault(&Id::Number(number), "not an object");
+        };
+        let text = members.remove("text");
+        let id = members.get("id").map_or(Id::Number(number), Id::Json);
+        let Some(Value::String(text)) = text else {
+            return fault(&id, "without a string named text");
+        };
+        self.document(text.into_bytes(), how);
+        self.result(part, &id, how);
+    }
+
+    fn result(&mut self, part: &mut Part, id: &Id<'_>, how: &How) {
+        let standings = document::finish(&self.scorer, how.prior);
+        let models = self.scorer.models();
+        how.format.result(&mut part.text, id, models, &standings, how.confident);
+        self.scorer.start_document();
+    }
+
+    /// Scores a document as if it were the run's only file.
+    fn document(&mut self, text: Vec<u8>, how: &How) {
+        self.tokenizer.clone_from(&self.fresh);
+        self.window.clear();
+        let mut pipeline = Pipeline::new(Filter::new(how.options, how.locale), true, None);
+        if how.keeps_nul {
+            pipeline = pipeline.keeping_nul();
+        }
+        let source = Source { name: Vec::new(), reader: Box::new(io::Cursor::new(text)) };
+        // Memory can be read, and this consumer has no errors.
+        let _ = pipeline.run(source, self);
+    }
+}
+
+impl Consumer for Worker {
+    fn raw_line(&mut self, _: &mut Vec<u8>) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
+        if !state.kept {
+            return Ok(());
+        }
+        let Self { scorer, patterns, tokenizer, window, .. } = self;
+        let mut warn = |warning: Warning| MESSAGES.warning(&warning.0);
+        let mut score = |feature: Feature<'_>| scorer.score(&feature, &mut warn);
+        let medium = state.medium;
+        if !patterns.is_empty() {
+            patterns.features(line, self.keep_case, &mut |pattern, order, body| {
+                score(Feature { body, medium, order, pattern: Some(pattern) });
+            });
+        }
+        if self.standard {
+            tokenizer.line(line, &mut window.feeding(medium, &mut score));
+        }
+        Ok(())
+    }
+
+    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+}

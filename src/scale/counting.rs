@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Features → counts of a shard.
+
+use super::counts::{CountSettings, Counts, Documents, First, ROOT, Shard, pattern_tag};
+use super::varint;
+use crate::model::medium::Medium;
+use crate::pipeline::Ending;
+use crate::token::Feature;
+use crate::token::lexicon::Lexicon;
+use crate::token::tokenizer::{WORD_WINDOW, Word, WordSink};
+
+/// Longest n-gram.
+const LONGEST: usize = 7;
+
+/// Counts shards, one after the other.
+#[derive(Debug, Clone)]
+pub struct Counting {
+    counts: Counts,
+    /// The words as `counts` numbers them, by a quicker look-up.
+    lexicon: Lexicon,
+    order: usize,
+    /// Single words by their terms.
+    singles: Vec<Single>,
+    place: u32,
+    ordinal: u32,
+    /// Nodes of the n-grams that end in the last word, by their order.
+    open: [u32; LONGEST + 1],
+    /// Words of the window.
+    length: usize,
+    /// Empty words at the window's end.
+    blanks: usize,
+    document: OpenDocument,
+    /// Documents of the shard so far.
+    documents: u64,
+    packed: Vec<u8>,
+    overflow: bool,
+    was_in_header: bool,
+}
+
+/// A single word: its node, or [`ROOT`], and occurrences that the node does not hold yet.
+#[derive(Debug, Clone, Copy)]
+struct Single {
+    node: u32,
+    waiting: u32,
+}
+
+/// The document being read.
+#[derive(Debug, Clone, Default)]
+struct OpenDocument {
+    /// Nodes in order: of first occurrence, or of all.
+    nodes: Vec<u32>,
+    /// Occurrences by node; zeros between documents.
+    times: Vec<u32>,
+}
+
+impl Counting {
+    /// Counts with places, or without.
+    pub fn new(settings: CountSettings, is_placed: bool) -> Self {
+        Self {
+            order: usize::from(settings.order).clamp(1, LONGEST),
+            counts: Counts::new(settings, is_placed),
+            lexicon: Lexicon::default(),
+            singles: Vec::new(),
+            place: 0,
+            ordinal: 0,
+            open: [ROOT; LONGEST + 1],
+            length: 0,
+            blanks: 0,
+            document: OpenDocument::default(),
+            documents: 0,
+            packed: Vec::new(),
+            overflow: false,
+            was_in_header: false,
+        }
+    }
+
+    /// Begins the shard of `place`; places must rise.
+    pub fn start_shard(&mut self, place: u32) {
+        self.place = place;
+        self.ordinal = 0;
+        self.was_in_header = false;
+        self.forget();
+    }
+
+    /// Ends the shard.
+    pub fn end_shard(&mut self, ending: Ending) {
+        let packed = std::mem::take(&mut self.packed);
+        let documents = std::mem::take(&mut self.documents);
+        self.counts.shards.push(Shard { place: self.place, ending, documents, packed });
+    }
+
+    /// Whether there was too much to count; the counts are of no use then.
+    pub const fn has_overflowed(&self) -> bool {
+        self.overflow
+    }
+
+    /// The counts; `None` if there was too much to count.
+    pub fn into_counts(mut self) -> Option<Counts> {
+        for single in &self.singles {
+            if single.waiting > 0 {
+                self.overflow |= !self.counts.add(single.node, u64::from(single.waiting));
+            }
+        }
+        (!self.overflow && self.counts.settle()).then_some(self.counts)
+    }
+
+    /// Whether documents are told apart.
+    fn keeps_documents(&self) -> bool {
+        self.counts.settings.documents != Documents::None
+    }
+
+    /// N-grams begin anew.
+    fn forget(&mut self) {
+        self.length = 0;
+        self.blanks = 0;
+    }
+
+    /// The node of `term` below `parent`, new if it has not been seen before; one more occurrence of
+    /// it if it `counts`.
+    #[inline]
+    fn node(&mut self, parent: u32, term: u32, counts: bool) -> u32 {
+        let first = First { place: self.place, ordinal: self.ordinal };
+        let before = self.counts.nodes().len();
+        let node = if counts {
+            self.counts.count_child(parent, term, first)
+        } else {
+            self.counts.child(parent, term, first)
+        };
+        let Some(node) = node else {
+            self.overflow = true;
+            return 0;
+        };
+        self.ordinal += u32::from(self.counts.nodes().len() > before);
+        if counts && self.keeps_documents() {
+            self.note(node);
+        }
+        node
+    }
+
+    /// As [`Self::node`] for a single word.
+    #[inline]
+    fn single(&mut self, term: u32, counts: bool) -> u32 {
+        if let Some(single) = self.singles.get_mut(term as usize)
+            && single.node != ROOT
+            && single.waiting < u32::MAX
+        {
+            let node = single.node;
+            single.waiting += u32::from(counts);
+            if counts && self.keeps_documents() {
+                self.note(node);
+            }
+            return node;
+        }
+        let node = self.node(ROOT, term, counts);
+        if self.singles.len() <= term as usize {
+            self.singles.resize(term as usize + 1, Single { node: ROOT, waiting: 0 });
+        }
+        // What is waiting beyond 2^32 - 1 is counted by the node itself.
+        self.singles[term as usize].node = node;
+        node
+    }
+
+    /// Notes a feature of the document being read.
+    fn note(&mut self, node: u32) {
+        match self.counts.settings.documents {
+            Documents::None => {}
+            Documents::Sequences => self.document.nodes.push(node),
+            Documents::Bags => {
+                let OpenDocument { nodes, times } = &mut self.document;
+                if times.len() <= node as usize {
+                    times.resize(self.counts.nodes().len(), 0);
+                }
+                let times = &mut times[node as usize];
+                if *times == 0 {
+                    nodes.push(node);
+                }
+                self.overflow |= times.checked_add(1).is_none();
+                *times = times.wrapping_add(1);
+            }
+        }
+    }
+
+    /// Counts a feature that a regular expression found.
+    pub fn pattern_feature(&mut self, feature: &Feature<'_>) {
+        let Some(term) = self.counts.terms.intern(feature.body, pattern_tag(feature)) else {
+            self.overflow = true;
+            return;
+        };
+        self.node(ROOT, term, true);
+    }
+
+    /// Counts a feature by its words, so many times; `false` if a word is impossible.
+    pub fn feature<'w>(
+        &mut self,
+        words: impl Iterator<Item = &'w [u8]>,
+        medium: Medium,
+        times: u64,
+    ) -> bool {
+        let mut node = ROOT;
+        for word in words {
+            if word.len() >= WORD_WINDOW || word.contains(&0) {
+                return false;
+            }
+            let Some(term) = self.counts.terms.intern(word, medium.number()) else {
+                self.overflow = true;
+                return false;
+            };
+            node = self.node(node, term, false);
+        }
+        if node == ROOT {
+            return false;
+        }
+        self.overflow |= !self.counts.add(node, times);
+        true
+    }
+
+    /// Where the tokenizer's words of `medium` go.
+    pub fn words(&mut self, medium: Medium) -> WordsCounted<'_> {
+        WordsCounted { counting: self, medium }
+    }
+
+    #[inline]
+    fn word(&mut self, word: Word<'_>, medium: Medium) {
+        if self.order == 1 && word.is_empty() {
+            return;
+        }
+        let term = self.lexicon.intern(word, medium).0;
+        if term as usize == self.counts.terms.len() {
+            let tag = medium.number();
+            self.overflow |= self.counts.terms.intern(word.bytes(), tag) != Some(term);
+        }
+        self.blanks = if word.is_empty() { self.blanks + 1 } else { 0 };
+        let longest = (self.length + 1).min(self.order);
+        for order in (1..=longest).rev() {
+            let counts = order > self.blanks;
+            self.open[order] = match order {
+                1 => self.single(term, counts),
+                _ => self.node(self.open[order - 1], term, counts),
+            };
+        }
+        self.length = longest;
+    }
+
+    /// Takes note of the state that a mail filter left after a line; a change into a header block
+    /// opens a message.
+    pub fn line_of_mail(&mut self, in_header: bool) {
+        if in_header && !self.was_in_header {
+            self.end_document();
+        }
+        self.was_in_header = in_header;
+    }
+
+    /// Takes note of the end of an input file.
+    pub fn end_of_file(&mut self) {
+        self.forget();
+        self.end_document();
+    }
+
+    fn end_document(&mut self) {
+        if !self.keeps_documents() {
+            return;
+        }
+        let OpenDocument { nodes, times } = &mut self.document;
+        self.documents += 1;
+        varint::append(&mut self.packed, nodes.len() as u64);
+        for &node in nodes.iter() {
+            varint::append(&mut self.packed, u64::from(node));
+            if let Some(times) = times.get_mut(node as usize) {
+                varint::append(&mut self.packed, u64::from(std::mem::take(times)));
+            }
+        }
+        nodes.clear();
+    }
+}
+
+/// The words of a line on their way into the counts.
+pub struct WordsCounted<'a> {
+    counting: &'a mut Counting,
+    medium: Medium,
+}
+
+impl WordSink for WordsCounted<'_> {
+    #[inline]
+    fn word(&mut self, word: Word<'_>) {
+        self.counting.word(word, self.medium);
+    }
+
+    fn end_of_line(&mut self) {
+        self.counting.forget();
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Learning in parts: count anywhere, merge in any tree, fit once.
+//!
+//! ```text
+//! features ─→ counting ─→ counts ⇄ counts file
+//!                           │ merge (any tree)
+//!                           └─→ replay ─→ learn::count::Counter ─→ fit
+//! ```
+//!
+//! What a category is made from depends on the input only through its distinct features in order of
+//! first appearance, their counts, and - for mail - the documents in order: growth and fullness of the
+//! table, collisions of ids and sums over documents follow from these, and are worked out when the
+//! counts are replayed. [`counts::Counts`] holds exactly this; nothing in it is rounded.
+
+pub mod counting;
+pub mod counts;
+pub mod dump;
+pub mod file;
+pub mod replay;
+#[cfg(test)]
+mod tests;
+pub mod varint;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Whole numbers in as few bytes as they need: seven bits a byte, the lowest first; the highest bit
+//! says that another byte follows.
+
+/// Most bytes of a number.
+pub const LONGEST: usize = 10;
+
+/// Appends `value`.
+#[inline]
+pub fn append(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        #[allow(clippy::cast_possible_truncation)] // the low seven bits
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    #[allow(clippy::cast_possible_truncation)] // below 128
+    out.push(value as u8);
+}
+
+/// Takes a number from the front of `bytes`; `None` if it breaks off, exceeds 64 bits or is longer
+/// than it needs to be.
+#[inline]
+pub fn take(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0u64;
+    for at in 0..LONGEST.min(bytes.len()) {
+        let byte = bytes[at];
+        let part = u64::from(byte & 0x7f);
+        if at == LONGEST - 1 && byte > 1 {
+            return None;
+        }
+        value |= part << (7 * at);
+        if byte & 0x80 == 0 {
+            if byte == 0 && at > 0 {
+                return None;
+            }
+            *bytes = &bytes[at + 1..];
+            return Some(value);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back() {
+        let mut values: Vec<u64> = (0..64).flat_map(|bit| [(1 << bit) - 1, 1 << bit]).collect();
+        values.push(u64::MAX);
+        let mut bytes = Vec::new();
+        for &value in &values {
+            append(&mut bytes, value);
+        }
+        let mut rest = bytes.as_slice();
+        for &value in &values {
+            assert_eq!(take(&mut rest), Some(value));
+        }
+        assert_eq!(take(&mut rest), None);
+    }
+
+    #[test]
+    fn broken_numbers_are_refused() {
+        let too_large = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2];
+        for bytes in [&[0x80][..], &[0x80, 0], &too_large, &[0xff; 11], &[]] {
+            assert_eq!(take(&mut &*bytes), None, "{bytes:?}");
+        }
+    }
+}
