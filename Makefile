@@ -7,7 +7,7 @@ DESTDIR ?=
 BIN = $(or $(CARGO_TARGET_DIR),target)/release
 PROGRAMS = dbacl dbacl-eval bayesol mailinspect hypex mailcross mailtoe mailfoot chess-adapter
 
-.PHONY: help demo test check bench chess-report fuzz signature install release setup
+.PHONY: help demo test check bench chess-report fuzz signature install release setup test-spark
 
 help:
 	@echo 'make demo       learn three authors, classify pages that were not learned'
@@ -16,6 +16,7 @@ help:
 	@echo 'make bench      speed and memory of whole programs'
 	@echo 'make fuzz       each fuzz target for a short time'
 	@echo 'make signature  one hash over the outputs for a fixed corpus'
+	@echo 'make test-spark learn and classify on an Apache Spark of this machine'
 	@echo 'make install    programs, man pages and completions into $$(DESTDIR)$$(PREFIX)'
 
 demo: release
@@ -68,3 +69,6 @@ install:
 	install -m 644 docs/completions/_dbacl $(DESTDIR)$(PREFIX)/share/zsh/site-functions/
 	install -d $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 644 docs/completions/dbacl.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/
+
+test-spark: release
+	@tests/spark/run.sh $(BIN)/dbacl
