@@ -157,6 +157,13 @@ pub fn refit(data: &[u8]) {
 /// Counts files: the bytes, and the bytes with a checksum that fits. What can be read is written the same
 /// way again and again, can be merged with itself, and be learned from.
 pub fn counts(data: &[u8]) {
+    use dbacl::learn::LearnSettings;
+    use dbacl::learn::count::Counter;
+    use dbacl::learn::reference::Reference;
+    use dbacl::learn::state::LearningState;
+    use dbacl::scale::counts::{Counts, Documents};
+    use dbacl::scale::file;
+    use dbacl::scale::replay::{Order, replay};
     let _ = file::read(&mut &*data);
     let body = &data[..data.len().saturating_sub(4)];
     let sealed = [body, &crc32fast::hash(body).to_le_bytes()].concat();
