@@ -157,8 +157,9 @@ impl Condition for Always {
 pub fn risk(data: &[u8]) {
     let end = data.iter().position(|&byte| byte == 0).unwrap_or(data.len());
     let (text, document) = data.split_at(end);
-    let _ = expression::evaluate(text, None);
-    let Ok(specification) = parse::parse(text, &mut |_| {}) else {
+    let relaxed = data.len() % 2 == 1;
+    let _ = expression::evaluate(text, None, relaxed);
+    let Ok(specification) = parse::parse(text, relaxed, &mut |_| {}) else {
         return;
     };
     if specification.check().is_err() {
