@@ -33,8 +33,8 @@ echo "text: $size bytes"
 # Median CPU seconds and largest memory of five runs: SECONDS KB.
 measure() {
   for run in 1 2 3 4 5; do
-    LC_ALL=C $time -f '%U %S %M' -o one "$@" >/dev/null 2>&1 || true
-    tail -n 1 one
+    LC_ALL=C $time -f '%U %S %M' -o times "$@" >/dev/null 2>&1 || true
+    tail -n 1 times
   done | awk '{ print $1 + $2, $3 }' | sort -n | sed -n 3p
 }
 

@@ -21,7 +21,8 @@ use crate::token::Feature;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
-use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
@@ -388,16 +389,16 @@ impl Worker {
             how.format.fault(&mut part.text, id, why);
             part.faults += 1;
         };
-        let mut value: Value = match serde_json::from_slice(record) {
-            Ok(value) => value,
+        let members: HashMap<String, &RawValue> = match serde_json::from_slice(record) {
+            Ok(members) => members,
+            Err(error) if error.is_data() => {
+                return fault(&Id::Number(number), "not an object");
+            }
             Err(error) => return fault(&Id::Number(number), &format!("not valid JSON: {error}")),
         };
-        let Some(members) = value.as_object_mut() else {
-            return fault(&Id::Number(number), "not an object");
-        };
-        let text = members.remove("text");
-        let id = members.get("id").map_or(Id::Number(number), Id::Json);
-        let Some(Value::String(text)) = text else {
+        let id = members.get("id").map_or(Id::Number(number), |id| Id::Json(id));
+        let text = members.get("text").and_then(|text| serde_json::from_str(text.get()).ok());
+        let Some::<String>(text) = text else {
             return fault(&id, "without a string named text");
         };
         self.document(text.into_bytes(), how);

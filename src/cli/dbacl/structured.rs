@@ -7,6 +7,7 @@ use crate::numeric::elementary::bits;
 use crate::score::confidence::confidence;
 use crate::score::document::{Standing, best, percentages};
 use crate::score::model::Model;
+use serde_json::value::RawValue;
 use std::io::Write;
 
 /// A form of results.
@@ -145,8 +146,8 @@ impl Format {
 pub enum Id<'a> {
     /// A file's name.
     Name(&'a [u8]),
-    /// The `id` of a record: any JSON.
-    Json(&'a serde_json::Value),
+    /// The `id` of a record: any JSON, given back as it was written.
+    Json(&'a RawValue),
     /// Number of the record, from 1.
     Number(u64),
 }
@@ -155,7 +156,7 @@ impl Id<'_> {
     fn write(&self, json: &mut Json) {
         match self {
             Self::Name(name) => json.string(&String::from_utf8_lossy(name)),
-            Self::Json(value) => json.raw(&value.to_string()),
+            Self::Json(value) => json.raw(value.get()),
             Self::Number(number) => json.integer(*number),
         }
     }
@@ -163,8 +164,10 @@ impl Id<'_> {
     fn plain(&self) -> String {
         match self {
             Self::Name(name) => String::from_utf8_lossy(name).into_owned(),
-            Self::Json(serde_json::Value::String(text)) => text.clone(),
-            Self::Json(value) => value.to_string(),
+            // a string is named by what it says, anything else by its JSON
+            Self::Json(value) => {
+                serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_owned())
+            }
             Self::Number(number) => number.to_string(),
         }
     }
