@@ -20,6 +20,7 @@ pub mod filter;
 pub mod input;
 pub mod learn;
 pub mod mail;
+mod memory;
 pub mod metrics;
 pub mod model;
 pub mod numeric;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Opens a category by memory map: only the pages that look-ups touch are read.
 //!
-//! The one module with `unsafe`: a map is sound as long as nobody changes or cuts the file while it
+//! One of two modules with `unsafe`: a map is sound as long as nobody changes or cuts the file while it
 //! is mapped. Our own programs never do - a category is replaced by renaming a new file over it.
 
 use super::reader::{Category, Fault};

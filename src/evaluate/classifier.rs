@@ -268,7 +268,7 @@ fn conclude(
     let mut silent = Progress::silent();
     let digrams = settings.reference.measure(&state.characters, &mut silent, warnings)?;
     let model = finish(&mut state, settings, digrams, None, &mut silent, warnings)?;
-    let ids = state.table.cells().iter().map(|cell| cell.id);
+    let ids = state.table.ids();
     let weights = model.weights.slots().iter().map(|slot| QuantWeight(slot.lambda));
     let slots = ids.zip(weights);
     let mut bytes = Vec::new();

@@ -3,7 +3,7 @@
 
 use super::LearnSettings;
 use super::state::{LearningState, Sampled};
-use super::table::{Head, Place};
+use super::table::{Cell, Head, Place, Table};
 use super::tokens::{TermList, TokenList, append_text};
 use super::words::WordEngine;
 use crate::error::{Warning, WarningSink};
@@ -45,6 +45,15 @@ pub enum Counted {
     Other,
 }
 
+/// What to say when a table takes no more features: it has its largest size, or there is no memory.
+pub(super) fn why_no_growth(table: &Table, max_bits: u8) -> String {
+    if table.bits() < max_bits {
+        let bits = table.bits() + 1;
+        return format!("not enough memory for 2^{bits} features, further ones are passed over.");
+    }
+    "the token hash table is nearly full, slowing down.".into()
+}
+
 impl Counter {
     /// Goes on counting in `state`. `say_growth` asks for the reference's note about the growing
     /// list of a document's tokens.
@@ -76,7 +85,7 @@ impl Counter {
         self.state.tokens = TokenList::Terms(Box::new(list));
         // Dropped occurrences would change which word comes first.
         let defer = order == 1 && !self.state.measures_entropy() && self.decimation.is_none();
-        self.engine = Some(WordEngine::new(order, defer, self.state.total));
+        self.engine = Some(WordEngine::new(order, defer, &self.state));
         true
     }
 
@@ -151,7 +160,7 @@ impl Counter {
             // The first of them is on the document's list by now. Text has no documents: there the
             // list is never read.
             if self.state.measures_entropy() && self.state.options.has(ModelOption::Mail) {
-                let id = self.state.table.cells()[at].id;
+                let id = self.state.table.id(at);
                 self.document.resize(self.document.len() + times as usize - 1, id);
             }
         }
@@ -169,7 +178,21 @@ impl Counter {
         suffix: FeatureId,
         warnings: WarningSink<'_>,
     ) -> (Option<usize>, bool) {
-        match self.state.table.place(id) {
+        let home = self.state.table.home(id);
+        self.place_from(home, id, head, suffix, warnings)
+    }
+
+    /// The same, when the search for `id` has got as far as slot `from`.
+    #[inline]
+    pub(super) fn place_from(
+        &mut self,
+        from: usize,
+        id: FeatureId,
+        head: Head,
+        suffix: FeatureId,
+        warnings: WarningSink<'_>,
+    ) -> (Option<usize>, bool) {
+        match self.state.table.place_from(from, id) {
             Place::Found(at) => (Some(at), false),
             Place::Vacant(at) => self.insert(id, head, suffix, at, warnings),
             Place::None => (None, false),
@@ -187,9 +210,9 @@ impl Counter {
         let state = &mut self.state;
         while !state.table.has_room(state.used) {
             match self.max_bits {
-                Some(max_bits) if state.table.bits() < max_bits => state.table.grow(),
-                Some(_) => {
-                    warnings(Warning::new("the token hash table is nearly full, slowing down."));
+                Some(max_bits) if state.table.bits() < max_bits && state.table.grow() => {}
+                Some(max_bits) => {
+                    warnings(Warning::new(why_no_growth(&state.table, max_bits)));
                     self.max_bits = None;
                     return (Some(at), false);
                 }
@@ -200,8 +223,8 @@ impl Counter {
                 Place::None => return (None, false),
             }
         }
-        let cell = &mut state.table.cells_mut()[at];
-        (cell.id, cell.head, cell.suffix) = (id, head, suffix);
+        let count = state.table.count(at);
+        state.table.set(at, Cell { id, count, head, suffix });
         state.used += 1;
         let order = head.order();
         state.unique[usize::from(order)] += 1;
@@ -213,12 +236,13 @@ impl Counter {
     #[inline]
     pub(super) fn add_occurrences(&mut self, at: usize, times: u32, warnings: WarningSink<'_>) {
         let state = &mut self.state;
-        let cell = &mut state.table.cells_mut()[at];
-        cell.count = cell.count.saturating_add(times);
-        state.max_count = state.max_count.max(cell.count);
-        let (id, count) = (cell.id, cell.count);
+        let count = state.table.count_mut(at);
+        *count = count.saturating_add(times);
+        let count = *count;
+        state.max_count = state.max_count.max(count);
+        let id = state.table.id(at);
         // An empty slot counts what found no room; it belongs to no order.
-        let order = if id.0 == 0 { 0 } else { cell.head.order() };
+        let order = if id.0 == 0 { 0 } else { state.table.head(at).order() };
         state.total = state.total.saturating_add(times);
         let of_order = &mut state.total_of[usize::from(order)];
         *of_order = of_order.saturating_add(times);

@@ -6,8 +6,9 @@
 //! specified, and its terms come from tables.
 
 use super::prepare::{Preparation, words};
+use super::round::{Features, LANES, Round, limited};
 use super::state::LearningState;
-use super::table::Place;
+use super::table::{Cell, Place};
 use super::weights::{SlotWeights, Weights};
 use super::{LearnSettings, Preload, Progress};
 use crate::error::{Error, Result};
@@ -15,11 +16,11 @@ use crate::model::digram::DigramTable;
 use crate::model::medium::MEDIA;
 use crate::model::settings::ModelOption;
 use crate::numeric::elementary::{exp, log, narrow};
-use crate::numeric::exponentials::Exponentials;
+use crate::numeric::exponentials::{Exponentials, StepExponentials};
+use crate::numeric::logarithms::CountLogs;
 use crate::numeric::quantize::QuantWeight;
 use crate::report::cformat::fixed_text;
 use crate::token::id::FeatureId;
-use hashbrown::HashMap;
 
 /// What the fit found beside the weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -80,17 +81,16 @@ pub fn fit(
     let highest = if multinomial { 1 } else { state.max_order };
     let several = tolerances.several_passes && !multinomial && state.max_order != 1;
     let preparation = Preparation::new(state, digrams);
-    let cells = state.table.cells();
-    let orders: Vec<u8> = cells
-        .iter()
-        .map(|cell| if cell.is_empty() { NO_ORDER } else { cell.head.order() })
-        .collect();
+    let order_of = |cell: Cell| if cell.is_empty() { NO_ORDER } else { cell.head.order() };
+    let orders: Vec<u8> = state.table.cells().map(order_of).collect();
     let mut exponentials = Exponentials::default();
     let mut fitted = Fitted { log_partition: 0.0, divergence: 0.0 };
     let mut previous = 0.0;
     let mut forward = true;
     progress.say(|| "now maximizing model entropy".into());
     for _ in 0..if several { 50 } else { 1 } {
+        // Sum of weight times count over the orders below, steps; exact.
+        let mut weight_of_lower = 0;
         for order in 1..=highest {
             let slots: Vec<u32> =
                 (0u32..).zip(&orders).filter(|&(_, &o)| o == order).map(|(at, _)| at).collect();
@@ -98,11 +98,7 @@ pub fn fit(
             let log_below = lower_orders(&weights, &orders, order, &mut exponentials);
             let occurrences = state.total_of[usize::from(order)];
             let total = f64::from(occurrences);
-            let extra = if order == 1 {
-                0.0
-            } else {
-                weight_of_lower(state, &weights, &orders, order) / total
-            };
+            let extra = if order == 1 { 0.0 } else { steps_to_nats(weight_of_lower) / total };
             progress.say(|| {
                 let unique = state.unique[usize::from(order)];
                 let kappa = fixed_text(kappa(state, &weights, order), 0, 6);
@@ -140,6 +136,7 @@ pub fn fit(
                 }
             }
             sums.store(&mut weights);
+            weight_of_lower += sums.weight;
             fitted = Fitted { log_partition: z, divergence: divergence + extra };
         }
         if (1.0 - previous / fitted.log_partition).abs() < 0.01 {
@@ -185,14 +182,6 @@ fn lower_orders(
     max + log(g)
 }
 
-/// Sum of weight times count over the features below `order`, nats; exact.
-fn weight_of_lower(state: &LearningState, weights: &Weights, orders: &[u8], order: u8) -> f64 {
-    let slots = state.table.cells().iter().zip(orders).zip(weights.slots());
-    let lower = slots.filter(|((_, of), _)| **of < order);
-    let sum = lower.map(|((cell, _), slot)| u64::from(slot.lambda) * u64::from(cell.count)).sum();
-    steps_to_nats(sum)
-}
-
 /// Whole steps of 1/32 nat, below 2^53 of them, as nats; exact.
 #[allow(clippy::cast_precision_loss)]
 fn steps_to_nats(steps: u64) -> f64 {
@@ -205,7 +194,7 @@ fn kappa(state: &LearningState, weights: &Weights, order: u8) -> f64 {
     let mut kappa = 0.0;
     state.tokens.for_each(&state.table, |body, medium| {
         if let Place::Found(at) = state.table.place(FeatureId::of(body, medium)) {
-            let of = state.table.cells()[at].head.order();
+            let of = state.table.head(at).order();
             if words(body) == usize::from(of) && of <= order {
                 kappa += exp(weights.log_reference(at));
             }
@@ -251,38 +240,33 @@ impl<'a> OrderFit<'a> {
         let total = f64::from(state.total_of[usize::from(order)]);
         let log_total = log(total);
         let r = f64::from(order);
-        let cells = state.table.cells();
-        let mut logs = [f64::NAN; 256];
-        let mut log_count = |count: u32| match logs.get_mut(count as usize) {
-            Some(known) if !known.is_nan() => *known,
-            Some(unknown) => {
-                *unknown = log(f64::from(count));
-                *unknown
-            }
-            None => log(f64::from(count)),
-        };
-        let at = |k: usize| slots[k] as usize;
-        let each = 0..slots.len();
-        let counts: Vec<u32> = each.clone().map(|k| cells[at(k)].count).collect();
-        let base = |k: usize| (log_count(counts[k]) - log_total - weights.log_reference(at(k))) / r;
-        let bases = each.clone().map(base).collect();
-        let steps = |k: usize| exponent(order, &weights.slots()[at(k)]);
+        let mut logs = CountLogs::default();
+        let length = slots.len();
         let mut fit = Self {
             order,
             log_below,
             total,
-            bases,
-            exponents: each.clone().map(steps).collect(),
-            suffixes: each.clone().map(|k| weights.slots()[at(k)].suffix).collect(),
-            lambdas: each.map(|k| weights.slots()[at(k)].lambda).collect(),
+            counts: Vec::with_capacity(length),
+            bases: Vec::with_capacity(length),
+            exponents: Vec::with_capacity(length),
+            suffixes: Vec::with_capacity(length),
+            lambdas: Vec::with_capacity(length),
             cut: cut_off(state.min_count, state.max_count),
             max: i32::MIN,
             weight: 0,
             is_finite: true,
             slots,
-            counts,
             exponentials,
         };
+        for &at in &fit.slots {
+            let at = at as usize;
+            let (count, slot) = (state.table.count(at), weights.slots()[at]);
+            fit.counts.push(count);
+            fit.bases.push((logs.of(f64::from(count)) - log_total - weights.log_reference(at)) / r);
+            fit.exponents.push(exponent(order, &slot));
+            fit.suffixes.push(slot.suffix);
+            fit.lambdas.push(slot.lambda);
+        }
         fit.is_finite = fit.bases.iter().all(|base| base.is_finite());
         fit.note_all();
         fit
@@ -320,23 +304,27 @@ impl<'a> OrderFit<'a> {
         if !(z.is_finite() && self.is_finite) {
             return self.update_carefully(z, forward);
         }
-        let mut delta = 0.0f64;
-        let (mut max, mut weight) = (i32::MIN, 0u64);
-        let order = i32::from(self.order);
-        let items = self.lambdas.iter_mut().zip(&self.counts).zip(&self.bases);
-        let items = items.zip(&self.suffixes).zip(&self.exponents);
-        for ((((lambda, &count), &base), &suffix), &exponent) in items {
-            let old = f64::from(*lambda) / 32.0;
-            let new = base + z - f64::from(suffix) / 32.0;
-            let new = limited(if count > self.cut { new } else { 0.0 }, old);
-            let change = (new - old).abs();
-            delta = if change > delta { change } else { delta };
-            *lambda = QuantWeight::from_weight(narrow(new)).0;
-            max = max.max(exponent + order * i32::from(*lambda));
-            weight += u64::from(*lambda) * u64::from(count);
+        let mut round = Round::new(self.order, z, self.cut);
+        let whole = self.lambdas.len() / LANES * LANES;
+        let (lambdas, last) = self.lambdas.split_at_mut(whole);
+        let columns = self.counts.as_chunks().0.iter().zip(self.bases.as_chunks().0);
+        let columns =
+            columns.zip(self.suffixes.as_chunks().0.iter().zip(self.exponents.as_chunks().0));
+        let chunks = lambdas.as_chunks_mut::<LANES>().0.iter_mut();
+        for (lambdas, ((counts, bases), (suffixes, exponents))) in chunks.zip(columns) {
+            round.update(lambdas, Features { counts, bases, suffixes, exponents });
         }
-        (self.max, self.weight) = (max, weight);
-        Ok(delta)
+        for (lambda, k) in last.iter_mut().zip(whole..) {
+            let features = Features {
+                counts: &[self.counts[k]],
+                bases: &[self.bases[k]],
+                suffixes: &[self.suffixes[k]],
+                exponents: &[self.exponents[k]],
+            };
+            round.update(std::array::from_mut(lambda), features);
+        }
+        (self.max, self.weight) = (round.max(), round.weight());
+        Ok(round.delta())
     }
 
     /// The same when numbers are not finite: a weight that is not a number stays, and the
@@ -385,32 +373,18 @@ impl<'a> OrderFit<'a> {
     }
 }
 
-/// A new weight, at most 100 nats from the old one and not negative.
-#[inline]
-fn limited(new: f64, old: f64) -> f64 {
-    let new = if new > old + 100.0 {
-        old + 100.0
-    } else if new < old - 100.0 {
-        old - 100.0
-    } else {
-        new
-    };
-    if new < 0.0 { 0.0 } else { new }
-}
-
 /// Probability mass of each medium under the model (spec model 7.5).
 pub fn class_masses(state: &LearningState, weights: &Weights, log_partition: f64) -> [f64; MEDIA] {
     let mut masses = [1.0 / 16.0; MEDIA];
     let order = state.max_order;
-    // Exponents can be positive here; there are few different ones.
-    let mut known: HashMap<i32, f64> = HashMap::new();
-    let mut exp_steps =
-        |steps: i32| *known.entry(steps).or_insert_with(|| exp(f64::from(steps) / 32.0));
-    for (cell, slot) in state.table.cells().iter().zip(weights.slots()) {
+    let mut exponentials = StepExponentials::default();
+    let only_medium = state.only_medium();
+    for (cell, slot) in state.table.cells().zip(weights.slots()) {
         if slot.lambda > 0 && !cell.is_empty() {
             let steps = exponent(order, slot);
             let rise = i32::from(order) * i32::from(slot.lambda);
-            masses[state.medium(cell).index()] += exp_steps(steps + rise) - exp_steps(steps);
+            let medium = only_medium.unwrap_or_else(|| state.medium(&cell));
+            masses[medium.index()] += exponentials.get(steps + rise) - exponentials.get(steps);
         }
     }
     masses.map(|mass| mass * exp(-log_partition))

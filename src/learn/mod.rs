@@ -15,6 +15,7 @@ pub mod online;
 mod oracle;
 mod prepare;
 pub mod reference;
+mod round;
 pub mod state;
 pub mod table;
 pub mod tokens;

@@ -7,6 +7,7 @@ use super::weights::Weights;
 use super::{LearnSettings, Progress};
 use crate::model::moments::Moments;
 use crate::numeric::elementary::{bits, count_f32, log};
+use crate::numeric::logarithms::CountLogs;
 use crate::report::cformat;
 
 /// The statistics of the documents in `state`. Sums run in hash order, then in the order of the
@@ -25,10 +26,10 @@ pub fn measure(
         moments.shannon = 0.0 + -(sum / n);
         moments.shannon_variance = (n * state.squared_entropy_sum - sum * sum) / (n * (n - 1.0));
     } else {
-        let mut e = 0.0f64;
+        let (mut e, mut logs) = (0.0f64, CountLogs::default());
         for cell in state.table.used().filter(|cell| cell.head.order() == state.max_order) {
             let count = f64::from(count_f32(cell.count));
-            e += log(count) * count;
+            e += logs.of(count) * count;
         }
         let total = state.total;
         moments.shannon = -(e / f64::from(total) - log(f64::from(count_f32(total))));
@@ -63,13 +64,13 @@ fn measure_divergence(
 ) {
     let weight = |at: usize| -> f64 {
         let mut weight = weights.lambda_nats(at);
-        if state.table.cells()[at].head.order() == 1 {
+        if state.table.head(at).order() == 1 {
             weight += weights.log_reference(at) - fitted.log_partition;
         }
         weight
     };
     let mut mu = 0.0f64;
-    for (at, cell) in state.table.cells().iter().enumerate() {
+    for (at, cell) in state.table.cells().enumerate() {
         if weights.slots()[at].lambda > 0 && !cell.is_empty() {
             mu += weight(at) * f64::from(state.table.spread(at).share);
         }

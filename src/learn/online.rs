@@ -105,12 +105,12 @@ pub fn read(bytes: &[u8]) -> Result<Dump, DumpFault> {
     }
     let options = ModelOptions::from_bits(u32_at(at::OPTIONS));
     let slots = bytes[RECORD..RECORD + slots_length].chunks_exact(SLOT);
-    let cells = slots.clone().map(read_cell).collect();
+    let cells: Vec<Cell> = slots.clone().map(read_cell).collect();
     // A dump starts a new document: what was counted of one being read is dropped.
     let share = |slot: &[u8]| Spread { occurrences: 0, share: LE::read_f32(&slot[4..]) };
     let entropy = options.has(ModelOption::Entropy);
     let spreads = if entropy { slots.map(share).collect() } else { Vec::new() };
-    let table = Table::from_parts(cells, spreads)
+    let table = Table::from_parts(&cells, spreads)
         .ok_or(DumpFault::Damaged("its table has an impossible size"))?;
     let used_slots = table.used().count();
     if used_slots != u32_at(at::USED) as usize {
@@ -206,7 +206,7 @@ pub fn write(out: &mut dyn Write, state: &LearningState, flags: RunFlags) -> io:
     LE::write_f64(&mut r[at::LAST_ENTROPY..], state.last_entropy);
     out.write_all(&record)?;
     let mut bytes = [0u8; SLOT];
-    for (at, cell) in state.table.cells().iter().enumerate() {
+    for (at, cell) in state.table.cells().enumerate() {
         let spread = state.table.spread(at);
         LE::write_u32(&mut bytes, cell.count);
         LE::write_f32(&mut bytes[4..], spread.share);
@@ -214,7 +214,7 @@ pub fn write(out: &mut dyn Write, state: &LearningState, flags: RunFlags) -> io:
         LE::write_u32(&mut bytes[10..], spread.occurrences);
         LE::write_u32(&mut bytes[14..], cell.id.0);
         bytes[18] =
-            if cell.is_empty() { 0 } else { state.medium(cell).number() | cell.head.order() << 4 };
+            if cell.is_empty() { 0 } else { state.medium(&cell).number() | cell.head.order() << 4 };
         out.write_all(&bytes)?;
     }
     out.write_all(&tokens)?;
@@ -268,17 +268,17 @@ pub fn merge(
                 Place::None => break None,
             };
             if target.table.has_room(target.used) {
-                let new = &mut target.table.cells_mut()[at];
-                (new.id, new.head) = (cell.id, cell.head);
+                let count = target.table.count(at);
+                target.table.set(at, Cell { count, suffix: FeatureId(0), ..cell });
                 target.used += 1;
                 target.unique[usize::from(cell.head.order())] += 1;
                 target.max_order = target.max_order.max(cell.head.order());
                 break Some(at);
             }
             match *max_bits {
-                Some(bits) if target.table.bits() < bits => target.table.grow(),
-                Some(_) => {
-                    warnings(Warning::new("the token hash table is nearly full, slowing down."));
+                Some(bits) if target.table.bits() < bits && target.table.grow() => {}
+                Some(bits) => {
+                    warnings(Warning::new(super::count::why_no_growth(&target.table, bits)));
                     *max_bits = None;
                     break Some(at);
                 }
@@ -293,8 +293,8 @@ pub fn merge(
                 overflow = true;
             }
         };
-        let into = &mut target.table.cells_mut()[at];
-        add(&mut into.count);
+        add(target.table.count_mut(at));
+        let into = target.table.cell(at);
         target.max_count = target.max_count.max(into.count);
         let order = if into.is_empty() { 0 } else { into.head.order() };
         add(&mut target.total);
@@ -321,8 +321,8 @@ mod tests {
         let body = b"\x03tom\x03";
         let id = FeatureId::of(body, crate::model::medium::Medium::TEXT);
         let Place::Vacant(place) = state.table.place(id) else { panic!("an empty table") };
-        state.table.cells_mut()[place] =
-            Cell { id, count: 3, head: Head::new(1, 1), suffix: FeatureId(0) };
+        let cell = Cell { id, count: 3, head: Head::new(1, 1), suffix: FeatureId(0) };
+        state.table.set(place, cell);
         state.tokens = TokenList::Texts(b"\x03tom\x03\x02\x04\x01".to_vec());
         (state.used, state.total, state.max_count, state.max_order) = (1, 3, 3, 1);
         state
@@ -335,7 +335,7 @@ mod tests {
         write(&mut bytes, &state, RunFlags::default()).unwrap();
         assert_eq!(bytes.len(), MAGIC.len() + RECORD + 8 * SLOT + LIST_STEP);
         let read = read(&bytes).unwrap().state;
-        assert_eq!(read.table.cells(), state.table.cells());
+        assert!(read.table.cells().eq(state.table.cells()));
         assert_eq!(read.tokens.to_texts(&read.table), state.tokens.to_texts(&state.table));
         assert_eq!(read.max_count, 3);
     }

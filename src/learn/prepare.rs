@@ -3,9 +3,10 @@
 //! suffixes' weights (spec model 7.4).
 
 use super::state::LearningState;
-use super::table::{Cell, Place};
+use super::table::{Head, Place};
 use super::tokens::{TermList, TokenList, tokens_in};
 use super::weights::Weights;
+use crate::memory::prefetch;
 use crate::model::digram::DigramTable;
 use crate::model::medium::Medium;
 use crate::numeric::quantize::QuantWeight;
@@ -59,7 +60,7 @@ impl<'a> Preparation<'a> {
                 continue;
             }
             let Place::Found(at) = state.table.place(FeatureId::of(body, medium)) else { continue };
-            if state.table.cells()[at].head.order() == order {
+            if state.table.head(at).order() == order {
                 let prepared = self.of_text(body, medium, state, weights);
                 set(weights, at, prepared);
             }
@@ -93,31 +94,34 @@ impl<'a> Preparation<'a> {
         weights: &mut Weights,
         slots: &[u32],
     ) {
-        let cells = state.table.cells();
+        let table = &state.table;
         let (mut terms, mut body) = (Vec::new(), Vec::new());
         let multinomial = state.is_multinomial();
-        let mut suffixes = [FeatureId(0); AHEAD];
         let mut places = [None; AHEAD];
-        for slots in slots.chunks(AHEAD) {
+        let ask = |slots: &[u32]| {
+            for &at in slots {
+                table.prefetch(table.suffix(at as usize));
+            }
+        };
+        ask(&slots[..AHEAD.min(slots.len())]);
+        for (k, chunk) in slots.chunks(AHEAD).enumerate() {
             // First all suffixes' slots, then all of their weights: look-ups of a kind overlap.
-            for (suffix, &at) in suffixes.iter_mut().zip(slots) {
-                *suffix = cells[at as usize].suffix;
+            ask(slots.get((k + 1) * AHEAD..).map_or(&[], |rest| &rest[..AHEAD.min(rest.len())]));
+            for (place, &at) in places.iter_mut().zip(chunk) {
+                let (head, suffix) = (table.head(at as usize), table.suffix(at as usize));
+                *place = head.is_linked().then(|| table.place(suffix)).and_then(Place::found);
+                if let Some(at) = *place {
+                    prefetch(weights.slots(), at);
+                }
             }
-            std::hint::black_box(state.table.touch(&suffixes[..slots.len()]));
-            let mut touched = 0;
-            for ((place, &suffix), &at) in places.iter_mut().zip(&suffixes).zip(slots) {
-                let linked = cells[at as usize].head.is_linked();
-                *place = linked.then(|| state.table.place(suffix)).and_then(Place::found);
-                touched ^= place.map_or(0, |at: usize| weights.slots()[at].lambda);
-            }
-            std::hint::black_box(touched);
+            let slots = chunk;
             for (&at, &suffix) in slots.iter().zip(&places) {
                 let at = at as usize;
-                let cell = &cells[at];
+                let head = table.head(at);
                 let single = if multinomial {
-                    cell.suffix.0 == 0 && list.spelling(cell.id).is_none()
+                    table.suffix(at).0 == 0 && !head.is_spelled()
                 } else {
-                    cell.head.order() == 1
+                    head.order() == 1
                 };
                 // In a model turned multinomial longer features are never prepared.
                 if !single && multinomial {
@@ -126,12 +130,12 @@ impl<'a> Preparation<'a> {
                 let prepared = if self.costs.is_empty() {
                     None
                 } else if single {
-                    Some((stored(self.costs[cell.head.payload() as usize]), 0))
+                    Some((stored(self.costs[head.payload() as usize]), 0))
                 } else {
-                    suffix.and_then(|suffix| self.of_linked(cell, suffix, weights))
+                    suffix.and_then(|suffix| self.of_linked(head, suffix, weights))
                 };
                 let prepared = prepared.unwrap_or_else(|| {
-                    list.spell(&state.table, at, &mut terms);
+                    list.spell(table, at, &mut terms);
                     list.text(&terms, &mut body);
                     let medium = list.lexicon.medium(terms[0]);
                     self.of_text(&body, medium, state, weights)
@@ -143,12 +147,12 @@ impl<'a> Preparation<'a> {
 
     /// Reference weight and suffix sum from those of the suffix in slot `suffix`, which has been
     /// prepared; `None` if its weight was cut off at the largest.
-    fn of_linked(&self, cell: &Cell, suffix: usize, weights: &Weights) -> Option<(u16, u16)> {
+    fn of_linked(&self, head: Head, suffix: usize, weights: &Weights) -> Option<(u16, u16)> {
         let suffix = weights.slots()[suffix];
         if suffix.reference == QuantWeight::MAX.0 {
             return None;
         }
-        let steps = u32::from(suffix.reference) + self.costs[cell.head.payload() as usize];
+        let steps = u32::from(suffix.reference) + self.costs[head.payload() as usize];
         Some((stored(steps), suffix.lambda.wrapping_add(suffix.suffix)))
     }
 }

@@ -108,6 +108,14 @@ impl LearningState {
         }
     }
 
+    /// The medium of all features, if that is known to be one and the same.
+    pub fn only_medium(&self) -> Option<Medium> {
+        match &self.tokens {
+            TokenList::Terms(list) => list.lexicon.only_medium(),
+            TokenList::Texts(_) => None,
+        }
+    }
+
     /// Treats all features as of order 1, because none is (spec model 5, step 6).
     pub(in crate::learn) fn make_multinomial(&mut self) {
         self.options.insert(ModelOption::Multinomial);
@@ -115,8 +123,10 @@ impl LearningState {
             self.total_of[1] = self.total_of[1].wrapping_add(self.total_of[order]);
             self.unique[1] = self.unique[1].wrapping_add(self.unique[order]);
         }
-        for cell in self.table.cells_mut().iter_mut().filter(|cell| !cell.is_empty()) {
-            cell.head = cell.head.with_order(1);
+        for at in 0..self.table.size() {
+            if self.table.id(at).0 != 0 {
+                self.table.set_head(at, self.table.head(at).with_order(1));
+            }
         }
     }
 }

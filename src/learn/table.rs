@@ -3,26 +3,30 @@
 //!
 //! The order of slots is part of the result: sums of the fit run over it and the file holds it.
 
+use crate::memory::{prefer_large_pages, prefetch};
 use crate::token::id::FeatureId;
 
 /// Largest number of bits of a table's size.
 pub const MAX_BITS: u8 = 30;
 
-/// What a feature is made of, in 32 bits: its order (three bits), whether its suffix is known to be
-/// the feature that the table holds under the suffix's id, and a payload: the feature's first term,
-/// or its medium where features are kept as texts.
+/// What a feature is made of, in 32 bits: its order (three bits), how its words are known (two bits),
+/// and a payload: the feature's first term, or its medium where features are kept as texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Head(u32);
 
 impl Head {
     const LINKED: u32 = 1 << 28;
+    const SPELLED: u32 = 1 << 27;
 
-    /// A head with this order and payload, not linked.
+    /// Payloads are below this.
+    pub const END_OF_PAYLOADS: u32 = Self::SPELLED;
+
+    /// A head with this order and payload, neither linked nor spelled.
     ///
     /// # Panics
-    /// If the payload exceeds 28 bits: more words than fit in memory.
+    /// If the payload is not below [`Self::END_OF_PAYLOADS`].
     pub fn new(order: u8, payload: u32) -> Self {
-        assert!(payload < Self::LINKED, "fewer than 2^28 words fit in memory");
+        assert!(payload < Self::END_OF_PAYLOADS, "words are numbered below 2^27");
         Self(u32::from(order & 7) << 29 | payload)
     }
 
@@ -33,7 +37,7 @@ impl Head {
 
     /// The first term, or the medium.
     pub const fn payload(self) -> u32 {
-        self.0 & (Self::LINKED - 1)
+        self.0 & (Self::SPELLED - 1)
     }
 
     /// Whether the slot of the suffix's id holds the suffix itself.
@@ -41,10 +45,21 @@ impl Head {
         self.0 & Self::LINKED != 0
     }
 
+    /// Whether the feature's words are kept elsewhere, because its suffix cannot be linked.
+    pub const fn is_spelled(self) -> bool {
+        self.0 & Self::SPELLED != 0
+    }
+
     /// The same, linked.
     #[must_use]
     pub const fn linked(self) -> Self {
         Self(self.0 | Self::LINKED)
+    }
+
+    /// The same, spelled.
+    #[must_use]
+    pub const fn spelled(self) -> Self {
+        Self(self.0 | Self::SPELLED)
     }
 
     /// The same with another order.
@@ -54,7 +69,7 @@ impl Head {
     }
 }
 
-/// One slot: 16 bytes, so that four share a cache line and none crosses one.
+/// What one slot holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cell {
     /// The feature's id; 0 in an empty slot.
@@ -104,14 +119,21 @@ pub struct Spread {
     pub share: f32,
 }
 
-/// A table of 2^bits slots.
+/// A table of 2^bits slots. What counting needs of a slot lies apart from what the feature is made of:
+/// a line of the cache holds eight slots for a search.
 #[derive(Debug, Clone)]
 pub struct Table {
     bits: u8,
-    cells: Vec<Cell>,
-    /// As long as `cells`, or empty.
+    /// Id, 0 in an empty slot, and count.
+    slots: Vec<[u32; 2]>,
+    /// Head, and id of the suffix.
+    makings: Vec<[u32; 2]>,
+    /// As long as the others, or empty.
     spreads: Vec<Spread>,
 }
+
+/// Slots that a long search passes at once.
+const BLOCK: usize = 8;
 
 impl Table {
     /// An empty table of 2^`bits` slots; with `spreads` it has room for statistics over documents.
@@ -120,17 +142,24 @@ impl Table {
     /// If `bits` exceeds [`MAX_BITS`]; options and files are checked before.
     pub fn new(bits: u8, spreads: bool) -> Self {
         assert!(bits <= MAX_BITS, "table sizes are checked where they are read");
-        let cells = vec![Cell::default(); 1 << bits];
-        let spreads = if spreads { vec![Spread::default(); 1 << bits] } else { Vec::new() };
-        Self { bits, cells, spreads }
+        let size = 1 << bits;
+        let spreads = if spreads { vec![Spread::default(); size] } else { Vec::new() };
+        // Zeros come from the system as they are needed.
+        Self { bits, slots: vec![[0; 2]; size], makings: vec![[0; 2]; size], spreads }
     }
 
     /// The table with these slots, a power of two of them; `spreads` is as long or empty.
-    pub fn from_parts(cells: Vec<Cell>, spreads: Vec<Spread>) -> Option<Self> {
+    pub fn from_parts(cells: &[Cell], spreads: Vec<Spread>) -> Option<Self> {
         let bits = u8::try_from(cells.len().checked_ilog2()?).ok()?;
         let fits = spreads.is_empty() || spreads.len() == cells.len();
-        let possible = cells.len().is_power_of_two() && bits <= MAX_BITS && fits;
-        possible.then_some(Self { bits, cells, spreads })
+        if !(cells.len().is_power_of_two() && bits <= MAX_BITS && fits) {
+            return None;
+        }
+        let mut table = Self { spreads, ..Self::new(bits, false) };
+        for (at, cell) in cells.iter().enumerate() {
+            table.set(at, *cell);
+        }
+        Some(table)
     }
 
     /// Bits of the table's size.
@@ -138,14 +167,87 @@ impl Table {
         self.bits
     }
 
-    /// The slots in order.
-    pub fn cells(&self) -> &[Cell] {
-        &self.cells
+    /// Number of slots.
+    pub fn size(&self) -> usize {
+        self.slots.len()
     }
 
-    /// The slots in order, to change.
-    pub fn cells_mut(&mut self) -> &mut [Cell] {
-        &mut self.cells
+    /// What the slot at `at` holds.
+    #[inline]
+    pub fn cell(&self, at: usize) -> Cell {
+        let ([id, count], [head, suffix]) = (self.slots[at], self.makings[at]);
+        Cell { id: FeatureId(id), count, head: Head(head), suffix: FeatureId(suffix) }
+    }
+
+    /// Sets what the slot at `at` holds.
+    #[inline]
+    pub fn set(&mut self, at: usize, cell: Cell) {
+        self.slots[at] = [cell.id.0, cell.count];
+        self.makings[at] = [cell.head.0, cell.suffix.0];
+    }
+
+    /// The slots in order.
+    pub fn cells(&self) -> impl DoubleEndedIterator<Item = Cell> + ExactSizeIterator {
+        let both = self.slots.iter().zip(&self.makings);
+        both.map(|(&[id, count], &[head, suffix])| Cell {
+            id: FeatureId(id),
+            count,
+            head: Head(head),
+            suffix: FeatureId(suffix),
+        })
+    }
+
+    /// The ids of the slots in order.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = FeatureId> + ExactSizeIterator {
+        self.slots.iter().map(|&[id, _]| FeatureId(id))
+    }
+
+    /// Id of the slot at `at`.
+    #[inline]
+    pub fn id(&self, at: usize) -> FeatureId {
+        FeatureId(self.slots[at][0])
+    }
+
+    /// Count of the slot at `at`.
+    #[inline]
+    pub fn count(&self, at: usize) -> u32 {
+        self.slots[at][1]
+    }
+
+    /// The same, to change.
+    #[inline]
+    pub fn count_mut(&mut self, at: usize) -> &mut u32 {
+        &mut self.slots[at][1]
+    }
+
+    /// Head of the slot at `at`.
+    #[inline]
+    pub fn head(&self, at: usize) -> Head {
+        Head(self.makings[at][0])
+    }
+
+    /// Changes the head of the slot at `at`.
+    #[inline]
+    pub fn set_head(&mut self, at: usize, head: Head) {
+        self.makings[at][0] = head.0;
+    }
+
+    /// Asks for the memory of the slot's head and suffix.
+    #[inline]
+    pub fn prefetch_making(&self, at: usize) {
+        prefetch(&self.makings, at);
+    }
+
+    /// Id of the suffix of the feature in the slot at `at`.
+    #[inline]
+    pub fn suffix(&self, at: usize) -> FeatureId {
+        FeatureId(self.makings[at][1])
+    }
+
+    /// Changes it.
+    #[inline]
+    pub fn set_suffix(&mut self, at: usize, suffix: FeatureId) {
+        self.makings[at][1] = suffix.0;
     }
 
     /// Statistics over documents of the slot at `at`; zeros where none are kept.
@@ -159,8 +261,8 @@ impl Table {
     }
 
     /// Used slots in hash order.
-    pub fn used(&self) -> impl DoubleEndedIterator<Item = &Cell> {
-        self.cells.iter().filter(|cell| !cell.is_empty())
+    pub fn used(&self) -> impl DoubleEndedIterator<Item = Cell> {
+        self.cells().filter(|cell| !cell.is_empty())
     }
 
     /// Whether a new feature may be inserted while `used` slots are taken. The products wrap at
@@ -170,52 +272,84 @@ impl Table {
         100u32.wrapping_mul(used) < 95u32.wrapping_mul(size)
     }
 
+    /// Where the search for `id` begins.
+    #[inline]
+    pub fn home(&self, id: FeatureId) -> usize {
+        id.0 as usize & (self.slots.len() - 1)
+    }
+
     /// Searches `id` from its home slot on. Id 0 marks empty slots and is never found.
     #[inline]
     pub fn place(&self, id: FeatureId) -> Place {
-        let mask = self.cells.len() - 1;
-        let home = id.0 as usize & mask;
-        let mut at = home;
-        loop {
-            let found = self.cells[at & mask].id;
-            if found.0 == 0 {
-                return Place::Vacant(at);
-            }
-            if found == id {
-                return Place::Found(at);
-            }
-            at = (at + 1) & mask;
-            if at == home {
-                return Place::None;
-            }
+        self.place_from(self.home(id), id)
+    }
+
+    /// Searches `id` from slot `at` on: its home, or where an earlier search ended. Features never
+    /// leave their slots but when the table grows, so the search goes on as if from home.
+    #[inline]
+    pub fn place_from(&self, at: usize, id: FeatureId) -> Place {
+        match self.slots.get(at) {
+            Some([0, _]) => Place::Vacant(at),
+            Some(&[found, _]) if found == id.0 => Place::Found(at),
+            _ => self.search(at, id),
         }
     }
 
-    /// Counts one more occurrence of `id`, if the table holds it and the count has room; returns the
-    /// order of the feature that holds the slot.
-    #[inline]
-    pub fn count_known(&mut self, id: FeatureId) -> Option<u8> {
-        let mask = self.cells.len() - 1;
-        let mut at = id.0 as usize & mask;
-        loop {
-            let cell = &mut self.cells[at & mask];
-            if cell.id == id && id.0 != 0 {
-                cell.count = cell.count.checked_add(1)?;
-                return Some(cell.head.order());
+    fn search(&self, from: usize, id: FeatureId) -> Place {
+        let (mut at, mut left) = (from, self.slots.len());
+        while left > 0 {
+            if let Some(block) = self.slots.get(at..at + BLOCK) {
+                let ends = |&[found, _]: &[u32; 2]| (found == id.0) | (found == 0);
+                if !block.iter().fold(false, |any, found| any | ends(found)) {
+                    at += BLOCK;
+                    left = left.saturating_sub(BLOCK);
+                    continue;
+                }
             }
-            if cell.id.0 == 0 {
-                return None;
-            }
-            at += 1;
-            if at > mask + (id.0 as usize & mask) {
-                return None;
+            for _ in 0..BLOCK.min(left) {
+                let Some(&[found, _]) = self.slots.get(at) else {
+                    at = 0;
+                    break;
+                };
+                if found == 0 {
+                    return Place::Vacant(at);
+                }
+                if found == id.0 {
+                    return Place::Found(at);
+                }
+                at += 1;
+                left -= 1;
             }
         }
+        Place::None
+    }
+
+    /// Counts one more occurrence of `id` in slot `at`, if that holds it and the count has room;
+    /// returns whether it did.
+    #[inline]
+    pub fn count_at(&mut self, at: usize, id: FeatureId) -> bool {
+        match self.slots.get_mut(at) {
+            Some([found, count]) if *found == id.0 && id.0 != 0 && *count != u32::MAX => {
+                *count += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Sums of the counts of used slots by order, modulo 2^32.
+    pub fn totals(&self) -> [u32; 8] {
+        let mut totals = [0u32; 8];
+        for cell in self.used() {
+            let total = &mut totals[usize::from(cell.head.order())];
+            *total = total.wrapping_add(cell.count);
+        }
+        totals
     }
 
     /// The largest count of all slots.
     pub fn max_count(&self) -> u32 {
-        self.cells.iter().map(|cell| cell.count).max().unwrap_or(0)
+        self.slots.iter().map(|[_, count]| *count).max().unwrap_or(0)
     }
 
     /// The slot where the search for `id` ends, whether it holds `id` or is empty.
@@ -226,46 +360,59 @@ impl Table {
         }
     }
 
-    /// Brings the home slots of `ids` near the processor; the result means nothing.
+    /// Asks for the memory where the search for `id` begins.
     #[inline]
-    pub fn touch(&self, ids: &[FeatureId]) -> u32 {
-        let mask = self.cells.len() - 1;
-        ids.iter().fold(0, |sum, id| sum ^ self.cells[id.0 as usize & mask].count)
+    pub fn prefetch(&self, id: FeatureId) {
+        prefetch(&self.slots, self.home(id));
     }
 
     /// Doubles the table. Slots move as the reference moves them (spec model 3, "Growing").
-    pub fn grow(&mut self) {
-        let old_size = self.cells.len();
-        // Marked slots are used ones that have not found their new place yet.
-        let mut marked: Vec<bool> = self.cells.iter().map(|cell| !cell.is_empty()).collect();
-        self.bits += 1;
-        self.cells.resize(old_size * 2, Cell::default());
-        marked.resize(old_size * 2, false);
+    /// Returns whether there was enough memory; if not, the table is as before.
+    #[must_use]
+    pub fn grow(&mut self) -> bool {
+        let old_size = self.slots.len();
+        let new_size = old_size * 2;
         let has_spreads = !self.spreads.is_empty();
-        if has_spreads {
-            self.spreads.resize(old_size * 2, Spread::default());
+        let has_memory = self.slots.try_reserve_exact(old_size).is_ok()
+            && self.makings.try_reserve_exact(old_size).is_ok()
+            && (!has_spreads || self.spreads.try_reserve_exact(old_size).is_ok());
+        if !has_memory {
+            return false;
         }
-        let mask = self.cells.len() - 1;
+        prefer_large_pages(&self.slots);
+        prefer_large_pages(&self.makings);
+        // Marked slots are used ones that have not found their new place yet.
+        let mut marked: Vec<bool> = self.slots.iter().map(|&[id, _]| id != 0).collect();
+        marked.resize(new_size, false);
+        self.bits += 1;
+        self.slots.resize(new_size, [0; 2]);
+        self.makings.resize(new_size, [0; 2]);
+        if has_spreads {
+            self.spreads.resize(new_size, Spread::default());
+        }
+        let mask = new_size - 1;
         for c in 0..old_size {
             while marked[c] {
-                let mut i = self.cells[c].id.0 as usize & mask;
-                while !self.cells[i].is_empty() && !marked[i] {
+                let mut i = self.slots[c][0] as usize & mask;
+                while self.slots[i][0] != 0 && !marked[i] {
                     i = (i + 1) & mask;
                 }
                 marked[c] = false;
                 if i != c {
                     // An empty or a marked slot: either way what is there comes here.
-                    self.cells.swap(i, c);
+                    self.slots.swap(i, c);
+                    self.makings.swap(i, c);
                     marked.swap(i, c);
                     if has_spreads {
                         self.spreads.swap(i, c);
                     }
-                    if self.cells[c].is_empty() {
-                        self.cells[c] = Cell::default();
+                    if self.slots[c][0] == 0 {
+                        self.set(c, Cell::default());
                     }
                 }
             }
         }
+        true
     }
 }
 
@@ -288,10 +435,10 @@ mod tests {
             (1..=15u32).map(|k| FeatureId(k.wrapping_mul(0x9e3779b1))).collect();
         for &id in &ids {
             let Place::Vacant(at) = table.place(id) else { panic!("no room") };
-            table.cells_mut()[at].id = id;
+            table.set(at, Cell { id, ..Cell::default() });
             table.spread_mut(at).unwrap().occurrences = id.0;
         }
-        table.grow();
+        assert!(table.grow());
         assert_eq!(table.bits(), 5);
         for &id in &ids {
             let Place::Found(at) = table.place(id) else { panic!("lost {id:?}") };
@@ -301,9 +448,11 @@ mod tests {
 
     #[test]
     fn heads_keep_their_parts() {
-        let head = Head::new(7, (1 << 28) - 1);
-        assert_eq!((head.order(), head.payload(), head.is_linked()), (7, (1 << 28) - 1, false));
-        let head = head.linked().with_order(1);
-        assert_eq!((head.order(), head.payload(), head.is_linked()), (1, (1 << 28) - 1, true));
+        let parts =
+            |head: Head| (head.order(), head.payload(), head.is_linked(), head.is_spelled());
+        let head = Head::new(7, (1 << 27) - 1);
+        assert_eq!(parts(head), (7, (1 << 27) - 1, false, false));
+        assert_eq!(parts(head.linked().with_order(1)), (1, (1 << 27) - 1, true, false));
+        assert_eq!(parts(head.spelled().with_order(2)), (2, (1 << 27) - 1, false, true));
     }
 }

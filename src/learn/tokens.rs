@@ -61,8 +61,10 @@ impl TermList {
         terms.clear();
         let mut at = at;
         loop {
-            let cell = &table.cells()[at];
-            if let Some(spelling) = self.spelling(cell.id) {
+            let cell = table.cell(at);
+            if cell.head.is_spelled()
+                && let Some(spelling) = self.spelling(cell.id)
+            {
                 terms.extend_from_slice(spelling);
                 return;
             }
@@ -118,7 +120,7 @@ impl TermList {
         for (body, medium) in tokens_in(texts) {
             let id = FeatureId::of(body, medium);
             let Place::Found(at) = table.place(id) else { return None };
-            let order = table.cells()[at].head.order();
+            let order = table.head(at).order();
             let words = body.strip_prefix(&[BOUNDARY])?.strip_suffix(&[BOUNDARY])?;
             terms.clear();
             for bytes in words.split(|&byte| byte == BOUNDARY) {
@@ -141,11 +143,12 @@ impl TermList {
                 if places.get(&suffix.0) == Some(&text) {
                     head = head.linked();
                 } else {
+                    head = head.spelled();
                     list.keep_spelling(id, &terms);
                 }
             }
-            let cell = &mut table.cells_mut()[at];
-            (cell.head, cell.suffix) = (head, suffix);
+            table.set_head(at, head);
+            table.set_suffix(at, suffix);
             list.ids.push(id);
         }
         Some(list)

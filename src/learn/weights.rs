@@ -25,7 +25,9 @@ impl Weights {
     /// memory with suffix sum and reference weight in the reference and show where the fit never
     /// sets those (spec model 7.4).
     pub fn new(state: &LearningState) -> Self {
-        let mut weights = vec![SlotWeights::default(); state.table.cells().len()];
+        let mut weights = Vec::with_capacity(state.table.size());
+        crate::memory::prefer_large_pages(&weights);
+        weights.resize(state.table.size(), SlotWeights::default());
         if state.measures_entropy() {
             for (at, slot) in weights.iter_mut().enumerate() {
                 let occurrences = state.table.spread(at).occurrences;

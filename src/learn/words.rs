@@ -3,7 +3,8 @@
 //! is what [`Counter::count`] would do with each n-gram's text.
 
 use super::count::Counter;
-use super::table::{Head, Place};
+use super::state::LearningState;
+use super::table::{Head, Place, Table};
 use super::tokens::{TermList, TermUse, TokenList};
 use crate::error::WarningSink;
 use crate::model::medium::Medium;
@@ -16,10 +17,74 @@ use crate::token::tokenizer::{Word, WordSink};
 /// Look-ups whose memory is asked for at once.
 const AHEAD: usize = 64;
 
+/// How far the searches for the n-grams of a line have got, some of them ahead of the counting.
+#[derive(Debug, Default)]
+struct LookAhead {
+    /// The slots where the searches ended.
+    places: Vec<u32>,
+    /// Bits of the table's size then.
+    bits: u8,
+}
+
+impl LookAhead {
+    fn clear(&mut self) {
+        self.places.clear();
+    }
+
+    /// Where the searches for `length` of `ids`, from the one at `from` on, are to go on.
+    #[inline]
+    fn places(
+        &mut self,
+        from: usize,
+        length: usize,
+        ids: &[FeatureId],
+        table: &Table,
+    ) -> &mut [u32] {
+        let to = from + length;
+        if self.bits != table.bits() {
+            self.bits = table.bits();
+            self.places.truncate(from);
+        }
+        if self.places.len() < to {
+            let known = self.places.len();
+            let end = to.max((known + AHEAD).min(ids.len()));
+            let next = (end + AHEAD).min(ids.len());
+            let unasked = if known == 0 { 0 } else { end };
+            ids[unasked..next].iter().for_each(|&id| table.prefetch(id));
+            self.search(&ids[known..end], table);
+        }
+        &mut self.places[from..to]
+    }
+
+    fn search(&mut self, ids: &[FeatureId], table: &Table) {
+        // What new ones and their suffixes - each behind the longer one - are made of will be needed.
+        let mut is_suffix_of_new = false;
+        for &id in ids {
+            let (at, is_new) = match table.place(id) {
+                Place::Found(at) => (at, false),
+                Place::Vacant(at) => (at, true),
+                Place::None => (table.home(id), false),
+            };
+            if is_new || is_suffix_of_new {
+                table.prefetch_making(at);
+            }
+            is_suffix_of_new = is_new;
+            self.places.push(slot_number(at));
+        }
+    }
+}
+
+/// A slot as a number of 32 bits: tables have at most 2^30.
+#[allow(clippy::cast_possible_truncation)]
+const fn slot_number(slot: usize) -> u32 {
+    slot as u32
+}
+
 /// How words are counted.
 #[derive(Debug)]
 pub struct WordEngine {
     line: NgramLine,
+    ahead: LookAhead,
     /// Single words of a line that wait; n-grams wait in `line`.
     singles: Vec<TermId>,
     /// Single words are only counted per word while reading, and go into the table at the end: what
@@ -27,13 +92,20 @@ pub struct WordEngine {
     defer: bool,
     /// Occurrences that the counters still have room for; only when deferring.
     budget: u32,
+    /// By order, what totals that were loaded say beyond the sum of the slots' counts, modulo 2^32.
+    surplus: [u32; 8],
 }
 
 impl WordEngine {
-    /// Words for n-grams of up to `order`, when `counted` occurrences are known already.
-    pub(super) fn new(order: u8, defer: bool, counted: u32) -> Self {
-        let budget = u32::MAX - counted;
-        Self { line: NgramLine::new(order), singles: Vec::new(), defer, budget }
+    /// Words for n-grams of up to `order`, beside what `state` knows already.
+    pub(super) fn new(order: u8, defer: bool, state: &LearningState) -> Self {
+        let budget = u32::MAX - state.total;
+        let mut surplus = state.table.totals();
+        for (surplus, &total) in surplus.iter_mut().zip(&state.total_of) {
+            *surplus = total.wrapping_sub(*surplus);
+        }
+        let ahead = LookAhead::default();
+        Self { line: NgramLine::new(order), ahead, singles: Vec::new(), defer, budget, surplus }
     }
 
     /// N-grams begin anew.
@@ -60,23 +132,26 @@ impl Counter {
             self.count_single(term, &mut list, warnings);
         }
         if engine.line.is_waiting() {
-            self.count_line(&mut engine.line, &mut list, warnings);
+            self.count_line(&mut engine, &mut list, warnings);
         }
         self.state.tokens = TokenList::Terms(list);
         self.engine = Some(engine);
     }
 
-    fn count_line(&mut self, line: &mut NgramLine, list: &mut TermList, warnings: WarningSink<'_>) {
+    fn count_line(
+        &mut self,
+        engine: &mut WordEngine,
+        list: &mut TermList,
+        warnings: WarningSink<'_>,
+    ) {
+        let WordEngine { line, ahead, .. } = engine;
         let medium = line.words().first().map_or(Medium::TEXT, |&t| list.lexicon.medium(t));
         let count = line.hash(medium).len();
         let plain = self.is_plain(count);
-        let mut touched = 0;
+        ahead.clear();
         for (from, position) in line.positions() {
-            if touched < from + line.order() && touched < count {
-                touched = (from + AHEAD).min(count);
-                std::hint::black_box(self.state.table.touch(&line.ids()[from..touched]));
-            }
-            self.count_position(position, plain, list, warnings);
+            let places = ahead.places(from, position.len(), line.ids(), &self.state.table);
+            self.count_position(position, places, plain, list, warnings);
         }
         line.carry();
     }
@@ -103,39 +178,50 @@ impl Counter {
         !undecided && total < u64::from(u32::MAX)
     }
 
-    /// Counts the n-grams that end in one word, longest first.
+    /// Counts the n-grams that end in one word, longest first. The searches for them have got as far
+    /// as `places`.
     fn count_position(
         &mut self,
         position: Position<'_>,
+        places: &mut [u32],
         plain: bool,
         list: &mut TermList,
         warnings: WarningSink<'_>,
     ) {
         let mut any_new = false;
-        for order in position.orders() {
-            let first = position.terms(order)[0];
-            if plain && let Some(of) = self.state.table.count_known(position.id(order)) {
+        for (k, order) in position.orders().enumerate() {
+            let (id, at) = (position.id(order), places[k]);
+            if plain && self.state.table.count_at(at as usize, id) {
+                // The order is seen to at the end.
                 self.state.total += 1;
-                self.state.total_of[usize::from(of)] += 1;
             } else if plain || (!self.is_deaf() && self.draws()) {
-                any_new |= self.count_ngram(&position, order, list, warnings);
+                let bits = self.state.table.bits();
+                any_new |= self.count_ngram(&position, order, &mut places[k], list, warnings);
+                if self.state.table.bits() != bits {
+                    // Features have moved: searches begin anew.
+                    for (place, order) in places.iter_mut().zip(position.orders()) {
+                        *place = slot_number(self.state.table.home(position.id(order)));
+                    }
+                }
             } else {
                 continue;
             }
             if order == 1 {
-                list.uses[first.index()].add();
+                list.uses[position.terms(order)[0].index()].add();
             }
         }
         if any_new {
-            self.link(&position, list);
+            self.link(&position, places, list);
         }
     }
 
-    /// Counts one n-gram; returns whether it is new and has a suffix.
+    /// Counts one n-gram, whose search has got as far as `at`, and sets `at` to its slot; returns
+    /// whether it is new and has a suffix.
     fn count_ngram(
         &mut self,
         position: &Position<'_>,
         order: usize,
+        at: &mut u32,
         list: &mut TermList,
         warnings: WarningSink<'_>,
     ) -> bool {
@@ -150,12 +236,13 @@ impl Counter {
         };
         #[allow(clippy::cast_possible_truncation)] // at most 7
         let head = Head::new(order as u8, first.0);
-        let (place, new) = self.place(id, head, suffix, warnings);
+        let (place, new) = self.place_from(*at as usize, id, head, suffix, warnings);
         if new {
             list.ids.push(id);
         }
-        if let Some(at) = place {
-            self.add_occurrences(at, 1, warnings);
+        if let Some(place) = place {
+            *at = slot_number(place);
+            self.add_occurrences(place, 1, warnings);
         }
         new && order > 1
     }
@@ -163,28 +250,29 @@ impl Counter {
     /// Links the new n-grams that end in one word to their suffixes, from the shortest up. A slot is
     /// known to hold an n-gram when it holds its first word and its suffix's id, and is linked to a
     /// suffix that is known. New ones that cannot be linked are spelled out.
-    fn link(&mut self, position: &Position<'_>, list: &mut TermList) {
+    fn link(&mut self, position: &Position<'_>, places: &[u32], list: &mut TermList) {
+        let table = &mut self.state.table;
         let mut known = false;
         let mut suffix = FeatureId(0);
-        for order in position.orders().rev() {
+        for (order, &at) in position.orders().rev().zip(places.iter().rev()) {
             let id = position.id(order);
-            let Place::Found(slot) = self.state.table.place(id) else {
+            let Place::Found(slot) = table.place_from(at as usize, id) else {
                 (known, suffix) = (false, id);
                 continue;
             };
-            let cell = &mut self.state.table.cells_mut()[slot];
-            let head = cell.head;
+            let head = table.head(slot);
             let first = position.terms(order)[0];
             let is_this = usize::from(head.order()) == order && head.payload() == first.0;
             known = if order == 1 {
                 is_this
             } else if is_this && head.is_linked() {
-                known && cell.suffix == suffix
-            } else if is_this && list.spelling(id).is_none() {
+                known && table.suffix(slot) == suffix
+            } else if is_this && !head.is_spelled() {
                 // Neither linked nor spelled: it came just now.
                 if known {
-                    cell.head = head.linked();
+                    table.set_head(slot, head.linked());
                 } else {
+                    table.set_head(slot, head.spelled());
                     list.keep_spelling(id, position.terms(order));
                 }
                 known
@@ -223,7 +311,12 @@ impl Counter {
             list.text(&[term], &mut body);
             self.state.characters.count_times(&body, times);
         }
-        // Occurrences of known n-grams were counted without a look at the largest count.
+        // Occurrences of known n-grams were counted without a look at their order, and at the largest
+        // count.
+        let totals = self.state.table.totals().into_iter().zip(engine.surplus);
+        for (of_order, (total, surplus)) in self.state.total_of.iter_mut().zip(totals).skip(1) {
+            *of_order = total.wrapping_add(surplus);
+        }
         self.state.max_count = self.state.max_count.max(self.state.table.max_count());
         self.state.tokens = TokenList::Terms(list);
     }

@@ -81,6 +81,38 @@ impl Exponentials {
     }
 }
 
+/// Exponentials of multiples of 1/32, worked out once each; those of most weights are kept.
+#[derive(Debug)]
+pub struct StepExponentials {
+    /// From -[`KEPT`] steps on; NaN where unknown.
+    known: Vec<f64>,
+}
+
+/// Steps on either side of 0 that [`StepExponentials`] keeps.
+const KEPT: i32 = 1 << 14;
+
+impl Default for StepExponentials {
+    fn default() -> Self {
+        Self { known: vec![f64::NAN; 2 * KEPT as usize] }
+    }
+}
+
+impl StepExponentials {
+    /// `exp(steps / 32)`.
+    #[inline]
+    pub fn get(&mut self, steps: i32) -> f64 {
+        let at = usize::try_from(steps.saturating_add(KEPT)).unwrap_or(usize::MAX);
+        match self.known.get_mut(at) {
+            Some(known) if !known.is_nan() => *known,
+            Some(unknown) => {
+                *unknown = exp(f64::from(steps) / 32.0);
+                *unknown
+            }
+            None => exp(f64::from(steps) / 32.0),
+        }
+    }
+}
+
 /// Steps from `top` down to `steps`; arguments do not lie above the top.
 #[allow(clippy::cast_sign_loss)]
 const fn steps_below(top: i32, steps: i32) -> usize {

@@ -3,6 +3,7 @@
 
 pub mod elementary;
 pub mod exponentials;
+pub mod logarithms;
 pub mod parse;
 pub mod quantize;
 pub mod random;

@@ -42,7 +42,7 @@ pub fn tokens(
         if result.is_err() {
             return;
         }
-        let cell = &state.table.cells()[at];
+        let cell = state.table.cell(at);
         cformat::fixed(out, weights.lambda_nats(at), 9, 3);
         out.push(b' ');
         cformat::fixed(out, weights.log_reference(at), 9, 3);

@@ -197,7 +197,7 @@ fn category(run: &Run, mut state: LearningState) -> Vec<u8> {
     let digrams = digrams.unwrap();
     let model = finish(&mut state, &settings, digrams, None, &mut progress, &mut |_| {}).unwrap();
     let mut bytes = Vec::new();
-    let cells = state.table.cells().iter().map(|cell| cell.id);
+    let cells = state.table.ids();
     let weights = model.weights.slots().iter();
     let weights = weights.map(|slot| crate::numeric::quantize::QuantWeight(slot.lambda));
     crate::category::writer::write(

@@ -24,6 +24,8 @@ pub struct Lexicon {
     short: Index,
     long: Index,
     terms: Vec<Term>,
+    /// Bit set of the media seen.
+    media: u16,
 }
 
 /// A word in a medium: its bytes, padded with zeros, and their number.
@@ -43,7 +45,7 @@ impl Term {
 
 impl Default for Lexicon {
     fn default() -> Self {
-        Self { short: Index::new(), long: Index::new(), terms: Vec::new() }
+        Self { short: Index::new(), long: Index::new(), terms: Vec::new(), media: 0 }
     }
 }
 
@@ -86,6 +88,7 @@ impl Lexicon {
         #[allow(clippy::cast_possible_truncation)] // below the window's 32
         let length = word.len() as u8;
         self.terms.push(Term { bytes, length, medium });
+        self.media |= 1 << medium.number();
         let index = if short { &mut self.short } else { &mut self.long };
         index.insert(hash, u32::from(medium.number()), term);
         TermId(term)
@@ -104,6 +107,12 @@ impl Lexicon {
         // A copy of fixed length is much faster.
         out.extend_from_slice(bytes);
         out.truncate(out.len() - WORD_WINDOW + length);
+    }
+
+    /// The medium of all terms, if there is but one.
+    pub fn only_medium(&self) -> Option<Medium> {
+        let is_one = self.media.is_power_of_two();
+        is_one.then(|| self.terms[0].medium)
     }
 
     /// A term's medium.

@@ -46,6 +46,12 @@ impl Position<'_> {
         (self.longest + 1 - self.ids.len()..=self.longest).rev()
     }
 
+    /// How many there are.
+    #[allow(clippy::len_without_is_empty)] // there is at least one, or nobody asks
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
     /// The id of the n-gram of `order` words, one of [`Self::orders`].
     pub fn id(&self, order: usize) -> FeatureId {
         self.ids[self.longest - order]

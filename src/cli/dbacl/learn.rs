@@ -263,7 +263,7 @@ fn conclude(
         output.buffer().extend_from_slice(name);
         output.buffer().push(b'\n');
     }
-    let ids = || state.table.cells().iter().map(|cell| cell.id);
+    let ids = || state.table.ids();
     let weights = || model.weights.slots().iter().map(|slot| QuantWeight(slot.lambda));
     let slots = || ids().zip(weights());
     let mut write = |out: &mut dyn Write| {

@@ -161,7 +161,7 @@ proptest! {
         prop_assert_eq!(expected.log_partition.to_bits(), fitted.log_partition.to_bits());
         prop_assert_eq!(expected.divergence.to_bits(), fitted.divergence.to_bits());
         for (at, slot) in literal.table.slots().iter().enumerate() {
-            let cell = &fast.table.cells()[at];
+            let cell = fast.table.cell(at);
             prop_assert_eq!(slot.id, cell.id);
             prop_assert_eq!(slot.count, cell.count);
             prop_assert_eq!(slot.share.to_bits(), fast.table.spread(at).share.to_bits());
@@ -169,7 +169,7 @@ proptest! {
             if !slot.is_empty() && slot.order <= 7 {
                 prop_assert_eq!(slot.suffix_sum(), weights.slots()[at].suffix);
                 prop_assert_eq!(slot.reference(), weights.slots()[at].reference);
-                prop_assert_eq!(Medium::new(slot.medium), fast.medium(cell));
+                prop_assert_eq!(Medium::new(slot.medium), fast.medium(&cell));
             }
         }
     }
