@@ -55,7 +55,7 @@ pub struct Ending {
     pub room_bits: u8,
     /// How some line was cut would be another matter if the room had been larger at the start.
     pub depends_on_room: bool,
-    /// No decoded text waits for the next input.
+    /// No decoded text waits for the next input, and words of it are cut as if it came first.
     pub at_rest: bool,
     /// Shards were put together of which an earlier one would have changed how a later one was read.
     pub is_inexact: bool,
@@ -143,6 +143,12 @@ impl<'a> Pipeline<'a> {
     #[must_use]
     pub fn keeping_nul(self) -> Self {
         Self { reader: LineReader::keeping_nul(), ..self }
+    }
+
+    /// The same pipeline, going on behind an input that left room for lines of 2^`bits` bytes.
+    #[must_use]
+    pub fn with_room(self, bits: u8) -> Self {
+        Self { reader: self.reader.with_room(bits), ..self }
     }
 
     /// What has been read so far would carry over to the next source.

@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Room for a line at the start of a run, bytes.
 const FIRST_ROOM: usize = 4096;
 
+/// Larger rooms are not asked for in advance.
+const MAX_ROOM_BITS: u8 = 30;
+
 /// Bytes read at a time.
 const BLOCK: usize = 1 << 16;
 
@@ -142,6 +145,12 @@ impl LineReader {
     /// A reader for which zero bytes are blanks and hide nothing.
     pub fn keeping_nul() -> Self {
         Self { keeps_nul: true, ..Self::default() }
+    }
+
+    /// The same, going on behind an input that left room for 2^`bits` bytes.
+    #[must_use]
+    pub fn with_room(self, bits: u8) -> Self {
+        Self { room: FIRST_ROOM.max(1 << bits.min(MAX_ROOM_BITS)), ..self }
     }
 
     /// Room for a line, bytes: a power of two.

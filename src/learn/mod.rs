@@ -9,6 +9,7 @@
 
 pub mod count;
 pub mod fit;
+pub mod join;
 pub mod moments;
 pub mod online;
 #[cfg(test)]

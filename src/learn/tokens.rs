@@ -166,6 +166,11 @@ impl TermList {
 }
 
 impl TokenList {
+    /// The list, leaving an empty one.
+    pub(super) fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Texts(Vec::new()))
+    }
+
     /// Calls `each` for the features in order: body and medium.
     pub fn for_each(&self, table: &Table, mut each: impl FnMut(&[u8], Medium)) {
         match self {

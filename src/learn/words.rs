@@ -92,6 +92,8 @@ pub struct WordEngine {
     defer: bool,
     /// Occurrences that the counters still have room for; only when deferring.
     budget: u32,
+    /// The budget at the start.
+    all: u32,
     /// By order, what totals that were loaded say beyond the sum of the slots' counts, modulo 2^32.
     surplus: [u32; 8],
 }
@@ -105,7 +107,30 @@ impl WordEngine {
             *surplus = total.wrapping_sub(*surplus);
         }
         let ahead = LookAhead::default();
-        Self { line: NgramLine::new(order), ahead, singles: Vec::new(), defer, budget, surplus }
+        Self {
+            line: NgramLine::new(order),
+            ahead,
+            singles: Vec::new(),
+            defer,
+            budget,
+            all: budget,
+            surplus,
+        }
+    }
+
+    /// Occurrences that were counted off the budget.
+    pub(super) const fn spent(&self) -> u32 {
+        self.all - self.budget
+    }
+
+    /// Occurrences that there is room for.
+    pub(super) const fn left(&self) -> u32 {
+        self.budget
+    }
+
+    /// Counts so many occurrences off the budget.
+    pub(super) const fn spend(&mut self, occurrences: u32) {
+        self.budget = self.budget.saturating_sub(occurrences);
     }
 
     /// N-grams begin anew.
@@ -123,9 +148,7 @@ impl Counter {
     /// Counts the words that wait; to be called behind each line of text.
     pub fn end_of_words(&mut self, warnings: WarningSink<'_>) {
         let Some(mut engine) = self.engine.take() else { return };
-        let TokenList::Terms(mut list) =
-            std::mem::replace(&mut self.state.tokens, TokenList::Texts(Vec::new()))
-        else {
+        let TokenList::Terms(mut list) = self.state.tokens.take() else {
             return;
         };
         for term in engine.singles.drain(..) {
@@ -287,9 +310,7 @@ impl Counter {
     pub(super) fn finish_words(&mut self, warnings: WarningSink<'_>) {
         self.end_of_words(warnings);
         let Some(engine) = self.engine.take() else { return };
-        let TokenList::Terms(mut list) =
-            std::mem::replace(&mut self.state.tokens, TokenList::Texts(Vec::new()))
-        else {
+        let TokenList::Terms(mut list) = self.state.tokens.take() else {
             return;
         };
         let mut body = Vec::new();

@@ -92,7 +92,9 @@ impl Run {
         let mut pipeline = self.pipeline();
         reader.counting.start_shard(place.unwrap_or(0));
         feed(&mut pipeline, files, &mut reader);
-        reader.counting.end_shard(pipeline.ending());
+        let mut ending = pipeline.ending();
+        ending.at_rest &= reader.tokenizer.is_at_rest();
+        reader.counting.end_shard(ending);
         reader.counting.into_counts().unwrap()
     }
 
@@ -479,6 +481,21 @@ fn what_does_not_belong_together_is_refused() {
     ] {
         assert_eq!(merge(left, &right).err(), fault);
     }
+}
+
+#[test]
+fn a_word_begun_in_one_file_and_gone_on_in_the_next_is_told() {
+    let options = ModelOptions::default().with(ModelOption::Text);
+    let options = options.with(ModelOption::StandardTokenizer);
+    let (scheme, order) = (Scheme::Adp, 1);
+    let run = Run { options, scheme, order, bits: 8, max_bits: None, confidence: false };
+    let files = [b":<\n".to_vec(), b"Subject: a\n".to_vec()];
+    let (first, second) = (run.count(&files[..1], None), run.count(&files[1..], None));
+    let mut both = first.clone();
+    both.absorb(&second).expect("counts of one kind");
+    let one = run.one_pass(&files);
+    let differs = everything(&run.replayed(&both, Order::Appearance)) != everything(&one);
+    assert_eq!(both.is_inexact(), differs, "the state of the scheme outlives a file");
 }
 
 #[test]

@@ -9,8 +9,9 @@ use crate::numeric::elementary::{count_f32, log, narrow};
 use crate::token::Feature;
 use crate::token::id::FeatureId;
 
-/// Sums of one category over a document.
+/// Sums of one category over a document. Lines of the cache are not shared with other threads' sums.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[repr(align(64))]
 pub struct Tally {
     /// Log-probability of the document, nats; at most about 0, higher is better.
     pub score: f64,

@@ -17,6 +17,9 @@ use crate::token::{BOUNDARY, Feature};
 /// Single words that are scored at once.
 const SINGLES: usize = 1024;
 
+/// Words that are kept at most, so that memory stays bounded on an endless input.
+const KEPT: usize = 1 << 18;
+
 /// Words as categories see them.
 #[derive(Debug)]
 pub struct WordScores {
@@ -258,16 +261,30 @@ impl WordSink for ScoredWords<'_> {
         }
         if words.line.is_long() || words.singles.len() >= SINGLES {
             self.scorer.end_of_words(self.warnings);
+            if single {
+                self.scorer.limit_words();
+            }
         }
     }
 
     fn end_of_line(&mut self) {
         self.scorer.end_of_words(self.warnings);
         self.scorer.forget_words();
+        self.scorer.limit_words();
     }
 }
 
 impl Scorer {
+    /// Forgets the words known so far if there are too many; none may be waiting.
+    fn limit_words(&mut self) {
+        if self.words.as_ref().is_some_and(|words| words.lexicon.len() >= KEPT) {
+            self.settle_words();
+            if let Some(words) = &mut self.words {
+                words.reset();
+            }
+        }
+    }
+
     /// Works out what a new word adds under each category.
     #[cold]
     fn learn_word(&mut self, word: Word<'_>, medium: Medium) {

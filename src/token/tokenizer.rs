@@ -185,6 +185,12 @@ impl Tokenizer {
         line.truncate(length);
     }
 
+    /// Whether the next text would be cut in the same way by a tokenizer that has seen none: the state
+    /// of `cef`, `adp` and `cef2` outlives lines and files.
+    pub fn is_at_rest(&self) -> bool {
+        self.state == State::Start
+    }
+
     /// Words as the scheme's state machine cuts them, byte by byte.
     fn line_by_state(&mut self, line: &mut [u8], sink: &mut impl WordSink) {
         let mut limit = MAX_WORD;

@@ -13,7 +13,7 @@ use crate::cli::output::Output;
 use crate::error::Error;
 use crate::learn::online;
 use crate::model::settings::{Locale, ModelOption};
-use crate::pipeline::{Consumer, LineState};
+use crate::pipeline::{Consumer, Ending, LineState};
 use crate::save::{self, Disk};
 use crate::scale::counting::Counting;
 use crate::scale::counts::{CountSettings, Counts, Documents, counting_options};
@@ -74,7 +74,7 @@ pub fn run(
             reader.patterns = Some(&mut patterns);
             reader.counting.start_shard(place.unwrap_or(0));
             let ending = inputs::read(config, signals, &mut reader, |_, _| Ok(()))?;
-            reader.counting.end_shard(ending);
+            reader.end_shard(ending);
             reader.counting.into_counts().ok_or_else(too_many)?
         }
     };
@@ -191,7 +191,7 @@ pub struct Reader<'a> {
     pub counting: Counting,
     /// The regular expressions, if there are any.
     pub patterns: Option<&'a mut PatternList>,
-    tokenizer: Tokenizer,
+    pub(super) tokenizer: Tokenizer,
     keep_case: bool,
     standard: bool,
     echo: Echo,
@@ -218,6 +218,14 @@ impl<'a> Reader<'a> {
             echo: Echo { append: false, indented: config.indented },
             signals,
         }
+    }
+}
+
+impl Reader<'_> {
+    /// Ends the shard, behind which lines were read up to `ending`.
+    pub fn end_shard(&mut self, ending: Ending) {
+        let at_rest = ending.at_rest && self.tokenizer.is_at_rest();
+        self.counting.end_shard(Ending { at_rest, ..ending });
     }
 }
 

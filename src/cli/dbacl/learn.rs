@@ -82,11 +82,7 @@ pub fn run(
     let state = initial_state(config, &mut settings, output)?;
     let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
     let mut counter = Counter::new(state, &settings, verbose);
-    let counts = match config.counts.take() {
-        Some(counts) => Some(counts),
-        None => threads::count(config, &patterns, signals, &counter)?,
-    };
-    if let Some(counts) = counts {
+    if let Some(counts) = config.counts.take() {
         let order = config.count_order;
         replay(&counts, order, &mut counter, &mut warn)
             .map_err(|fault| Failure::new(Kind::Data, fault.to_string()))?;
@@ -98,12 +94,10 @@ pub fn run(
             counter.expect_words(config.order);
         }
         drop(counts);
-        let mut state = counter.into_state(&mut warn);
-        if let Some(status) = is_unlearnable(config, &state, output)? {
-            return Ok(status);
-        }
-        let status = conclude(config, path, &settings, &patterns, &mut state, output)?;
-        return whole_text(config, signals, status);
+        return category_of(config, path, &settings, counter, &patterns, signals, output);
+    }
+    if threads::learn(config, &settings, &patterns, signals, &mut counter, &mut warn)? {
+        return category_of(config, path, &settings, counter, &patterns, signals, output);
     }
     let by_words = config.keep.is_none()
         && patterns.is_empty()
@@ -167,6 +161,24 @@ pub fn run(
         let features = store::settings(state.options, settings.scheme, state.max_order, &stored);
         store::keep(ledger, features, &base_name(path), adds, &keeper.corpus)?;
     }
+    whole_text(config, signals, status)
+}
+
+/// Makes a category of all that has been counted.
+fn category_of(
+    config: &mut Config,
+    path: &Path,
+    settings: &LearnSettings,
+    counter: Counter,
+    patterns: &PatternList,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let mut state = counter.into_state(&mut warn);
+    if let Some(status) = is_unlearnable(config, &state, output)? {
+        return Ok(status);
+    }
+    let status = conclude(config, path, settings, patterns, &mut state, output)?;
     whole_text(config, signals, status)
 }
 

@@ -340,9 +340,13 @@ impl Crew {
     }
 }
 
-/// Scores one record after the other.
+/// Scores one record after the other. Workers lie far enough apart in memory that processors do not
+/// take it from each other.
+#[repr(align(128))]
 struct Worker {
     scorer: Scorer,
+    /// Tokens are scored by their words, not by their texts.
+    by_words: bool,
     patterns: PatternList,
     tokenizer: Tokenizer,
     window: Window,
@@ -357,8 +361,13 @@ impl Worker {
         let keep_case = has(ModelOption::KeepCase);
         let straddle = has(ModelOption::Straddle);
         let tokenizer = Tokenizer::new(how.scheme, keep_case, straddle, how.order);
+        let mut scorer = Scorer::new(models, how.empirical_bits);
+        let by_words = patterns.is_empty()
+            && has(ModelOption::StandardTokenizer)
+            && scorer.expect_words(how.order, false, how.confident);
         Self {
-            scorer: Scorer::new(models, how.empirical_bits),
+            scorer,
+            by_words,
             patterns,
             fresh: tokenizer.clone(),
             tokenizer,
@@ -406,6 +415,7 @@ impl Worker {
     }
 
     fn result(&mut self, part: &mut Part, id: &Id<'_>, how: &How) {
+        self.scorer.settle_words();
         let standings = document::finish(&self.scorer, how.prior);
         let models = self.scorer.models();
         how.format.result(&mut part.text, id, models, &standings, how.confident);
@@ -416,6 +426,7 @@ impl Worker {
     fn document(&mut self, text: Vec<u8>, how: &How) {
         self.tokenizer.clone_from(&self.fresh);
         self.window.clear();
+        self.scorer.forget_words();
         let mut pipeline = Pipeline::new(Filter::new(how.options, how.locale), true, None);
         if how.keeps_nul {
             pipeline = pipeline.keeping_nul();
@@ -437,6 +448,11 @@ impl Consumer for Worker {
         }
         let Self { scorer, patterns, tokenizer, window, .. } = self;
         let mut warn = |warning: Warning| MESSAGES.warning(&warning.0);
+        if self.by_words {
+            tokenizer.line(line, &mut scorer.words(state.medium, &mut warn));
+            scorer.end_of_words(&mut warn);
+            return Ok(());
+        }
         let mut score = |feature: Feature<'_>| scorer.score(&feature, &mut warn);
         let medium = state.medium;
         if !patterns.is_empty() {

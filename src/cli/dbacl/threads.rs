@@ -1,35 +1,40 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Learning on several processors: the input is cut into units, each is counted as a shard with its
-//! number as place, and the counts are merged. What cannot be cut so that one pass would see the same
-//! is left to one pass.
+//! Reading on several processors: the input is cut into parts of about equal size, one for each
+//! thread, and what was counted of them is put together in their order. What cannot be cut so that one
+//! pass would see the same is left to one pass.
 
+use super::MESSAGES;
 use super::config::Config;
-use super::count::{Reader, settings};
+use super::count::Reader;
+use super::echo::Echo;
 use super::failure::Failure;
 use super::inputs;
 use super::signals::Signals;
-use crate::error::Warning;
+use crate::error::{Warning, WarningSink};
 use crate::filter::Filter;
+use crate::input::lines::{LineReader, Stream};
 use crate::input::source::{self, Operand, Source};
+use crate::learn::LearnSettings;
 use crate::learn::count::Counter;
+use crate::learn::join::SMALLEST_BITS;
+use crate::learn::state::LearningState;
+use crate::learn::table::MAX_BITS;
 use crate::model::settings::ModelOption;
-use crate::pipeline::{Ending, Pipeline};
+use crate::pipeline::{Consumer, Ending, LineState, Pipeline};
 use crate::scale::counts::{CountSettings, Counts};
-use crate::scale::replay;
 use crate::token::pattern::PatternList;
+use crate::token::tokenizer::Tokenizer;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 /// Inputs of less are not worth a thread, unless threads are asked for.
 const WORTH: u64 = 16 << 20;
-/// Units that each thread should get, so that all end at about the same time.
-const UNITS_A_THREAD: u64 = 6;
-/// Smallest unit cut from a file, bytes.
+/// Smallest part, bytes.
 const SMALLEST: u64 = 1 << 16;
 /// Progress is shown after this time, and then as often as that.
 const FIRST_NOTE: Duration = Duration::from_secs(1);
@@ -47,32 +52,69 @@ struct Piece {
 pub fn number(config: &Config, size: u64) -> usize {
     match config.threads {
         Some(threads) => threads,
-        // Counts of n-grams are mostly about as large as the input, and putting them together costs what
-        // counting them has saved; so that is left to those who know their input.
+        // Each thread has a table of its own, and n-grams need large ones; so that is left to those who
+        // know their memory.
         None if size < WORTH || config.order > 1 => 1,
         None => std::thread::available_parallelism().map_or(1, Into::into),
     }
 }
 
-/// The counts of the inputs for a learning run; `None` if one pass is to read them.
+/// Bits of the largest table of a later part, beyond those of the table of the whole: a part is to
+/// find room for all of its features.
+const MORE_BITS: u8 = 2;
+
+/// Counts the inputs for a learning run into `counter`, which has counted nothing; returns whether
+/// it did. If not, one pass is to read them.
 ///
 /// # Errors
 /// An interrupt.
-pub fn count(
+pub fn learn(
     config: &Config,
+    learning: &LearnSettings,
     patterns: &PatternList,
     signals: &Signals,
-    counter: &Counter,
-) -> Result<Option<Counts>, Failure> {
+    counter: &mut Counter,
+    warnings: WarningSink<'_>,
+) -> Result<bool, Failure> {
     let shows = config.form.verbose || config.form.append || config.debug;
-    if shows || config.decimation.is_some() || config.keep.is_some() {
-        return Ok(None);
+    let state = counter.state();
+    let is_plain = config.decimation.is_none() && !state.measures_entropy() && state.total == 0;
+    if shows || !is_plain || config.keep.is_some() || !patterns.is_empty() {
+        return Ok(false);
     }
-    let counts = read(config, &settings(config), patterns, signals)?;
-    Ok(counts.filter(|counts| replay::fits(counts, counter)))
+    let Some((parts, size)) = parts(config) else { return Ok(false) };
+    let begin = |part: usize| {
+        let mut settings = learning.clone();
+        if part > 0 {
+            let bits = learning.max_bits.unwrap_or(0).max(learning.bits);
+            settings.bits = learning.bits.max(SMALLEST_BITS);
+            settings.max_bits = Some(bits.saturating_add(MORE_BITS).min(MAX_BITS));
+        }
+        let state = LearningState::new(
+            settings.bits,
+            settings.options,
+            settings.scheme,
+            settings.min_count,
+        );
+        let mut counter = Counter::new(state, &settings, false);
+        counter.expect_words(config.order).then(|| WordReader::new(config, counter, signals))
+    };
+    let Some(read) = read_parts(config, &parts, size, signals, begin)? else { return Ok(false) };
+    let mut warned = Vec::new();
+    let mut read = read.into_iter();
+    let Some(mut first) = read.next() else { return Ok(false) };
+    warned.append(&mut first.warnings);
+    for part in read {
+        if !first.counter.join(part.counter, &mut |warning| warned.push(warning)) {
+            return Ok(false);
+        }
+    }
+    warned.into_iter().for_each(warnings);
+    *counter = first.counter;
+    Ok(true)
 }
 
-/// The counts of the inputs, each unit at a place of its own; `None` if they cannot or need not be
+/// The counts of the inputs, each part at a place of its own; `None` if they cannot or need not be
 /// read in parallel.
 ///
 /// # Errors
@@ -83,45 +125,233 @@ pub fn read(
     patterns: &PatternList,
     signals: &Signals,
 ) -> Result<Option<Counts>, Failure> {
-    if config.threads == Some(1) || !patterns.is_empty() || config.operands.is_empty() {
+    if !patterns.is_empty() {
         return Ok(None);
     }
-    let Some(pieces) = pieces(config) else { return Ok(None) };
-    let size: u64 = pieces.iter().map(|piece| piece.to - piece.from).sum();
-    let threads = number(config, size);
-    let units = units(pieces, size, threads, lines_are_apart(config));
-    if threads < 2 || units.len() < 2 {
-        return Ok(None);
-    }
-    let work = Work {
-        units,
-        next: AtomicUsize::new(0),
-        done: Arc::new(AtomicU64::new(0)),
-        failed: AtomicBool::new(false),
+    let Some((parts, size)) = parts(config) else { return Ok(None) };
+    let begin = |part: usize| {
+        let mut reader = Reader::new(config, settings.clone(), true, signals);
+        reader.counting.start_shard(u32::try_from(part).ok()?);
+        Some(reader)
     };
-    let parts: Vec<Counts> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.min(work.units.len()))
-            .map(|_| scope.spawn(|| work.run(config, settings, signals)))
-            .collect();
-        show_progress(&work.done, size, || workers.iter().all(ScopedJoinHandle::is_finished));
-        let joined: Option<Vec<_>> =
-            workers.into_iter().map(|worker| worker.join().ok().flatten()).collect();
-        joined.unwrap_or_else(|| {
-            work.failed.store(true, Ordering::Relaxed);
-            Vec::new()
-        })
-    });
-    inputs::after_signals(signals, &mut false)?;
-    let mut parts = parts.into_iter();
-    let (false, Some(mut counts)) = (work.failed.into_inner(), parts.next()) else {
-        return Ok(None);
-    };
-    for part in parts {
-        if counts.absorb(&part).is_err() {
-            return Ok(None);
+    let Some(read) = read_parts(config, &parts, size, signals, begin)? else { return Ok(None) };
+    let mut whole: Option<Counts> = None;
+    for reader in read {
+        let Some(part) = reader.counting.into_counts() else { return Ok(None) };
+        match &mut whole {
+            None => whole = Some(part),
+            Some(whole) => {
+                if whole.absorb(&part).is_err() {
+                    return Ok(None);
+                }
+            }
         }
     }
-    Ok((!counts.is_inexact()).then_some(counts))
+    Ok(whole.filter(|counts| !counts.is_inexact()))
+}
+
+/// Counts what it reads.
+trait PartReader: Consumer + Send {
+    /// Whether there was too much to count.
+    fn has_overflowed(&self) -> bool;
+
+    /// Whether the next part is cut as if it came first.
+    fn is_at_rest(&self) -> bool;
+
+    /// Takes note of the end of the part.
+    fn end(&mut self, ending: Ending);
+}
+
+impl PartReader for Reader<'_> {
+    fn has_overflowed(&self) -> bool {
+        self.counting.has_overflowed()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.tokenizer.is_at_rest()
+    }
+
+    fn end(&mut self, ending: Ending) {
+        self.end_shard(ending);
+    }
+}
+
+/// Reads each of `parts` on a thread of its own; `None` if that is not what one pass would read.
+fn read_parts<R: PartReader>(
+    config: &Config,
+    parts: &[Vec<Piece>],
+    size: u64,
+    signals: &Signals,
+    begin: impl Fn(usize) -> Option<R> + Sync,
+) -> Result<Option<Vec<R>>, Failure> {
+    let Some(room) = usual_room(parts) else { return Ok(None) };
+    let done = Arc::new(AtomicU64::new(0));
+    let read_one = |number: usize, room: u8| {
+        let mut reader = begin(number)?;
+        let mut ending = read_part(&parts[number], room, config, signals, &done, &mut reader)?;
+        ending.at_rest &= reader.is_at_rest();
+        (!reader.has_overflowed()).then_some((reader, ending))
+    };
+    let first_room = Ending::default().room_bits;
+    let room_of = |number: usize| if number == 0 { first_room } else { room };
+    let read: Option<Vec<(R, Ending)>> = std::thread::scope(|scope| {
+        let read_one = &read_one;
+        let start = |number: usize| scope.spawn(move || read_one(number, room_of(number)));
+        let workers: Vec<_> = (0..parts.len()).map(start).collect();
+        show_progress(&done, size, || workers.iter().all(ScopedJoinHandle::is_finished));
+        workers.into_iter().map(|worker| worker.join().ok().flatten()).collect()
+    });
+    inputs::after_signals(signals, &mut false)?;
+    let Some(mut read) = read else { return Ok(None) };
+    let mut so_far = read[0].1;
+    for (number, part) in read.iter_mut().enumerate().skip(1) {
+        if !so_far.at_rest {
+            return Ok(None);
+        }
+        if part.1.depends_on_room && so_far.room_bits != room {
+            // Longer lines came before it than was thought.
+            let Some(again) = read_one(number, so_far.room_bits) else { return Ok(None) };
+            *part = again;
+            inputs::after_signals(signals, &mut false)?;
+        }
+        so_far = Ending {
+            room_bits: so_far.room_bits.max(part.1.room_bits),
+            depends_on_room: so_far.depends_on_room || part.1.depends_on_room,
+            ..part.1
+        };
+    }
+    // Each part was read as behind the ones before it; what comes before all of them is another matter.
+    let mut readers = Vec::new();
+    for (number, (mut reader, ending)) in read.into_iter().enumerate() {
+        let depends_on_room = number == 0 && so_far.depends_on_room;
+        reader.end(Ending { depends_on_room, ..ending });
+        readers.push(reader);
+    }
+    Ok(Some(readers))
+}
+
+/// Binary logarithm of the room for a line that the beginning of the first part leaves: what later
+/// parts are likely to find. `None` if it cannot be read.
+fn usual_room(parts: &[Vec<Piece>]) -> Option<u8> {
+    /// Bytes looked at.
+    const BEGINNING: u64 = 1 << 22;
+    let piece = parts.first()?.first()?;
+    let file = File::open(&piece.path).ok()?;
+    let mut stream = Stream::new(Box::new(file.take(piece.to.min(BEGINNING))), None);
+    let (mut reader, mut line) = (LineReader::default(), Vec::new());
+    let mut before = reader.room();
+    // The last line may have been cut short: what it asks for does not count.
+    while !reader.next_line(&mut stream, &mut line) {
+        before = reader.room();
+    }
+    u8::try_from(before.ilog2()).ok()
+}
+
+/// Reads a part, behind inputs that left `room` for a line; `None` if it cannot be read to its end.
+fn read_part(
+    part: &[Piece],
+    room: u8,
+    config: &Config,
+    signals: &Signals,
+    done: &Arc<AtomicU64>,
+    reader: &mut impl PartReader,
+) -> Option<Ending> {
+    let filter = Filter::new(config.options, config.locale);
+    let mut pipeline = Pipeline::new(filter, true, Some(&signals.stop));
+    if config.keep_nul {
+        pipeline = pipeline.keeping_nul();
+    }
+    pipeline = pipeline.with_room(room);
+    for piece in part {
+        let mut file = File::open(&piece.path).ok()?;
+        file.seek(SeekFrom::Start(piece.from)).ok()?;
+        let metered = Metered { inner: file.take(piece.to - piece.from), done: done.clone() };
+        let source = Source { name: Vec::new(), reader: Box::new(metered) };
+        if pipeline.run(source, reader).ok()?.is_some() {
+            return None;
+        }
+    }
+    Some(pipeline.ending())
+}
+
+/// Counts words for a learning run.
+struct WordReader<'a> {
+    counter: Counter,
+    tokenizer: Tokenizer,
+    standard: bool,
+    echo: Echo,
+    signals: &'a Signals,
+    warnings: Vec<Warning>,
+}
+
+impl<'a> WordReader<'a> {
+    fn new(config: &Config, counter: Counter, signals: &'a Signals) -> Self {
+        let has = |option| config.options.has(option);
+        let (keep_case, straddle) = (has(ModelOption::KeepCase), has(ModelOption::Straddle));
+        Self {
+            counter,
+            tokenizer: Tokenizer::new(config.scheme, keep_case, straddle, config.order),
+            standard: has(ModelOption::StandardTokenizer),
+            echo: Echo { append: false, indented: config.indented },
+            signals,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+impl PartReader for WordReader<'_> {
+    fn has_overflowed(&self) -> bool {
+        // Joining looks at the counters.
+        false
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.tokenizer.is_at_rest()
+    }
+
+    fn end(&mut self, _: Ending) {}
+}
+
+impl Consumer for WordReader<'_> {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        if self.signals.take_reload() {
+            MESSAGES.signal("caught SIGUSR1 request, ignoring");
+        }
+        Ok(self.echo.is_processed(line))
+    }
+
+    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
+        let Self { counter, tokenizer, warnings, .. } = self;
+        counter.line_of_mail(state.in_header);
+        if state.kept && self.standard {
+            let mut warn = |warning| warnings.push(warning);
+            tokenizer.line(line, &mut counter.words(state.medium, &mut warn));
+            counter.end_of_words(&mut warn);
+        }
+        Ok(())
+    }
+
+    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
+        self.counter.end_of_file();
+        self.tokenizer.end_of_file();
+        Ok(())
+    }
+}
+
+/// The inputs cut for as many threads as there are to be, and their size in bytes; `None` if one
+/// pass is to read them.
+fn parts(config: &Config) -> Option<(Vec<Vec<Piece>>, u64)> {
+    if config.threads == Some(1) || config.operands.is_empty() {
+        return None;
+    }
+    let pieces = pieces(config)?;
+    let size: u64 = pieces.iter().map(|piece| piece.to - piece.from).sum();
+    let parts = cut(pieces, size, number(config, size), lines_are_apart(config));
+    (parts.len() > 1).then_some((parts, size))
 }
 
 /// Whether a text means the same when it is cut between lines.
@@ -156,35 +386,33 @@ fn pieces(config: &Config) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-/// Groups and cuts files so that there are some units for each thread.
-fn units(pieces: Vec<Piece>, size: u64, threads: usize, cuts: bool) -> Vec<Vec<Piece>> {
-    let wanted = (size / (threads.max(1) as u64 * UNITS_A_THREAD)).max(SMALLEST);
-    let mut units: Vec<Vec<Piece>> = Vec::new();
-    let mut filled = u64::MAX;
-    for piece in pieces {
-        let mut rest = piece;
-        while cuts && rest.to - rest.from > wanted + wanted / 2 {
-            let Some(at) = next_line(&rest.path, rest.from + wanted).filter(|&at| at < rest.to)
-            else {
+/// Deals the files out to `threads` in their order, cutting them between lines if that `cuts` no text.
+fn cut(pieces: Vec<Piece>, size: u64, threads: usize, cuts: bool) -> Vec<Vec<Piece>> {
+    let share = size.div_ceil(threads.max(1) as u64).max(SMALLEST);
+    let mut parts: Vec<Vec<Piece>> = vec![Vec::new()];
+    let mut filled = 0;
+    for mut rest in pieces {
+        while filled + (rest.to - rest.from) > share && parts.len() < threads {
+            let room = share.saturating_sub(filled);
+            let at = if cuts { next_line(&rest.path, rest.from + room) } else { None };
+            let at = at.filter(|&at| at > rest.from && at < rest.to);
+            let is_mostly_next = room < (rest.to - rest.from) / 2;
+            if let (Some(at), Some(part)) = (at, parts.last_mut()) {
+                part.push(Piece { to: at, ..rest.clone() });
+                rest.from = at;
+            } else if filled == 0 || !is_mostly_next {
                 break;
-            };
-            units.push(vec![Piece { to: at, ..rest.clone() }]);
-            rest.from = at;
-            filled = u64::MAX;
+            }
+            parts.push(Vec::new());
+            filled = 0;
         }
-        let length = rest.to - rest.from;
-        match units.last_mut() {
-            Some(unit) if filled.saturating_add(length) <= wanted => {
-                unit.push(rest);
-                filled += length;
-            }
-            _ => {
-                units.push(vec![rest]);
-                filled = length;
-            }
+        filled += rest.to - rest.from;
+        if let Some(part) = parts.last_mut() {
+            part.push(rest);
         }
     }
-    units
+    parts.retain(|part| !part.is_empty());
+    parts
 }
 
 /// Where the first line begins at or behind `from`.
@@ -194,65 +422,6 @@ fn next_line(path: &Path, from: u64) -> Option<u64> {
     let mut line = Vec::new();
     let length = BufReader::new(file).read_until(b'\n', &mut line).ok()?;
     line.ends_with(b"\n").then_some(from - 1 + length as u64)
-}
-
-/// What the threads share.
-struct Work {
-    units: Vec<Vec<Piece>>,
-    next: AtomicUsize,
-    /// Bytes read so far.
-    done: Arc<AtomicU64>,
-    failed: AtomicBool,
-}
-
-impl Work {
-    /// Counts units until there are none left.
-    fn run(&self, config: &Config, settings: &CountSettings, signals: &Signals) -> Option<Counts> {
-        let mut reader = Reader::new(config, settings.clone(), true, signals);
-        loop {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(unit) = self.units.get(number) else { break };
-            if self.failed.load(Ordering::Relaxed) || signals.stopped() {
-                break;
-            }
-            let ending = u32::try_from(number).ok().and_then(|place| {
-                reader.counting.start_shard(place);
-                self.count_unit(unit, config, signals, &mut reader)
-            });
-            let Some(ending) = ending.filter(|_| !reader.counting.has_overflowed()) else {
-                self.failed.store(true, Ordering::Relaxed);
-                break;
-            };
-            reader.counting.end_shard(ending);
-        }
-        reader.counting.into_counts()
-    }
-
-    /// `None` if the unit cannot be read to its end.
-    fn count_unit(
-        &self,
-        unit: &[Piece],
-        config: &Config,
-        signals: &Signals,
-        reader: &mut Reader<'_>,
-    ) -> Option<Ending> {
-        let filter = Filter::new(config.options, config.locale);
-        let mut pipeline = Pipeline::new(filter, true, Some(&signals.stop));
-        if config.keep_nul {
-            pipeline = pipeline.keeping_nul();
-        }
-        for piece in unit {
-            let mut file = File::open(&piece.path).ok()?;
-            file.seek(SeekFrom::Start(piece.from)).ok()?;
-            let metered =
-                Metered { inner: file.take(piece.to - piece.from), done: self.done.clone() };
-            let source = Source { name: Vec::new(), reader: Box::new(metered) };
-            if pipeline.run(source, reader).ok()?.is_some() {
-                return None;
-            }
-        }
-        Some(pipeline.ending())
-    }
 }
 
 /// Counts the bytes that are read.
