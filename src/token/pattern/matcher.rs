@@ -353,6 +353,18 @@ mod tests {
         found
     }
 
+    #[test]
+    fn a_search_inside_a_character_goes_on_in_the_next_piece() {
+        // The second search begins behind the first byte of a letter, which is the end of a piece.
+        let mut expression = Expression::new(b"^|\\<", Syntax::Extended, Locale::Utf8).expect("valid");
+        let subject = "\u{e9}aaaaaaaaaa".as_bytes();
+        let whole = in_pieces(&mut expression, subject, usize::MAX / 2);
+        assert_eq!(whole.len(), 11);
+        for piece in 1..12 {
+            assert_eq!(in_pieces(&mut expression, subject, piece), whole, "pieces of {piece}");
+        }
+    }
+
     /// Text that is likely to make sense as an expression.
     fn operators() -> impl Strategy<Value = Vec<u8>> {
         let pieces: Vec<&[u8]> = vec![

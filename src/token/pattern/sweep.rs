@@ -261,7 +261,8 @@ impl Sweeper {
                 above = at;
             }
         });
-        for at in searches.begin.max(base)..high {
+        // What is below `low` has been looked at in the piece before.
+        for at in searches.begin.max(low)..high {
             if at < searches.begin {
                 continue;
             }
