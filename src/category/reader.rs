@@ -120,10 +120,10 @@ impl<D: AsRef<[u8]>> Category<D> {
     }
 
     /// Brings the home slots of `ids` near the processor; the result means nothing.
-    pub fn touch(&self, ids: &[FeatureId]) -> u32 {
+    pub fn touch(&self, ids: impl Iterator<Item = FeatureId>) -> u32 {
         let bytes = self.bytes.as_ref();
-        let home = |id: &FeatureId| self.slots + (id.0 as usize & self.mask) * SLOT_BYTES;
-        ids.iter().fold(0, |sum, id| sum ^ u32::from(bytes[home(id)]))
+        let home = |id: FeatureId| self.slots + (id.0 as usize & self.mask) * SLOT_BYTES;
+        ids.fold(0, |sum, id| sum ^ u32::from(bytes[home(id)]))
     }
 
     /// The stored digram weights, in row order.

@@ -215,7 +215,7 @@ impl Learner {
     pub fn add(&mut self, text: &Text, warnings: WarningSink<'_>) {
         let Self { counter, cutter, by_words, .. } = self;
         text.replay(|line, medium, in_header| {
-            counter.line_of_mail(in_header);
+            counter.line_of_mail(in_header, warnings);
             let Some(line) = line else { return };
             if *by_words {
                 cutter.line.clear();
@@ -228,7 +228,7 @@ impl Learner {
                 });
             }
         });
-        counter.end_of_file();
+        counter.end_of_file(warnings);
         cutter.end();
     }
 

@@ -5,7 +5,7 @@ use super::LearnSettings;
 use super::state::{LearningState, Sampled};
 use super::table::{Cell, Head, Place, Table};
 use super::tokens::{TermList, TokenList, append_text};
-use super::words::WordEngine;
+use super::words::{IntoTable, WordEngine};
 use crate::error::{Warning, WarningSink};
 use crate::model::settings::ModelOption;
 use crate::numeric::elementary::{count_f32, log, narrow};
@@ -22,13 +22,15 @@ const RESERVOIR: usize = 25;
 /// ([`Self::words`]), which is much faster; a run uses one of the two.
 pub struct Counter {
     pub(super) state: LearningState,
-    pub(super) engine: Option<WordEngine>,
+    pub(super) engine: Option<Box<WordEngine>>,
     max_bits: Option<u8>,
     decimation: Option<u32>,
     confidence: bool,
     random: Random,
     /// Ids of the document being read, in order, with repeats; only when entropy is measured.
     document: Vec<FeatureId>,
+    /// Repeats that are left out of `document`, where nobody will look at them.
+    repeats: usize,
     /// Room in the reference's list of them, which grows by doubling and says so.
     document_room: usize,
     say_growth: bool,
@@ -66,6 +68,7 @@ impl Counter {
             confidence: settings.confidence,
             random: Random::new(),
             document: Vec::new(),
+            repeats: 0,
             document_room: 1024,
             say_growth,
             overflow: false,
@@ -83,9 +86,20 @@ impl Counter {
         let TokenList::Texts(texts) = &self.state.tokens else { return false };
         let Some(list) = TermList::from_texts(texts, &mut self.state.table) else { return false };
         self.state.tokens = TokenList::Terms(Box::new(list));
-        // Dropped occurrences would change which word comes first.
-        let defer = order == 1 && !self.state.measures_entropy() && self.decimation.is_none();
-        self.engine = Some(WordEngine::new(order, defer, &self.state));
+        // Dropped occurrences would change which word comes first; and who looks at the document as a
+        // list of tokens wants all of them.
+        let may_wait = order == 1 && self.decimation.is_none();
+        let into_table = if !may_wait {
+            IntoTable::AtOnce
+        } else if !self.state.measures_entropy() {
+            IntoTable::AtEnd
+        } else if self.state.options.has(ModelOption::Mail) && !self.confidence && !self.say_growth
+        {
+            IntoTable::WithDocument
+        } else {
+            IntoTable::AtOnce
+        };
+        self.engine = Some(Box::new(WordEngine::new(order, into_table, &self.state)));
         true
     }
 
@@ -159,9 +173,9 @@ impl Counter {
             self.add_occurrences(at, times, warnings);
             // The first of them is on the document's list by now. Text has no documents: there the
             // list is never read.
-            if self.state.measures_entropy() && self.state.options.has(ModelOption::Mail) {
+            if self.confidence && self.state.options.has(ModelOption::Mail) {
                 let id = self.state.table.id(at);
-                self.document.resize(self.document.len() + times as usize - 1, id);
+                self.document.resize(self.document.len() + std::mem::take(&mut self.repeats), id);
             }
         }
         if order == 1 {
@@ -249,6 +263,7 @@ impl Counter {
         let full = state.total == u32::MAX || count == u32::MAX || *of_order == u32::MAX;
         if let Some(spread) = state.table.spread_mut(at) {
             spread.occurrences = spread.occurrences.wrapping_add(times);
+            self.repeats += times as usize - 1;
             self.note_document(id, warnings);
         }
         if full {
@@ -272,29 +287,31 @@ impl Counter {
 
     /// Takes note of the state that a mail filter left after a line: a change into a header block
     /// opens a message (spec email 14).
-    pub fn line_of_mail(&mut self, in_header: bool) {
+    pub fn line_of_mail(&mut self, in_header: bool, warnings: WarningSink<'_>) {
         if in_header && !self.was_in_header {
             let keep = self.decimation.is_none_or(|decimation| self.random.keeps(decimation));
             self.state.message_dropped = !keep;
             if keep {
-                self.end_document();
+                self.end_document(warnings);
             }
         }
         self.was_in_header = in_header;
     }
 
     /// Takes note of the end of an input file.
-    pub fn end_of_file(&mut self) {
+    pub fn end_of_file(&mut self, warnings: WarningSink<'_>) {
         if let Some(engine) = &mut self.engine {
             engine.forget();
         }
         if self.state.options.has(ModelOption::Mail) {
-            self.end_document();
+            self.end_document(warnings);
         }
     }
 
     /// Closes the document being read (spec model 8.1).
-    pub(crate) fn end_document(&mut self) {
+    pub(crate) fn end_document(&mut self, warnings: WarningSink<'_>) {
+        self.settle_document(warnings);
+        let repeats = std::mem::take(&mut self.repeats);
         let state = &mut self.state;
         if !state.measures_entropy() {
             return;
@@ -303,7 +320,8 @@ impl Counter {
             state.empty_documents = state.empty_documents.saturating_add(1);
             return;
         }
-        let length = count_f32(u32::try_from(self.document.len()).unwrap_or(u32::MAX));
+        let length = u32::try_from(self.document.len() + repeats).unwrap_or(u32::MAX);
+        let length = count_f32(length);
         let mut entropy = 0.0f64;
         for &id in &self.document {
             let Some(at) = state.table.find(id) else { continue };

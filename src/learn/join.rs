@@ -26,7 +26,9 @@ impl Counter {
     /// features drop out by chance, a counter might run over, or `later` had no room for a feature.
     pub fn join(&mut self, mut later: Self, warnings: WarningSink<'_>) -> bool {
         self.end_of_words(warnings);
+        self.settle_document(warnings);
         later.end_of_words(&mut |_| {});
+        later.settle_document(&mut |_| {});
         if !self.takes(&later) {
             return false;
         }
@@ -187,7 +189,7 @@ mod tests {
             tokenizer.line(&mut line, &mut counter.words(Medium::TEXT, &mut |_| {}));
             counter.end_of_words(&mut |_| {});
         }
-        counter.end_of_file();
+        counter.end_of_file(&mut |_| {});
     }
 
     proptest! {

@@ -45,9 +45,20 @@ pub struct TermUse {
     pub id: FeatureId,
     /// Its occurrences in this run that count for the character statistics.
     pub times: u32,
+    /// Its occurrences in the document being read that wait for the document's end.
+    pub here: u32,
 }
 
 impl TermUse {
+    /// A word that has not been counted yet.
+    #[cold]
+    pub fn new(word: Word<'_>, medium: Medium) -> Self {
+        let mut body = [BOUNDARY; WORD_WINDOW + 1];
+        body[1..=word.len()].copy_from_slice(word.bytes());
+        let id = FeatureId::of(&body[..word.len() + 2], medium);
+        Self { id, times: 0, here: 0 }
+    }
+
     /// Counts one more occurrence.
     #[inline]
     pub fn add(&mut self) {
@@ -100,10 +111,7 @@ impl TermList {
     pub fn intern(&mut self, word: Word<'_>, medium: Medium) -> TermId {
         let term = self.lexicon.intern(word, medium);
         if term.index() == self.uses.len() {
-            let mut body = [BOUNDARY; WORD_WINDOW + 1];
-            body[1..=word.len()].copy_from_slice(word.bytes());
-            let id = FeatureId::of(&body[..word.len() + 2], medium);
-            self.uses.push(TermUse { id, times: 0 });
+            self.uses.push(TermUse::new(word, medium));
         }
         term
     }

@@ -10,7 +10,7 @@ use crate::error::WarningSink;
 use crate::model::medium::Medium;
 use crate::token::BOUNDARY;
 use crate::token::id::FeatureId;
-use crate::token::lexicon::TermId;
+use crate::token::lexicon::{TermId, WaitingWords};
 use crate::token::ngram_line::{NgramLine, Position};
 use crate::token::tokenizer::{Word, WordSink};
 
@@ -87,34 +87,51 @@ pub struct WordEngine {
     ahead: LookAhead,
     /// Single words of a line that wait; n-grams wait in `line`.
     singles: Vec<TermId>,
-    /// Single words are only counted per word while reading, and go into the table at the end: what
-    /// the table makes of them depends on the order of their first appearance only.
-    defer: bool,
-    /// Occurrences that the counters still have room for; only when deferring.
+    /// When single words go into the table.
+    into_table: IntoTable,
+    /// Occurrences that the counters still have room for; only when words wait.
     budget: u32,
     /// The budget at the start.
     all: u32,
     /// By order, what totals that were loaded say beyond the sum of the slots' counts, modulo 2^32.
     surplus: [u32; 8],
+    /// Words that are to be counted when they have been numbered.
+    waiting: WaitingWords,
+    /// Words of the document being read, in order of first appearance; only when they wait for its
+    /// end.
+    document: Vec<TermId>,
+}
+
+/// When the single words of a run go into the table. What it makes of them depends on the order of
+/// their first appearance only, so they may wait as long as nobody asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum IntoTable {
+    /// At once, or nearly so; always with n-grams.
+    AtOnce,
+    /// When their document ends: what it is made of is asked for then.
+    WithDocument,
+    /// When reading is over.
+    AtEnd,
 }
 
 impl WordEngine {
     /// Words for n-grams of up to `order`, beside what `state` knows already.
-    pub(super) fn new(order: u8, defer: bool, state: &LearningState) -> Self {
+    pub(super) fn new(order: u8, into_table: IntoTable, state: &LearningState) -> Self {
         let budget = u32::MAX - state.total;
         let mut surplus = state.table.totals();
         for (surplus, &total) in surplus.iter_mut().zip(&state.total_of) {
             *surplus = total.wrapping_sub(*surplus);
         }
-        let ahead = LookAhead::default();
         Self {
             line: NgramLine::new(order),
-            ahead,
+            ahead: LookAhead::default(),
             singles: Vec::new(),
-            defer,
+            into_table,
             budget,
             all: budget,
             surplus,
+            waiting: WaitingWords::default(),
+            document: Vec::new(),
         }
     }
 
@@ -131,6 +148,27 @@ impl WordEngine {
     /// Counts so many occurrences off the budget.
     pub(super) const fn spend(&mut self, occurrences: u32) {
         self.budget = self.budget.saturating_sub(occurrences);
+    }
+
+    /// Counts the words that have not been numbered yet.
+    fn number_words(&mut self, list: &mut TermList) {
+        let Self { waiting, document, into_table, .. } = self;
+        let TermList { lexicon, uses, .. } = list;
+        let with_document = *into_table == IntoTable::WithDocument;
+        waiting.number(lexicon, |term, new, word, medium| {
+            if new {
+                uses.push(TermUse::new(word, medium));
+            }
+            let uses = &mut uses[term.index()];
+            if !with_document {
+                uses.times += 1;
+                return;
+            }
+            if uses.here == 0 {
+                document.push(term);
+            }
+            uses.here += 1;
+        });
     }
 
     /// N-grams begin anew.
@@ -183,15 +221,51 @@ impl Counter {
         if self.is_deaf() || !self.draws() {
             return;
         }
+        list.uses[term.index()].add();
+        self.count_word(term, 1, list, warnings);
+    }
+
+    /// Puts the words of the document being read into the table, if they have waited for its end.
+    pub(super) fn settle_document(&mut self, warnings: WarningSink<'_>) {
+        let Some(mut engine) = self.engine.take() else { return };
+        if engine.document.is_empty() && engine.waiting.is_empty() {
+            self.engine = Some(engine);
+            return;
+        }
+        let TokenList::Terms(mut list) = self.state.tokens.take() else { return };
+        engine.number_words(&mut list);
+        for terms in engine.document.chunks(AHEAD) {
+            for term in terms {
+                self.state.table.prefetch(list.uses[term.index()].id);
+            }
+            for &term in terms {
+                let uses = &mut list.uses[term.index()];
+                let times = std::mem::take(&mut uses.here);
+                uses.times = uses.times.saturating_add(times);
+                self.count_word(term, times, &mut list, warnings);
+            }
+        }
+        engine.document.clear();
+        self.state.tokens = TokenList::Terms(list);
+        self.engine = Some(engine);
+    }
+
+    /// Counts a single word so many times.
+    fn count_word(
+        &mut self,
+        term: TermId,
+        times: u32,
+        list: &mut TermList,
+        warnings: WarningSink<'_>,
+    ) {
         let id = list.uses[term.index()].id;
         let (place, new) = self.place(id, Head::new(1, term.0), FeatureId(0), warnings);
         if new {
             list.ids.push(id);
         }
         if let Some(at) = place {
-            self.add_occurrences(at, 1, warnings);
+            self.add_occurrences(at, times, warnings);
         }
-        list.uses[term.index()].add();
     }
 
     /// Whether the next `features` can be counted without a look at limits, documents or chance.
@@ -309,25 +383,20 @@ impl Counter {
     /// Puts deferred words into the table, and all words' characters into the digrams.
     pub(super) fn finish_words(&mut self, warnings: WarningSink<'_>) {
         self.end_of_words(warnings);
+        self.settle_document(warnings);
         let Some(engine) = self.engine.take() else { return };
         let TokenList::Terms(mut list) = self.state.tokens.take() else {
             return;
         };
         let mut body = Vec::new();
         for at in 0..list.uses.len() {
-            let TermUse { id, times } = list.uses[at];
+            let times = list.uses[at].times;
             let term = TermId(u32::try_from(at).expect("terms are numbered in 32 bits"));
             if times == 0 {
                 continue;
             }
-            if engine.defer {
-                let (place, new) = self.place(id, Head::new(1, term.0), FeatureId(0), warnings);
-                if new {
-                    list.ids.push(id);
-                }
-                if let Some(at) = place {
-                    self.add_occurrences(at, times, warnings);
-                }
+            if engine.into_table == IntoTable::AtEnd {
+                self.count_word(term, times, &mut list, warnings);
             }
             list.text(&[term], &mut body);
             self.state.characters.count_times(&body, times);
@@ -364,21 +433,26 @@ impl WordSink for CountedWords<'_> {
         if order == 1 && word.is_empty() {
             return;
         }
+        if engine.into_table != IntoTable::AtOnce {
+            if engine.budget > 0 {
+                engine.budget -= 1;
+                if !engine.waiting.push(word, self.medium) {
+                    engine.number_words(list);
+                }
+            }
+            return;
+        }
         let term = list.intern(word, self.medium);
-        let uses = &mut list.uses[term.index()];
         if order > 1 {
-            engine.line.push(word, term, uses.id);
+            engine.line.push(word, term, list.uses[term.index()].id);
             if engine.line.is_long() {
                 self.counter.end_of_words(self.warnings);
             }
-        } else if !engine.defer {
+        } else {
             engine.singles.push(term);
             if engine.singles.len() >= AHEAD {
                 self.counter.end_of_words(self.warnings);
             }
-        } else if engine.budget > 0 {
-            engine.budget -= 1;
-            uses.times += 1;
         }
     }
 

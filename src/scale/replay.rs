@@ -60,7 +60,7 @@ pub fn replay(
         for shard in &counts.shards {
             for document in counts.documents(shard) {
                 counts.document(&document, |node, times| count(counter, node, times));
-                counter.end_document();
+                counter.end_document(&mut |_| {});
             }
         }
     } else {
@@ -68,7 +68,7 @@ pub fn replay(
             for (node, times) in document {
                 count(counter, node, times);
             }
-            counter.end_document();
+            counter.end_document(&mut |_| {});
         }
     }
     Ok(())

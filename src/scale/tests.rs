@@ -124,7 +124,7 @@ impl Consumer for Learner {
         Ok(true)
     }
     fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        self.counter.line_of_mail(state.in_header);
+        self.counter.line_of_mail(state.in_header, &mut |_| {});
         if !state.kept {
             return Ok(());
         }
@@ -144,7 +144,7 @@ impl Consumer for Learner {
         Ok(())
     }
     fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
-        self.counter.end_of_file();
+        self.counter.end_of_file(&mut |_| {});
         self.window.clear();
         self.tokenizer.end_of_file();
         Ok(())

@@ -150,7 +150,7 @@ impl Model {
     }
 
     /// Brings the home slots of `ids` near the processor; the result means nothing.
-    pub fn touch(&self, ids: &[FeatureId]) -> u32 {
+    pub fn touch(&self, ids: impl Iterator<Item = FeatureId>) -> u32 {
         match &self.weights {
             Weights::File(category) => category.touch(ids),
             Weights::Random => 0,

@@ -9,13 +9,10 @@ use crate::error::WarningSink;
 use crate::model::medium::Medium;
 use crate::numeric::elementary::narrow;
 use crate::token::id::FeatureId;
-use crate::token::lexicon::{Lexicon, TermId};
+use crate::token::lexicon::{Lexicon, TermId, WaitingWords};
 use crate::token::ngram_line::NgramLine;
 use crate::token::tokenizer::{WORD_WINDOW, Word, WordSink};
 use crate::token::{BOUNDARY, Feature};
-
-/// Single words that are scored at once.
-const SINGLES: usize = 1024;
 
 /// Words that are kept at most, so that memory stays bounded on an endless input.
 const KEPT: usize = 1 << 18;
@@ -26,6 +23,8 @@ pub struct WordScores {
     lexicon: Lexicon,
     line: NgramLine,
     /// Single words that wait, when there are no n-grams.
+    waiting: WaitingWords,
+    /// The same with their numbers.
     singles: Vec<TermId>,
     /// By term: its order-1 id, and its occurrences since they were last added to the tallies.
     uses: Vec<(FeatureId, u32)>,
@@ -71,6 +70,7 @@ impl Scorer {
         self.words = Some(Box::new(WordScores {
             lexicon: Lexicon::default(),
             line: NgramLine::new(order),
+            waiting: WaitingWords::default(),
             singles: Vec::new(),
             uses: Vec::new(),
             used: Vec::new(),
@@ -91,7 +91,8 @@ impl Scorer {
     /// Scores the words that wait; to be called behind each line of text.
     pub fn end_of_words(&mut self, warnings: WarningSink<'_>) {
         let Some(mut words) = self.words.take() else { return };
-        if !words.singles.is_empty() {
+        if !words.waiting.is_empty() {
+            self.number_words(&mut words);
             self.score_singles(&mut words, warnings);
         }
         if words.line.is_waiting() {
@@ -136,6 +137,19 @@ impl Scorer {
         }
     }
 
+    /// Numbers the single words that wait, and works out what new ones add.
+    fn number_words(&self, words: &mut WordScores) {
+        let WordScores { waiting, lexicon, singles, uses, .. } = words;
+        let known = uses.len();
+        waiting.number(lexicon, |term, new, word, medium| {
+            if new {
+                uses.push((word_id(word, medium), 0));
+            }
+            singles.push(term);
+        });
+        self.learn_words(words, known);
+    }
+
     fn score_singles(&mut self, words: &mut WordScores, warnings: WarningSink<'_>) {
         let mut singles = std::mem::take(&mut words.singles);
         for &term in &singles {
@@ -175,7 +189,7 @@ impl Scorer {
         let medium = line.words().first().map_or(Medium::TEXT, |&t| words.lexicon.medium(t));
         line.hash(medium);
         for model in self.models() {
-            std::hint::black_box(model.touch(line.ids()));
+            std::hint::black_box(model.touch(line.ids().iter().copied()));
         }
         for (_, position) in line.positions() {
             for order in position.orders() {
@@ -249,21 +263,22 @@ impl WordSink for ScoredWords<'_> {
         if single && word.is_empty() {
             return;
         }
-        let term = words.lexicon.intern(word, self.medium);
-        if term.index() == words.uses.len() {
-            self.scorer.learn_word(word, self.medium);
-        }
-        let Some(words) = &mut self.scorer.words else { return };
         if single {
-            words.singles.push(term);
-        } else {
-            words.line.push(word, term, words.uses[term.index()].0);
-        }
-        if words.line.is_long() || words.singles.len() >= SINGLES {
-            self.scorer.end_of_words(self.warnings);
-            if single {
+            if !words.waiting.push(word, self.medium) {
+                self.scorer.end_of_words(self.warnings);
                 self.scorer.limit_words();
             }
+            return;
+        }
+        let term = words.lexicon.intern(word, self.medium);
+        if term.index() == words.uses.len() {
+            words.uses.push((word_id(word, self.medium), 0));
+            self.scorer.learn_ngram_word();
+        }
+        let Some(words) = &mut self.scorer.words else { return };
+        words.line.push(word, term, words.uses[term.index()].0);
+        if words.line.is_long() {
+            self.scorer.end_of_words(self.warnings);
         }
     }
 
@@ -285,24 +300,45 @@ impl Scorer {
         }
     }
 
-    /// Works out what a new word adds under each category.
+    /// Works out what the last word adds under each category, when it may be part of n-grams.
     #[cold]
-    fn learn_word(&mut self, word: Word<'_>, medium: Medium) {
+    fn learn_ngram_word(&mut self) {
         let Some(mut words) = self.words.take() else { return };
-        let mut body = [BOUNDARY; WORD_WINDOW + 1];
-        body[1..=word.len()].copy_from_slice(word.bytes());
-        let body = &body[..word.len() + 2];
-        let id = FeatureId::of(body, medium);
-        words.uses.push((id, 0));
-        for model in self.models() {
-            let feature = Feature { body, medium, order: 1, pattern: None };
-            let slot = if model.applies(&feature) { model.find(id) } else { None };
-            let lambda = slot.map_or(0.0, |slot| slot.weight.weight());
-            words.steps.push(f64::from(lambda + model.log_reference(body)) - model.renorm());
-            words.missed.push(slot.is_none_or(|slot| slot.id.0 == 0));
-        }
+        let known = words.uses.len() - 1;
+        self.learn_words(&mut words, known);
         self.words = Some(words);
     }
+
+    /// Works out what words add under each category: those that were numbered from `known` on.
+    fn learn_words(&self, words: &mut WordScores, known: usize) {
+        let WordScores { lexicon, uses, steps, missed, .. } = words;
+        // All look-ups wait for memory together.
+        for model in self.models() {
+            let ids = uses[known..].iter().map(|&(id, _)| id);
+            std::hint::black_box(model.touch(ids));
+        }
+        for (term, &(id, _)) in uses.iter().enumerate().skip(known) {
+            let term = TermId(u32::try_from(term).expect("terms are numbered in 32 bits"));
+            let (window, length) = lexicon.word(term);
+            let mut buffer = [BOUNDARY; WORD_WINDOW + 1];
+            buffer[1..=length].copy_from_slice(&window[..length]);
+            let body = &buffer[..length + 2];
+            let feature = Feature { body, medium: lexicon.medium(term), order: 1, pattern: None };
+            for model in self.models() {
+                let slot = if model.applies(&feature) { model.find(id) } else { None };
+                let lambda = slot.map_or(0.0, |slot| slot.weight.weight());
+                steps.push(f64::from(lambda + model.log_reference(body)) - model.renorm());
+                missed.push(slot.is_none_or(|slot| slot.id.0 == 0));
+            }
+        }
+    }
+}
+
+/// The order-1 id of a word.
+fn word_id(word: Word<'_>, medium: Medium) -> FeatureId {
+    let mut body = [BOUNDARY; WORD_WINDOW + 1];
+    body[1..=word.len()].copy_from_slice(word.bytes());
+    FeatureId::of(&body[..word.len() + 2], medium)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! a category - is kept by its number and found again by one look-up of eight or 32 bytes.
 
 use super::tokenizer::{WORD_WINDOW, Word};
+use crate::memory::prefetch;
 use crate::model::medium::Medium;
 
 /// Number of a term - a word in a medium - in order of first appearance.
@@ -63,21 +64,34 @@ impl Lexicon {
     /// The number of `word` in `medium`, new if it has not been seen before.
     #[inline]
     pub fn intern(&mut self, word: Word<'_>, medium: Medium) -> TermId {
+        self.intern_hashed(word, medium, hash_of(&word))
+    }
+
+    #[inline]
+    fn intern_hashed(&mut self, word: Word<'_>, medium: Medium, hash: u64) -> TermId {
         let tag = u32::from(medium.number());
-        if word.len() <= 8 {
-            let key = word.first_key();
-            if let Some(term) = self.short.find(key, tag, |_| true) {
+        if word.len() <= SHORT {
+            if let Some(term) = self.short.find(hash, tag, |_| true) {
                 return TermId(term);
             }
-            return self.insert(true, key, word, medium);
+            return self.insert(true, hash, word, medium);
         }
-        let key = word.key();
-        let folded = fold(&key);
         let terms = &self.terms;
-        if let Some(term) = self.long.find(folded, tag, |term| terms[term as usize].has_key(&key)) {
+        let same = |term: u32| terms[term as usize].has_key(&word.key());
+        if let Some(term) = self.long.find(hash, tag, same) {
             return TermId(term);
         }
-        self.insert(false, folded, word, medium)
+        self.insert(false, hash, word, medium)
+    }
+
+    /// Asks for the memory where `words` will be looked up.
+    #[inline]
+    fn prefetch(&self, words: &[WaitingWord]) {
+        for word in words {
+            let index = if usize::from(word.length) <= SHORT { &self.short } else { &self.long };
+            let home = index.home(word.hash, u32::from(word.medium.number()));
+            prefetch(&index.entries, home & (index.entries.len() - 1));
+        }
     }
 
     #[cold]
@@ -121,11 +135,86 @@ impl Lexicon {
     }
 }
 
-/// A hash of a long word's four numbers.
-fn fold(key: &[u64; 4]) -> u64 {
-    key.iter().fold(0, |hash: u64, &part| {
+/// The longest words whose bytes are all of their key.
+const SHORT: usize = 8;
+
+/// The number that a word is looked up by: all there is to know of a short one.
+#[inline]
+fn hash_of(word: &Word<'_>) -> u64 {
+    if word.len() <= SHORT {
+        return word.first_key();
+    }
+    word.key().iter().fold(0, |hash: u64, &part| {
         (hash.rotate_left(23) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     })
+}
+
+/// Words that wait, so that the look-ups of many can wait for memory together.
+#[derive(Debug, Clone)]
+pub struct WaitingWords {
+    words: [WaitingWord; WAITING],
+    used: usize,
+}
+
+/// Words that wait at most.
+const WAITING: usize = 32;
+
+#[derive(Debug, Clone, Copy)]
+struct WaitingWord {
+    window: [u8; WORD_WINDOW],
+    hash: u64,
+    length: u8,
+    medium: Medium,
+}
+
+impl Default for WaitingWords {
+    fn default() -> Self {
+        let none =
+            WaitingWord { window: [0; WORD_WINDOW], hash: 0, length: 0, medium: Medium::TEXT };
+        Self { words: [none; WAITING], used: 0 }
+    }
+}
+
+impl WaitingWords {
+    /// Lets a word wait. Returns whether there is room for more.
+    ///
+    /// # Panics
+    /// If there was no room left.
+    #[inline]
+    pub fn push(&mut self, word: Word<'_>, medium: Medium) -> bool {
+        let waiting = &mut self.words[self.used];
+        waiting.window = *word.window();
+        waiting.hash = hash_of(&word);
+        #[allow(clippy::cast_possible_truncation)] // below the window's 32
+        let length = word.len() as u8;
+        waiting.length = length;
+        waiting.medium = medium;
+        self.used += 1;
+        self.used < WAITING
+    }
+
+    /// Whether no word waits.
+    pub const fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
+    /// Numbers the words that wait: `take` gets each with its number, in order, and whether it is
+    /// new.
+    #[inline]
+    pub fn number(
+        &mut self,
+        lexicon: &mut Lexicon,
+        mut take: impl FnMut(TermId, bool, Word<'_>, Medium),
+    ) {
+        let words = &self.words[..std::mem::take(&mut self.used)];
+        lexicon.prefetch(words);
+        for waiting in words {
+            let word = Word::new(&waiting.window, usize::from(waiting.length));
+            let known = lexicon.len();
+            let term = lexicon.intern_hashed(word, waiting.medium, waiting.hash);
+            take(term, term.index() == known, word, waiting.medium);
+        }
+    }
 }
 
 /// Open addressing by 64-bit keys; at most three quarters full, so that more of it stays near.
@@ -230,6 +319,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn words_that_wait_get_the_numbers_they_would_have_got() {
+        let (mut now, mut later) = (Lexicon::default(), Lexicon::default());
+        let mut waiting = WaitingWords::default();
+        let mut window = [0u8; WORD_WINDOW];
+        let (mut expected, mut found) = (Vec::new(), Vec::new());
+        for number in 0..4000u32 {
+            let text = format!("{}{}", "word".repeat(number as usize % 6), number % 700);
+            window[..text.len()].copy_from_slice(text.as_bytes());
+            let word = Word::new(&window, text.len());
+            let medium = Medium::new((number % 3) as u8);
+            let known = now.len();
+            let term = now.intern(word, medium);
+            expected.push((term, term.index() == known));
+            if !waiting.push(word, medium) || number == 3999 {
+                waiting.number(&mut later, |term, new, _, _| found.push((term, new)));
+                assert!(waiting.is_empty());
+            }
+        }
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 pub mod class;
 pub mod id;
 pub mod lexicon;
+mod marks;
 pub mod ngram;
 pub mod ngram_line;
 pub mod pattern;

@@ -241,7 +241,7 @@ fn adp(state: State, c: u8, ahead: Ahead<'_>) -> (Verdict, State) {
 }
 
 /// Bytes of a mail atom, without the apostrophe and the slash.
-const fn is_atom(byte: u8) -> bool {
+pub const fn is_atom(byte: u8) -> bool {
     is_alnum(byte)
         || matches!(
             byte,

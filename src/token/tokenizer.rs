@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Lines → words, with the limits and line rules of spec text 5.2.
 
+use super::marks::{Found, Marks, PADDING};
 use super::runs::{RunClass, runs};
 use super::scheme::{Ahead, State, Verdict, verdict};
 use crate::model::settings::Scheme;
+use std::ops::Range;
 
 /// Longest word, bytes. Once the window of the last n words has been full on a line, one more fits.
 pub const MAX_WORD: usize = 30;
@@ -26,6 +28,11 @@ impl<'a> Word<'a> {
     pub fn new(window: &'a [u8; WORD_WINDOW], length: usize) -> Self {
         assert!(length < WORD_WINDOW, "words are cut at their limit");
         Self { window, length }
+    }
+
+    /// Its bytes, and what is behind them.
+    pub const fn window(&self) -> &'a [u8; WORD_WINDOW] {
+        self.window
     }
 
     /// Its bytes.
@@ -100,6 +107,7 @@ pub struct Tokenizer {
     words: usize,
     word: [u8; WORD_WINDOW],
     length: usize,
+    marks: Box<Marks>,
 }
 
 impl Tokenizer {
@@ -109,7 +117,8 @@ impl Tokenizer {
         let word = [0; WORD_WINDOW];
         let order = usize::from(order);
         let state = State::Start;
-        Self { scheme, keep_case, straddle, order, state, words: 0, word, length: 0 }
+        let marks = Box::new(Marks::new(scheme, !keep_case, !straddle && order > 1));
+        Self { scheme, keep_case, straddle, order, state, words: 0, word, length: 0, marks }
     }
 
     /// Takes note that n-grams begin anew, as at the end of a file.
@@ -124,7 +133,8 @@ impl Tokenizer {
             Scheme::Alpha => RunClass::Alpha,
             Scheme::Alnum => RunClass::Alnum,
             Scheme::Graph => RunClass::Graph,
-            _ => return self.line_by_state(line, sink),
+            Scheme::Cef | Scheme::Adp | Scheme::Cef2 => return self.line_by_marks(line, sink),
+            Scheme::Char => return self.line_by_state(line, sink),
         };
         // A newline within a joined line ends n-grams; that is left to the general way.
         if !self.straddle && self.order > 1 {
@@ -196,37 +206,133 @@ impl Tokenizer {
         let mut limit = MAX_WORD;
         self.length = 0;
         for at in 0..=line.len() {
-            let mut c = 0;
-            if let Some(byte) = line.get_mut(at) {
-                if !self.keep_case {
-                    byte.make_ascii_lowercase();
+            limit = self.step(line, at, limit, sink);
+        }
+    }
+
+    /// Words as the state machine cuts them, which is only asked where a byte's class and its
+    /// neighbours' do not tell.
+    fn line_by_marks(&mut self, line: &mut Vec<u8>, sink: &mut impl WordSink) {
+        let length = line.len();
+        line.resize(length + PADDING, 0);
+        self.marks.forget();
+        self.length = 0;
+        let ends_lines = !self.straddle && self.order > 1;
+        let mut limit = MAX_WORD;
+        let mut at = 0;
+        // Whether the line's last byte was taken into a word that is still open.
+        let mut open = false;
+        while at < length {
+            if self.state == State::Start && self.length == 0 {
+                match self.marks.find(line, length, at) {
+                    Found::Nothing => break,
+                    Found::Ask(start) => at = start,
+                    Found::Word { start, end } => {
+                        let full;
+                        (limit, full) = self.push_run(line, start..end, limit, sink);
+                        at = end;
+                        // With adp a word's last byte ends it, else what follows does, and is lost.
+                        if self.scheme == Scheme::Adp {
+                            continue;
+                        }
+                        if end == length {
+                            open = !full;
+                        } else if !(ends_lines && line[end] == b'\n') {
+                            at += 1;
+                        } else if !full {
+                            self.end_line(sink);
+                            limit = MAX_WORD;
+                            at += 1;
+                        }
+                        continue;
+                    }
                 }
-                c = *byte;
             }
-            let mut verdict = verdict(self.scheme, &mut self.state, c, Ahead::new(line, at));
-            match verdict {
-                Verdict::Skip => continue,
-                Verdict::Take if self.length < limit - 1 => {
-                    self.take(c);
-                    continue;
-                }
-                Verdict::Take => verdict = Verdict::TakeEnd, // too long: the word ends here
-                Verdict::TakeEnd | Verdict::Cut => {}
+            limit = self.step(&mut line[..length], at, limit, sink);
+            at += 1;
+        }
+        line.truncate(length);
+        if !self.keep_case {
+            line.make_ascii_lowercase();
+        }
+        if self.length > 0 || ends_lines && !open && !line.ends_with(b"\n") {
+            let word = self.word;
+            self.push(Word::new(&word, self.length), sink);
+            self.length = 0;
+        }
+        if !(self.straddle || ends_lines && line.ends_with(b"\n")) {
+            self.end_line(sink);
+        }
+    }
+
+    /// Hands on the words in a run of bytes, all of which are taken; returns the limit for the next
+    /// word, and whether the last one was full.
+    #[inline]
+    fn push_run(
+        &mut self,
+        padded: &[u8],
+        run: Range<usize>,
+        mut limit: usize,
+        sink: &mut impl WordSink,
+    ) -> (usize, bool) {
+        let mut start = run.start;
+        loop {
+            let piece = (run.end - start).min(limit);
+            let window = padded[start..start + WORD_WINDOW].try_into();
+            let mut window: [u8; WORD_WINDOW] = window.expect("lines are padded by a window");
+            if !self.keep_case {
+                window.make_ascii_lowercase();
             }
-            if verdict == Verdict::TakeEnd && self.length < limit {
-                self.take(c);
-            }
-            let ends_line = !self.straddle && matches!(c, 0 | b'\n');
-            if ends_line || self.length > 0 {
-                let word = self.word;
-                limit = self.push(Word::new(&word, self.length), sink);
-                self.length = 0;
-            }
-            if ends_line {
-                self.end_line(sink);
-                limit = MAX_WORD;
+            let full = piece == limit;
+            limit = self.push(Word::new(&window, piece), sink);
+            start += piece;
+            if start == run.end {
+                return (limit, full);
             }
         }
+    }
+
+    /// Lets the state machine take the byte at position `at`, or the end of the line there; returns
+    /// the limit for the word that is open.
+    fn step(
+        &mut self,
+        line: &mut [u8],
+        at: usize,
+        limit: usize,
+        sink: &mut impl WordSink,
+    ) -> usize {
+        let mut c = 0;
+        if let Some(byte) = line.get_mut(at) {
+            if !self.keep_case {
+                byte.make_ascii_lowercase();
+            }
+            c = *byte;
+        }
+        let mut verdict = verdict(self.scheme, &mut self.state, c, Ahead::new(line, at));
+        match verdict {
+            Verdict::Skip => return limit,
+            Verdict::Take if self.length < limit - 1 => {
+                self.take(c);
+                return limit;
+            }
+            Verdict::Take => verdict = Verdict::TakeEnd, // too long: the word ends here
+            Verdict::TakeEnd | Verdict::Cut => {}
+        }
+        if verdict == Verdict::TakeEnd && self.length < limit {
+            self.take(c);
+        }
+        let mut limit = limit;
+        let ends_line = !self.straddle && matches!(c, 0 | b'\n');
+        if ends_line || self.length > 0 {
+            let word = self.word;
+            limit = self.push(Word::new(&word, self.length), sink);
+            self.length = 0;
+        }
+        if ends_line {
+            self.end_line(sink);
+            limit = MAX_WORD;
+        }
+        limit
     }
 
     fn take(&mut self, c: u8) {
@@ -315,33 +421,59 @@ mod tests {
     proptest! {
         #[test]
         fn runs_and_states_cut_alike(
-            lines in proptest::collection::vec("[a-c A-B0-1.é]{0,80}\\PC{0,40}[a-z]{0,70}\n?", 1..4),
-            scheme in 0..3usize,
+            lines in proptest::collection::vec(line(), 1..5),
+            scheme in 0..6usize,
             keep_case: bool,
             straddle: bool,
             order in 1..4u8,
         ) {
-            let scheme = [Scheme::Alpha, Scheme::Alnum, Scheme::Graph][scheme];
+            let scheme = [
+                Scheme::Alpha, Scheme::Alnum, Scheme::Graph, Scheme::Cef, Scheme::Adp, Scheme::Cef2,
+            ][scheme];
             let mut fast = Tokenizer::new(scheme, keep_case, straddle, order);
             let mut slow = fast.clone();
             let (mut fast_words, mut slow_words) = (Words::default(), Words::default());
-            for line in lines {
-                let mut line = line.replace('\0', " ").into_bytes();
+            for mut line in lines {
+                line.retain(|&byte| byte != 0);
                 let mut same = line.clone();
                 fast.line(&mut line, &mut fast_words);
                 slow.line_by_state(&mut same, &mut slow_words);
                 prop_assert_eq!(line, same);
+                prop_assert_eq!(fast.state, slow.state);
             }
             // Behind a newline the state machine sees the end of the line once more, which gives an
             // empty word in an empty window; without n-grams empty words mean nothing at all.
-            let normal = |words: Words| match order {
-                1 => {
-                    let words = words.0.split(['|', '/']).filter(|word| !word.is_empty());
-                    words.collect::<Vec<_>>().join(" ")
-                }
-                _ => words.0.replace("/|/", "/"),
+            let normal = |words: Words| {
+                let ends = if order == 1 { &['|', '/'][..] } else { &['/'] };
+                let parts = words.0.split(ends).filter(|part| !matches!(*part, "" | "|"));
+                parts.collect::<Vec<_>>().join("/")
             };
             prop_assert_eq!(normal(fast_words), normal(slow_words));
         }
+    }
+
+    /// Lines of every sort: words, amounts, addresses, repetitions, other scripts, any bytes.
+    fn line() -> impl Strategy<Value = Vec<u8>> {
+        let piece = prop_oneof![
+            8 => "[a-c A-B0-1.\u{e9}]{0,80}",
+            8 => "([a-z]{1,9}[ ,.:'$<>@-]{0,2}[0-9]{0,2}[ \n]?){0,20}",
+            4 => "([aA!]{0,4}[ b1]{0,2}){0,12}",
+            2 => "\\PC{0,40}",
+            2 => "[a-z]{0,70}",
+            1 => "(ab1 ){240,270}[a-z.]{0,1100}",
+            1 => " {1015,1030}[a-z. ]{0,20}",
+        ];
+        let piece = prop_oneof![
+            20 => piece.prop_map(String::into_bytes),
+            2 => proptest::collection::vec(any::<u8>(), 0..40),
+            2 => proptest::collection::vec(0x80u8.., 0..5),
+        ];
+        let pieces = proptest::collection::vec(piece, 1..4).prop_map(|pieces| pieces.concat());
+        (pieces, any::<bool>()).prop_map(|(mut line, ends)| {
+            if ends {
+                line.push(b'\n');
+            }
+            line
+        })
     }
 }

@@ -580,7 +580,7 @@ impl Consumer for Learner<'_> {
 
     fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
         let Self { counter, patterns, tokenizer, window, output, keeper, .. } = self;
-        counter.line_of_mail(state.in_header);
+        counter.line_of_mail(state.in_header, &mut warn);
         if let Some(keeper) = keeper {
             keeper.line(state.in_header);
         }
@@ -626,7 +626,7 @@ impl Consumer for Learner<'_> {
     }
 
     fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
-        self.counter.end_of_file();
+        self.counter.end_of_file(&mut warn);
         self.at_start = true;
         if let Some(keeper) = &mut self.keeper {
             keeper.end_document();

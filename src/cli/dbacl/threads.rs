@@ -322,9 +322,9 @@ impl Consumer for WordReader<'_> {
 
     fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
         let Self { counter, tokenizer, warnings, .. } = self;
-        counter.line_of_mail(state.in_header);
+        let mut warn = |warning| warnings.push(warning);
+        counter.line_of_mail(state.in_header, &mut warn);
         if state.kept && self.standard {
-            let mut warn = |warning| warnings.push(warning);
             tokenizer.line(line, &mut counter.words(state.medium, &mut warn));
             counter.end_of_words(&mut warn);
         }
@@ -336,7 +336,8 @@ impl Consumer for WordReader<'_> {
     }
 
     fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
-        self.counter.end_of_file();
+        let warnings = &mut self.warnings;
+        self.counter.end_of_file(&mut |warning| warnings.push(warning));
         self.tokenizer.end_of_file();
         Ok(())
     }

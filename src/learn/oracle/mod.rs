@@ -120,7 +120,7 @@ proptest! {
         let mut window = Window::new(run.order);
         run.tokenize(|tokenizer, line, medium, in_header| {
             if mail {
-                fast.line_of_mail(in_header);
+                fast.line_of_mail(in_header, &mut |warning| warned.1.push(warning));
             }
             let warnings = &mut |warning| warned.1.push(warning);
             if by_words {
@@ -133,7 +133,7 @@ proptest! {
                 tokenizer.line(line, &mut window.feeding(medium, &mut count));
             }
         });
-        fast.end_of_file();
+        fast.end_of_file(&mut |warning| warned.1.push(warning));
         let mut fast = fast.into_state(&mut |warning| warned.1.push(warning));
 
         prop_assert_eq!(&warned.0, &warned.1);

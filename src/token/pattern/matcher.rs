@@ -356,7 +356,8 @@ mod tests {
     #[test]
     fn a_search_inside_a_character_goes_on_in_the_next_piece() {
         // The second search begins behind the first byte of a letter, which is the end of a piece.
-        let mut expression = Expression::new(b"^|\\<", Syntax::Extended, Locale::Utf8).expect("valid");
+        let mut expression =
+            Expression::new(b"^|\\<", Syntax::Extended, Locale::Utf8).expect("valid");
         let subject = "\u{e9}aaaaaaaaaa".as_bytes();
         let whole = in_pieces(&mut expression, subject, usize::MAX / 2);
         assert_eq!(whole.len(), 11);
