@@ -139,6 +139,7 @@ const ROWS: &[Row] = &[
     row(Key::Cost, "3", CLASSIFY),
     row(Key::Blend, "0.3", CLASSIFY),
     row(Key::Exact, "", CLASSIFY),
+    row(Key::Once, "", CLASSIFY),
     row(Key::Always, "", CLASSIFY),
     row(Key::FalsePositives, "10%", CLASSIFY),
     row(Key::Unsure, "", CLASSIFY),

@@ -119,6 +119,88 @@ fn learning_and_forgetting_leaves_no_trace() {
 }
 
 #[test]
+fn verdicts_come_as_json_and_tables() {
+    let (_folder, path) = filter();
+    for label in ["ham", "spam"] {
+        fs::write(path.join(label), mail(label, 77)).expect("written");
+    }
+    let judge = |format: &str, files: &[&str]| {
+        let set = ["--verdict", "--format", format, "-c", "./f/spam", "-c", "./f/ham"];
+        let judged = dbacl(&path, &[&set[..], files].concat(), b"");
+        assert!(judged.stderr.is_empty(), "{}", text(&judged.stderr));
+        (text(&judged.stdout), judged.status.code())
+    };
+    let (one, status) = judge("ndjson", &["spam"]);
+    assert_eq!(status, Some(1), "the first category given");
+    let one: serde_json::Value = serde_json::from_str(&one).expect("JSON");
+    assert_eq!(
+        (&one["id"], &one["best"], &one["unsure"]),
+        (&"spam".into(), &"spam".into(), &false.into())
+    );
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    assert!(number(&one["probability"]) > 0.9);
+    let rows = one["categories"].as_array().expect("an array");
+    assert_eq!((&rows[0]["name"], &rows[1]["name"]), (&"spam".into(), &"ham".into()));
+    assert_eq!(number(&rows[0]["log_odds"]), -number(&rows[1]["log_odds"]));
+    let sum = number(&rows[0]["probability"]) + number(&rows[1]["probability"]);
+    assert!((sum - 1.0).abs() < 1e-12);
+
+    let (all, _) = judge("json", &["-F", "ham", "spam"]);
+    let all: serde_json::Value = serde_json::from_str(&all).expect("JSON");
+    assert_eq!((&all[0]["best"], &all[1]["best"]), (&"ham".into(), &"spam".into()));
+    assert_eq!(all[1], one, "the same verdict in every form");
+    let (table, _) = judge("tsv", &["-F", "ham", "spam"]);
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(rows[0][..4], ["id", "best", "unsure", "probability"]);
+    assert_eq!(
+        rows[0][4..],
+        ["spam.probability", "spam.log_odds", "ham.probability", "ham.log_odds"]
+    );
+    assert_eq!(rows[2][..3], ["spam", "spam", "false"]);
+    let odds: f64 = rows[2][5].parse().expect("a number");
+    assert!((odds - number(&all[1]["categories"][0]["log_odds"])).abs() < 1e-9);
+
+    // Nothing to judge: nothing is claimed.
+    fs::write(path.join("none"), "").expect("written");
+    let (none, status) = judge("ndjson", &["none"]);
+    let none: serde_json::Value = serde_json::from_str(&none).expect("JSON");
+    assert_eq!((&none["unsure"], &none["probability"]), (&true.into(), &0.5.into()));
+    assert!(none["categories"][0]["log_odds"].is_null());
+    assert_eq!(status, Some(0));
+    let set = ["--verdict", "--input", "lines", "-c", "./f/spam", "-c", "./f/ham"];
+    assert!(
+        text(&dbacl(&path, &set, b"x\n").stderr).contains("--input does not go with --verdict")
+    );
+}
+
+#[test]
+fn repeating_a_word_does_not_change_a_verdict_that_counts_words_once() {
+    let (_folder, path) = filter();
+    let mail = "From: a@b.c\nSubject: pills\n\nmeeting agenda pills offer minutes\n";
+    let repeated = mail.to_owned() + &"pills\n".repeat(200);
+    let judge = |mail: &str| {
+        let args = ["--verdict", "-c", "./f/ham", "-c", "./f/spam"];
+        text(&dbacl(&path, &args, mail.as_bytes()).stdout)
+    };
+    assert_eq!(judge(mail), judge(&repeated));
+    assert_eq!(verdict(&path, mail), verdict(&path, &repeated), "the filter judges so, too");
+    assert_eq!(verdict(&path, mail), format!("X-DBACL: {}", judge(mail).trim_end()));
+    let explain =
+        dbacl(&path, &["--explain", "-c", "./f/ham", "-c", "./f/spam"], repeated.as_bytes());
+    let explained = text(&explain.stdout);
+    let row = explained.lines().find(|line| line.ends_with("  pills")).expect("it is evidence");
+    assert_eq!(row.split_whitespace().nth(1), Some("202"), "{row}");
+    let together = explained.lines().find(|line| line.ends_with("together")).expect("a sum");
+    let bits: f64 = together.split_whitespace().next().expect("bits").parse().expect("a number");
+    let percent = explained.split(' ').find_map(|word| word.parse::<f64>().ok()).expect("percent");
+    assert!((100.0 / (1.0 + (-bits).exp2()) - percent).abs() < 0.1, "{explained}");
+    // Fitted for counts, repetition counts.
+    let refit = ["--refit", "--always", "--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/spam"];
+    assert!(dbacl(&path, &refit, b"").status.success());
+    assert_ne!(judge(mail), judge(&repeated));
+}
+
+#[test]
 fn files_of_different_sets_are_noticed() {
     let (_one, one) = filter();
     let other = tempfile::tempdir().expect("a folder");
@@ -150,6 +232,76 @@ fn damaged_ledgers_are_refused_with_one_line_and_left_alone() {
         assert!(fs::read(&ledger).expect("there") == damaged);
         assert!(fs::read(path.join("f/ham")).expect("there") == ham);
     }
+}
+
+#[test]
+fn a_damaged_state_is_made_anew_from_the_ledger() {
+    let (_folder, path) = filter();
+    let state = path.join("f/ledger.state");
+    let good = fs::read(&state).expect("there");
+    let update = |mail: &str| {
+        let set = ["-c", "./f/ham", "-c", "./f/spam", "--keep", "f/ledger"];
+        dbacl(&path, &[&["--update", "ham"], &set[..]].concat(), mail.as_bytes())
+    };
+    let done = update(&mail("ham", 60));
+    assert!(done.status.success() && done.stderr.is_empty(), "{}", text(&done.stderr));
+    let changed = fs::read(&state).expect("there");
+    assert!(changed.len() > good.len() && changed != good);
+    let mut stopped = changed.clone();
+    stopped[120..128].fill(0); // as an update leaves it that was stopped
+    for (number, damaged) in [&good[..], &changed[..500], &stopped[..], b"", b"# dbacl state 1\n"]
+        .into_iter()
+        .enumerate()
+    {
+        fs::write(&state, damaged).expect("written");
+        let done = update(&mail("ham", 61 + number));
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let said = text(&done.stderr);
+        assert!(said.contains("did not fit its ledger and was made anew"), "{number}: {said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        let again = update(&mail("ham", 70 + number));
+        assert!(again.stderr.is_empty(), "it is whole again: {}", text(&again.stderr));
+    }
+    assert!(verdict(&path, &mail("spam", 77)).starts_with("X-DBACL: spam "));
+}
+
+#[test]
+fn damaged_categories_of_a_set_are_refused() {
+    let (_folder, path) = filter();
+    let ham = path.join("f/ham");
+    let good = fs::read(&ham).expect("there");
+    let ledger = fs::read(path.join("f/ledger")).expect("there");
+    for length in [good.len() / 2, 300, 0] {
+        fs::write(&ham, &good[..length]).expect("written");
+        let set = ["-c", "./f/ham", "-c", "./f/spam"];
+        for option in [&["--verdict"][..], &["--update", "ham", "--keep", "f/ledger"]] {
+            let result = dbacl(&path, &[option, &set[..]].concat(), mail("ham", 1).as_bytes());
+            assert_eq!(result.status.code(), Some(1), "{option:?}");
+            let said = text(&result.stderr);
+            assert!(said.ends_with("could not load category ./f/ham\n"), "{said}");
+            assert!(result.stdout.is_empty());
+        }
+        assert!(fs::read(path.join("f/ledger")).expect("there") == ledger, "nothing is learned");
+        let filtered = dbacl(&path, &["--mail-filter", "f"], mail("ham", 1).as_bytes());
+        assert!(text(&filtered.stdout).contains("X-DBACL: error\n"));
+    }
+}
+
+#[test]
+fn a_ledger_of_other_features_or_categories_is_refused() {
+    let (_folder, path) = filter();
+    let learned =
+        dbacl(&path, &["-L", "uniform", "-l", "./ham", "--keep", "other", "ham.mbox"], b"");
+    assert!(learned.status.success(), "{}", text(&learned.stderr));
+    let before = fs::read(path.join("f/ham")).expect("there");
+    for option in [&["--refit"][..], &["--update", "ham"]] {
+        let set = ["--keep", "other", "-c", "./f/ham", "-c", "./f/spam"];
+        let result = dbacl(&path, &[option, &set[..]].concat(), mail("ham", 1).as_bytes());
+        assert_eq!(result.status.code(), Some(1), "{option:?}");
+        assert!(text(&result.stderr).contains("was kept with other options"), "{option:?}");
+        assert_eq!(text(&result.stderr).lines().count(), 1);
+    }
+    assert!(fs::read(path.join("f/ham")).expect("there") == before);
 }
 
 #[test]

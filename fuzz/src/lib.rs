@@ -145,10 +145,13 @@ pub fn refit(data: &[u8]) {
     }
     if let Some(mut state) = State::parse(data.to_vec()) {
         let _ = state.changes();
+        let parts = state.changed_parts().expect("it was read from a file");
+        assert_eq!(parts.len(), 1, "nothing has changed but the head");
     }
     for line in data.split(|&byte| byte == b'\n') {
         if let Some(line) = RefitLine::parse(line) {
             let _ = line.verdict(&[0.0, 1.0]);
+            assert_eq!(line.log_odds(&[0.0, 1.0, 2.0]).len(), 3);
             let _ = line.verdict(&[0.0, 1.0, f64::NAN]);
         }
     }

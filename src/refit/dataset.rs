@@ -4,8 +4,8 @@
 //! With u distinct features, n occurrences and complexity cx = n / max order, a document is shown as
 //!
 //! ```text
-//! presence   x_t = 1/sqrt(u)      bias input 0.1 cx/sqrt(u)
-//! counts     x_t = a c_t/n        bias input 0.1 a/max order        a = sqrt(median n)
+//! presence   x_t = p/sqrt(u)      bias input 0.1 p cx/sqrt(u)    p = 1, or 2 for once scoring
+//! counts     x_t = a c_t/n        bias input 0.1 a/max order      a = sqrt(median n)
 //! ```
 //!
 //! The counts view is what scoring computes; the presence view keeps a few repeated words from
@@ -14,6 +14,7 @@
 use super::documents::Corpus;
 use super::index::FeatureIndex;
 use super::real;
+use super::scoring::Scoring;
 use crate::numeric::elementary::{log, narrow};
 use crate::token::id::FeatureId;
 
@@ -57,6 +58,8 @@ pub struct Dataset {
     pub length: f64,
     /// See [`Corpus::references`].
     pub references: Vec<f32>,
+    /// What documents are fitted for.
+    pub scoring: Scoring,
 }
 
 impl Dataset {
@@ -79,6 +82,7 @@ impl Dataset {
             max_order,
             length: 1.0,
             references: Vec::new(),
+            scoring: Scoring::Counts,
         };
         let ends = documents.iter().skip(1).map(|next| next.start).chain([terms.len()]);
         for (number, (document, end)) in documents.iter().zip(ends).enumerate() {
@@ -140,9 +144,10 @@ impl Dataset {
         documents
     }
 
-    /// What count sums of a document are divided by, to be nats a unit of complexity.
-    pub fn complexity(&self, document: usize) -> f64 {
-        f64::from(self.occurrences[document]) / f64::from(self.max_order)
+    /// What sums over a document are divided by, to be nats a unit of complexity.
+    pub fn complexity(&self, scoring: Scoring, document: usize) -> f64 {
+        let (distinct, occurrences) = (self.distinct[document], self.occurrences[document]);
+        scoring.complexity(distinct, occurrences, self.max_order)
     }
 
     /// Features that enough documents contain.
@@ -218,10 +223,16 @@ pub struct Row {
 impl Row {
     /// The factors of a document with `distinct` features, `occurrences` and highest order
     /// `max_order`; its squares are 0.
-    pub fn new(distinct: u32, occurrences: u32, max_order: u8, length: f64) -> Self {
+    pub fn new(
+        scoring: Scoring,
+        distinct: u32,
+        occurrences: u32,
+        max_order: u8,
+        length: f64,
+    ) -> Self {
         let (u, n) = (f64::from(distinct.max(1)), f64::from(occurrences.max(1)));
         let order = f64::from(max_order);
-        let presence = 1.0 / u.sqrt();
+        let presence = scoring.presence_length() / u.sqrt();
         Self {
             presence,
             counts: length / n,
@@ -266,7 +277,7 @@ impl Views {
             frequencies.iter().map(|&frequency| scale(documents, frequency)).collect();
         let rows = (0..data.len()).map(|document| {
             let (distinct, n) = (data.distinct[document], data.occurrences[document]);
-            let mut row = Row::new(distinct, n, data.max_order, data.length);
+            let mut row = Row::new(data.scoring, distinct, n, data.max_order, data.length);
             let (mut ones, mut counts, mut squares) = (0.0, 0.0, 0.0);
             for cell in data.row(document) {
                 let scale = f64::from(scales[cell.feature as usize]);

@@ -65,12 +65,9 @@ impl Gatherer {
         token.bits += bits;
     }
 
-    /// The tokens, times `factor`, strongest first; equally strong ones by name.
-    pub fn finish(self, factor: f64) -> Vec<Evidence> {
+    /// The tokens, strongest first; equally strong ones by name.
+    pub fn finish(self) -> Vec<Evidence> {
         let mut tokens = self.tokens;
-        for token in &mut tokens {
-            token.bits *= factor;
-        }
         tokens.sort_by(|a, b| {
             b.bits.abs().total_cmp(&a.bits.abs()).then_with(|| a.text.cmp(&b.text))
         });
@@ -246,7 +243,7 @@ mod tests {
 
     fn explanation() -> Explanation {
         let mut gatherer = Gatherer::default();
-        for (text, bits) in [("free", 2.0), ("re", -1.0), ("free", 2.0), ("<b>", 0.5)] {
+        for (text, bits) in [("free", 4.0), ("re", -2.0), ("free", 4.0), ("<b>", 1.0)] {
             gatherer.add(text.into(), bits);
         }
         Explanation {
@@ -254,7 +251,7 @@ mod tests {
             category: "spam".into(),
             other: "ham".into(),
             prior: -0.5,
-            tokens: gatherer.finish(2.0),
+            tokens: gatherer.finish(),
             lines: vec![vec![
                 Piece::Token("free".into(), 4.0),
                 Piece::Other(" <script>\u{1b}".into()),

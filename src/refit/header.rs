@@ -7,11 +7,16 @@
 //! ```
 
 use super::calibrate::{Calibration, logistic, probabilities};
+use super::scoring::Scoring;
 use crate::category::layout::LINE_LIMIT;
+use crate::numeric::elementary::{exp, log};
 use std::fmt::Write;
 
 /// How the line begins.
 pub const MARK: &[u8] = b"# refit";
+
+/// Words of the line behind the word `set`, without `once`.
+const LINE_WORDS: usize = 20;
 
 /// What the line says.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +39,8 @@ pub struct RefitLine {
     /// With two categories: scores up to the first are of the first category, scores above the
     /// second of the second, between them the verdict is *unsure*.
     pub band: (f64, f64),
+    /// How verdicts count features; `once` stands before the end of the line.
+    pub scoring: Scoring,
 }
 
 /// What a document is, as far as a set can tell.
@@ -77,7 +84,7 @@ impl RefitLine {
         let _ = writeln!(
             text,
             "# refit 1 set {:016x} place {} of {} cost {} blend {} documents {} slope {:.6} \
-             offset {:.6} low {:.6} high {:.6} end",
+             offset {:.6} low {:.6} high {:.6}{} end",
             self.set,
             self.place,
             self.categories,
@@ -87,7 +94,11 @@ impl RefitLine {
             self.calibration.slope,
             self.calibration.offset,
             self.band.0,
-            self.band.1
+            self.band.1,
+            match self.scoring {
+                Scoring::Counts => "",
+                Scoring::Once => " once",
+            }
         );
         debug_assert!(text.len() < LINE_LIMIT);
         out.extend_from_slice(text.as_bytes());
@@ -101,7 +112,12 @@ impl RefitLine {
         after("#").filter(|&word| word == "refit")?;
         after("1").filter(|&word| word == "set")?;
         // "set" was taken as a value: its own value stands next.
-        let rest: Vec<&str> = text.split(' ').skip(4).collect();
+        let mut rest: Vec<&str> = text.split(' ').skip(4).collect();
+        let mut scoring = Scoring::Counts;
+        if rest.len() == LINE_WORDS + 1 && rest[LINE_WORDS - 1] == "once" {
+            rest.remove(LINE_WORDS - 1);
+            scoring = Scoring::Once;
+        }
         let [
             set,
             "place",
@@ -137,6 +153,7 @@ impl RefitLine {
             documents: documents.parse().ok()?,
             calibration: Calibration { slope: number(slope)?, offset: number(offset)? },
             band: (number(low)?, number(high)?),
+            scoring,
         };
         let is_possible = (1..=line.categories).contains(&line.place) && line.band.0 <= line.band.1;
         is_possible.then_some(line)
@@ -147,8 +164,28 @@ impl RefitLine {
         lines.iter().filter(|line| line.starts_with(MARK)).find_map(|line| Self::parse(line))
     }
 
+    /// Logarithms of the odds (nats) of each category against all others; NaN for a document without
+    /// tokens. Thresholds play no part in them.
+    pub fn log_odds(&self, scores: &[f64]) -> Vec<f64> {
+        let Calibration { slope, offset } = self.calibration;
+        if scores.iter().any(|score| !score.is_finite()) {
+            return vec![f64::NAN; scores.len()];
+        }
+        if let [first, second] = scores {
+            let odds = slope * (second - first) + offset;
+            return vec![-odds, odds];
+        }
+        let against = |own: usize| {
+            let others = || (0..scores.len()).filter(|&at| at != own).map(|at| scores[at]);
+            let highest = others().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = others().map(|score| exp(slope * (score - highest))).sum();
+            slope * (scores[own] - highest) - log(sum)
+        };
+        (0..scores.len()).map(against).collect()
+    }
+
     /// The verdict on a document, from its scores under the categories in the order of the set,
-    /// nats a unit of complexity. A document without tokens has no scores: nothing can be told.
+    /// nats a unit of complexity, see [`Scoring`]. A document without tokens has no scores: nothing can be told.
     pub fn verdict(&self, scores: &[f64]) -> Verdict {
         let Calibration { slope, offset } = self.calibration;
         if scores.iter().any(|score| !score.is_finite()) {
@@ -218,6 +255,7 @@ mod tests {
             documents: 3692,
             calibration: Calibration { slope: 6.25, offset: -0.5 },
             band: (-0.25, 0.5),
+            scoring: Scoring::Counts,
         }
     }
 
@@ -232,6 +270,17 @@ mod tests {
         }
         let damaged = String::from_utf8(text).unwrap().replace("place 2", "place 3");
         assert_eq!(RefitLine::parse(damaged.trim_end().as_bytes()), None);
+    }
+
+    #[test]
+    fn how_features_are_counted_is_told() {
+        let once = RefitLine { scoring: Scoring::Once, ..line(1, 1) };
+        let mut text = Vec::new();
+        once.write(&mut text);
+        assert!(text.ends_with(b" high 0.500000 once end\n"));
+        assert_eq!(RefitLine::parse(text.trim_ascii_end()), Some(once));
+        let odd = String::from_utf8(text).unwrap().replace("once", "twice");
+        assert_eq!(RefitLine::parse(odd.trim_end().as_bytes()), None);
     }
 
     #[test]
@@ -260,6 +309,12 @@ mod tests {
             assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
         }
         assert!(line.verdict(&[f64::NAN, f64::NAN]).is_unsure);
+        let odds = line.log_odds(&[1.0, 1.5]);
+        assert_eq!(odds, [-6.25 * 0.5 + 0.5, 6.25 * 0.5 - 0.5]);
+        assert!(line.log_odds(&[f64::NAN, 1.0]).iter().all(|odds| odds.is_nan()));
+        let scores = [1.0, 3.0, 2.0];
+        let shares: f64 = line.log_odds(&scores).into_iter().map(logistic).sum();
+        assert!((shares - 1.0).abs() < 1e-12, "{shares}");
         let verdict = line.verdict(&[1.0, 3.0, 2.0]);
         assert_eq!(verdict.category, 1);
         assert!(verdict.probability > 0.99);

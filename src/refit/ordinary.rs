@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What the ordinary categories make of the documents that they were learned from, each judged
-//! without its own counts.
+//! without the counts of its fold.
 //!
 //! In the category that holds it a document looks far too good; leaving its counts out of the
-//! weights mends that: lambda' = max(0, lambda + ln((count - c)/count)/order) (spec refit 3.6).
+//! weights mends that: lambda' = max(0, lambda + ln((count - c)/count)/order) (spec refit 3.6). The
+//! counts of its whole fold go with it, as they do from the fit: else copies and answers, which are
+//! kept in one fold, would speak for the ordinary scores alone, and too large a share of these would
+//! be kept.
 
 use super::dataset::Dataset;
 use super::index::FeatureIndex;
 use super::real;
+use super::scoring::Scoring;
+use super::select::{FOLDS, parallel};
 use crate::category::reader::Category;
-use crate::numeric::elementary::log;
+use crate::numeric::elementary::{log, narrow};
 
 /// Weights of one category by feature number.
 pub fn weights_of<D: AsRef<[u8]>>(category: &Category<D>, index: &FeatureIndex) -> Vec<f32> {
@@ -34,47 +39,98 @@ pub fn without(weight: f32, own: u32, count: u32, order: u8) -> f64 {
     (f64::from(weight) + change).max(0.0)
 }
 
-/// Occurrences of each feature in the documents of category `label`.
-pub fn counts_of(data: &Dataset, label: u32) -> Vec<u32> {
+/// Occurrences of each feature in the documents of category `label` that `takes_part` holds for, and
+/// of all features together.
+fn counts_in(data: &Dataset, label: u32, takes_part: impl Fn(usize) -> bool) -> (Vec<u32>, f64) {
     let mut counts = vec![0u32; data.ids.len()];
-    for document in (0..data.len()).filter(|&document| data.labels[document] == label) {
+    let mut all = 0.0;
+    for document in 0..data.len() {
+        if data.labels[document] != label || !takes_part(document) {
+            continue;
+        }
+        all += f64::from(data.occurrences[document]);
         for cell in data.row(document) {
             let count = &mut counts[cell.feature as usize];
             *count = count.saturating_add(cell.count);
         }
     }
-    counts
+    (counts, all)
 }
 
-/// Scores of every document under every category, nats a unit of complexity, document by document.
-/// `data` still holds its rare features.
-pub fn scores<D: AsRef<[u8]>>(data: &Dataset, categories: &[Category<D>]) -> Vec<f64> {
+/// A category as it would have been learned without the documents of one fold.
+#[derive(Debug, Clone)]
+pub struct Without {
+    /// Weights by feature, nats; 0 where no document is left.
+    pub weights: Vec<f32>,
+    /// Whether a document with the feature is left.
+    pub is_seen: Vec<bool>,
+}
+
+/// What is left of a category without each of the folds: weights fall with the counts of their
+/// features and rise as the rest becomes smaller.
+pub fn without_folds<D: AsRef<[u8]>>(
+    data: &Dataset,
+    index: &FeatureIndex,
+    category: &Category<D>,
+    label: u32,
+    folds: &[usize],
+) -> Vec<Without> {
+    let weights = weights_of(category, index);
+    let (counts, all) = counts_in(data, label, |_| true);
+    let fold = |fold: usize| {
+        let (gone, gone_all) = counts_in(data, label, |document| folds[document] == fold);
+        let rest = if gone_all < all { -log((all - gone_all) / all) } else { 0.0 };
+        let left = |feature: usize| {
+            let (gone, count) = (gone[feature], counts[feature]);
+            if count == 0 {
+                return weights[feature]; // no document accounts for it
+            }
+            if weights[feature] == 0.0 || gone >= count {
+                return 0.0;
+            }
+            let order = f64::from(data.orders[feature].max(1));
+            let change = log(f64::from(count - gone) / f64::from(count)) + rest;
+            narrow((f64::from(weights[feature]) + change / order).max(0.0))
+        };
+        Without {
+            weights: (0..index.len()).map(left).collect(),
+            is_seen: counts.iter().zip(&gone).map(|(count, gone)| count > gone).collect(),
+        }
+    };
+    (0..FOLDS).map(fold).collect()
+}
+
+/// Scores of every document under every category as learned without the document's fold, document by
+/// document. `data` still holds its rare features.
+pub fn scores<D: AsRef<[u8]> + Sync>(
+    data: &Dataset,
+    categories: &[Category<D>],
+    folds: &[usize],
+    scoring: Scoring,
+) -> Vec<f64> {
     let index = FeatureIndex::of(data.ids.clone());
     let width = categories.len();
-    let mut scores = vec![0.0; data.len() * width];
-    for (at, category) in categories.iter().enumerate() {
+    let columns = parallel(width, |at| {
+        let category = &categories[at];
         let label = u32::try_from(at).unwrap_or(u32::MAX);
-        let weights = weights_of(category, &index);
-        let counts = counts_of(data, label);
-        for document in 0..data.len() {
-            let is_own = data.labels[document] == label;
-            let mut sum = 0.0;
-            for cell in data.row(document) {
-                let feature = cell.feature as usize;
-                let weight = if is_own {
-                    without(weights[feature], cell.count, counts[feature], data.orders[feature])
-                } else {
-                    f64::from(weights[feature])
-                };
-                sum += f64::from(cell.count) * weight;
-            }
-            let number = document * width + at;
-            let reference = data.references.get(number).copied().unwrap_or(0.0);
-            scores[number] = sum / data.complexity(document) + f64::from(reference)
+        let left = without_folds(data, &index, category, label, folds);
+        let score = |document: usize| {
+            let weights = &left[folds[document]].weights;
+            let sum: f64 = data
+                .row(document)
+                .iter()
+                .map(|cell| {
+                    f64::from(scoring.count(cell.count)) * f64::from(weights[cell.feature as usize])
+                })
+                .sum();
+            let reference = data.references.get(document * width + at).copied().unwrap_or(0.0);
+            let mean = sum / data.complexity(scoring, document) + f64::from(reference)
                 - category.header().log_partition;
-        }
-    }
-    scores
+            mean * scoring.stretch(data.distinct[document])
+        };
+        (0..data.len()).map(score).collect::<Vec<f64>>()
+    });
+    (0..data.len() * width).map(|place| columns[place % width][place / width]).collect()
 }
 
 /// The share of `part` in `whole`, in percent.

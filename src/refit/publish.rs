@@ -95,8 +95,10 @@ fn set(slots: &mut [u8], bits: u8, id: FeatureId, weight: QuantWeight) -> bool {
     }
 }
 
-/// The bytes of a fitted category file with some weights changed.
+/// The bytes of a fitted category file with some weights changed. `buffer` is memory to use: new memory
+/// costs more than what is done with it.
 pub fn patched<D: AsRef<[u8]>>(
+    mut buffer: Vec<u8>,
     old: &Category<D>,
     name: &[u8],
     line: &RefitLine,
@@ -118,16 +120,18 @@ pub fn patched<D: AsRef<[u8]>>(
         let table: Vec<_> = table.into_iter().collect();
         return file(old, name, line, &table, log_partition, None);
     }
-    let mut bytes = head(old, name, line, log_partition, bits, features);
+    let head = head(old, name, line, log_partition, bits, features);
     let start = old.slots_offset();
     let all = &old.as_bytes()[start - DIGRAM_BYTES..start + (SLOT_BYTES << bits)];
-    bytes.reserve(all.len());
-    let slots = bytes.len() + DIGRAM_BYTES;
-    bytes.extend_from_slice(all);
+    buffer.clear();
+    buffer.reserve(head.len() + all.len());
+    buffer.extend_from_slice(&head);
+    buffer.extend_from_slice(all);
+    let slots = head.len() + DIGRAM_BYTES;
     for (id, weight) in changes {
-        set(&mut bytes[slots..], bits, id, weight);
+        set(&mut buffer[slots..], bits, id, weight);
     }
-    bytes
+    buffer
 }
 
 #[cfg(test)]

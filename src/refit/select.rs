@@ -4,7 +4,7 @@
 
 use super::dataset::{Dataset, Views};
 use super::index::FeatureIndex;
-use super::ordinary::{counts_of, weights_of, without};
+use super::ordinary::{Without, without_folds};
 use super::solver::{self, Fit, PASSES, Shuffle};
 use crate::category::reader::Category;
 use crate::metrics::{Scored, area_above};
@@ -59,6 +59,12 @@ impl Quality {
         Self { errors, area_above }
     }
 
+    /// Whether these scores rank better than `other`, or as well with fewer errors.
+    pub fn ranks_above(&self, other: &Self) -> bool {
+        self.area_above < other.area_above
+            || self.area_above == other.area_above && self.errors < other.errors
+    }
+
     /// Whether these judgements are better than `other`.
     pub fn beats(&self, other: &Self) -> bool {
         self.errors < other.errors
@@ -86,7 +92,7 @@ fn best(row: &[f64]) -> usize {
 /// What cross-validation found.
 #[derive(Debug, Clone)]
 pub struct Choice {
-    /// The settings with the fewest errors.
+    /// The best settings.
     pub settings: Settings,
     /// Their quality out of fold.
     pub quality: Quality,
@@ -100,6 +106,8 @@ pub struct Choice {
 pub struct Trial<'a> {
     /// The documents, without rare features.
     pub data: &'a Dataset,
+    /// The fold of each, see [`folds`].
+    pub folds: &'a [usize],
     /// Their ordinary scores, see [`super::ordinary::scores`].
     pub ordinary: &'a [f64],
     /// Costs to try.
@@ -203,7 +211,7 @@ fn fitted_scores(trial: &Trial<'_>, folds: &[usize], views: &[Views]) -> Vec<Vec
         let rows = &views[fold].rows;
         (0..data.len())
             .filter(|&document| left_out(document))
-            .map(|document| fit.counts_margin(data.row(document), &rows[document]))
+            .map(|document| fit.margin(data, document, &rows[document]))
             .collect::<Vec<f64>>()
     });
     let mut scores = vec![vec![0.0; data.len() * width]; trial.costs.len()];
@@ -220,64 +228,56 @@ fn fitted_scores(trial: &Trial<'_>, folds: &[usize], views: &[Views]) -> Vec<Vec
 /// Tries all settings as they are written in exact form.
 pub fn choose_exact(trial: &Trial<'_>) -> Option<Choice> {
     let data = trial.data;
-    let folds = folds(data);
-    let views = fold_views(data, &folds);
-    let fitted = fitted_scores(trial, &folds, &views);
-    let mut choice = None;
-    let mut tried = Vec::new();
+    let views = fold_views(data, trial.folds);
+    let fitted = fitted_scores(trial, trial.folds, &views);
+    let mut picker = Picker::default();
     for (&cost, fitted) in trial.costs.iter().zip(&fitted) {
         for &blend in trial.blends {
             let pairs = fitted.iter().zip(trial.ordinary);
             let scores: Vec<f64> =
                 pairs.map(|(fitted, ordinary)| fitted + blend * ordinary).collect();
-            consider(&mut choice, &mut tried, Settings { cost, blend }, scores, data);
+            picker.consider(Settings { cost, blend }, scores, data);
         }
     }
-    choice.map(|choice| Choice { tried, ..choice })
+    picker.finish()
 }
 
 fn fold_views(data: &Dataset, folds: &[usize]) -> Vec<Views> {
     parallel(FOLDS, |fold| Views::new(data, |document| folds[document] != fold))
 }
 
-fn consider(
-    choice: &mut Option<Choice>,
-    tried: &mut Vec<(Settings, Quality)>,
-    settings: Settings,
-    scores: Vec<f64>,
-    data: &Dataset,
-) {
-    let quality = Quality::of(&scores, &data.labels, data.categories);
-    tried.push((settings, quality));
-    if choice.as_ref().is_none_or(|choice| quality.beats(&choice.quality)) {
-        *choice = Some(Choice { settings, quality, scores, tried: Vec::new() });
-    }
+/// Gathers what was tried and picks the best of it.
+///
+/// With two categories errors are few and much of their difference is chance: of all settings whose
+/// errors lie within one standard deviation of the fewest, the one that ranks best is taken. With
+/// more categories the one with the fewest errors.
+#[derive(Default)]
+struct Picker {
+    tried: Vec<(Settings, Quality)>,
+    candidates: Vec<Choice>,
 }
 
-/// Weights and counts of features by category, feature by feature.
-pub struct Learned {
-    /// Ordinary weights, nats.
-    pub weights: Vec<f32>,
-    /// Occurrences in the category's documents.
-    pub counts: Vec<u32>,
-}
-
-impl Learned {
-    /// Of the frequent features of `data`.
-    pub fn new<D: AsRef<[u8]> + Sync>(data: &Dataset, categories: &[Category<D>]) -> Self {
-        let index = FeatureIndex::of(data.ids.clone());
-        let width = categories.len();
-        let mut learned =
-            Self { weights: vec![0.0; index.len() * width], counts: vec![0; index.len() * width] };
-        for (at, category) in categories.iter().enumerate() {
-            let weights = weights_of(category, &index);
-            let counts = counts_of(data, u32::try_from(at).unwrap_or(u32::MAX));
-            for feature in 0..index.len() {
-                learned.weights[feature * width + at] = weights[feature];
-                learned.counts[feature * width + at] = counts[feature];
-            }
+impl Picker {
+    fn consider(&mut self, settings: Settings, scores: Vec<f64>, data: &Dataset) {
+        let quality = Quality::of(&scores, &data.labels, data.categories);
+        self.tried.push((settings, quality));
+        let choice = Choice { settings, quality, scores, tried: Vec::new() };
+        if data.categories == 2 {
+            self.candidates.push(choice);
+        } else if self.candidates.first().is_none_or(|best| quality.beats(&best.quality)) {
+            self.candidates = vec![choice];
         }
-        learned
+    }
+
+    fn finish(self) -> Option<Choice> {
+        let fewest = self.candidates.iter().map(|choice| choice.quality.errors).min()?;
+        let allowed = super::real(fewest) + super::real(fewest).sqrt();
+        let best = self
+            .candidates
+            .into_iter()
+            .filter(|choice| super::real(choice.quality.errors) <= allowed)
+            .reduce(|best, next| if next.quality.ranks_above(&best.quality) { next } else { best });
+        best.map(|choice| Choice { tried: self.tried, ..choice })
     }
 }
 
@@ -301,45 +301,45 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
 ) -> Option<Choice> {
     let data = trial.data;
     let width = data.categories;
-    let folds = folds(data);
-    let views = fold_views(data, &folds);
-    let learned = Learned::new(data, categories);
+    let Trial { folds, costs, blends, .. } = *trial;
+    let views = fold_views(data, folds);
+    let index = FeatureIndex::of(data.ids.clone());
+    let learned = parallel(width, |at| {
+        let label = u32::try_from(at).unwrap_or(u32::MAX);
+        without_folds(data, &index, &categories[at], label, folds)
+    });
     let per_weight = data.length / f64::from(data.max_order);
-    let mut choice = None;
-    let mut tried = Vec::new();
-    for &cost in trial.costs {
-        let mut by_blend = vec![vec![0.0; data.len() * width]; trial.blends.len()];
+    let mut picker = Picker::default();
+    for &cost in costs {
+        let mut by_blend = vec![vec![0.0; data.len() * width]; blends.len()];
         for (fold, views) in views.iter().enumerate() {
             let fits = fit_all(data, views, cost, |document| folds[document] == fold);
-            let levels = levels(&fits, &learned, width);
+            let learned: Vec<&Without> = learned.iter().map(|folds| &folds[fold]).collect();
+            let levels = levels(&fits, &learned);
             let own: Vec<usize> =
                 (0..data.len()).filter(|&document| folds[document] == fold).collect();
-            let found = parallel(trial.blends.len(), |at| {
-                let blend = trial.blends[at];
+            let found = parallel(blends.len(), |at| {
+                let blend = blends[at];
                 let score = |document: usize, category: usize| {
-                    let fit = &fits[category];
+                    let (fit, learned) = (&fits[category], learned[category]);
                     let mut sum = 0.0;
                     for cell in data.row(document) {
                         let feature = cell.feature as usize;
-                        let place = feature * width + category;
-                        let is_own = data.labels[document] as usize == category;
-                        let others = learned.counts[place] - if is_own { cell.count } else { 0 };
-                        if others == 0 {
+                        if !learned.is_seen[feature] {
                             continue;
                         }
-                        let order = data.orders[feature];
-                        let (all, weight) = (learned.counts[place], learned.weights[place]);
-                        let weight = without(weight, all - others, all, order);
+                        let weight = f64::from(learned.weights[feature]);
                         let fitted = f64::from(fit.weights[feature].value) - levels[feature];
                         let written = (blend * weight + per_weight * fitted).max(0.0);
-                        sum += f64::from(cell.count) * written;
+                        sum += f64::from(data.scoring.count(cell.count)) * written;
                     }
                     let number = document * width + category;
                     let reference = data.references.get(number).copied().unwrap_or(0.0);
                     let partition = categories[category].header().log_partition;
-                    sum / data.complexity(document)
+                    let mean = sum / data.complexity(data.scoring, document)
                         + blend * (f64::from(reference) - partition)
-                        + fit.bias * views.rows[document].counts_bias
+                        + fit.bias * views.rows[document].counts_bias;
+                    mean * data.scoring.stretch(data.distinct[document])
                 };
                 own.iter()
                     .flat_map(|&document| (0..width).map(move |category| (document, category)))
@@ -352,20 +352,23 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
                 }
             }
         }
-        for (&blend, scores) in trial.blends.iter().zip(by_blend) {
-            consider(&mut choice, &mut tried, Settings { cost, blend }, scores, data);
+        for (&blend, scores) in blends.iter().zip(by_blend) {
+            picker.consider(Settings { cost, blend }, scores, data);
         }
     }
-    choice.map(|choice| Choice { tried, ..choice })
+    picker.finish()
 }
 
-fn levels(fits: &[Fit], learned: &Learned, width: usize) -> Vec<f64> {
-    let features = learned.counts.chunks_exact(width).enumerate();
-    let level = |(feature, counts): (usize, &[u32])| {
-        let weights = fits.iter().map(|fit| f64::from(fit.weights[feature].value));
-        level_of_unseen(weights.zip(counts.iter().map(|&count| count > 0)))
+fn levels(fits: &[Fit], learned: &[&Without]) -> Vec<f64> {
+    let features = fits.first().map_or(0, |fit| fit.weights.len());
+    let level = |feature: usize| {
+        let sides = fits.iter().zip(learned);
+        let weights = sides.map(|(fit, learned)| {
+            (f64::from(fit.weights[feature].value), learned.is_seen[feature])
+        });
+        level_of_unseen(weights)
     };
-    features.map(level).collect()
+    (0..features).map(level).collect()
 }
 
 #[cfg(test)]
@@ -379,6 +382,20 @@ mod tests {
         assert_eq!(quality, Quality { errors: 1, area_above: 0.0 });
         let worse = Quality { errors: 1, area_above: 0.1 };
         assert!(quality.beats(&worse) && !worse.beats(&quality) && !quality.beats(&quality));
+    }
+
+    #[test]
+    fn the_best_ranking_wins_among_those_with_hardly_more_errors() {
+        let choice = |errors, area_above, cost| Choice {
+            settings: Settings { cost, blend: 0.0 },
+            quality: Quality { errors, area_above },
+            scores: Vec::new(),
+            tried: Vec::new(),
+        };
+        let candidates = vec![choice(9, 0.5, 1.0), choice(12, 0.2, 2.0), choice(13, 0.1, 3.0)];
+        let picker = Picker { tried: Vec::new(), candidates };
+        assert_eq!(picker.finish().map(|choice| choice.settings.cost), Some(2.0));
+        assert!(Picker::default().finish().is_none());
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! The same documents in the same order give the same weights to the bit.
 
 use super::dataset::{Cell, Dataset, Row, Views};
+use super::scoring::Scoring;
 use crate::numeric::elementary::narrow;
 
 /// Passes over the documents.
@@ -47,6 +48,18 @@ impl Fit {
     /// The margin of a document in the counts view.
     pub fn counts_margin(&self, cells: &[Cell], row: &Row) -> f64 {
         sums(&self.weights, cells).1 * row.counts + self.bias * row.counts_bias
+    }
+
+    /// What the document's score is for this fit, as files are scored (see [`Scoring`]).
+    pub fn margin(&self, data: &Dataset, document: usize, row: &Row) -> f64 {
+        let cells = data.row(document);
+        if data.scoring == Scoring::Counts {
+            return self.counts_margin(cells, row);
+        }
+        let distinct = data.distinct[document];
+        let mean = sums(&self.weights, cells).0 * data.length / f64::from(distinct)
+            + self.bias * row.counts_bias;
+        mean * data.scoring.stretch(distinct)
     }
 
     /// One step for one document on side `y` (1 or -1): both views, one after the other.

@@ -14,13 +14,16 @@ use crate::cli::output::Output;
 use crate::error::Warning;
 use crate::model::settings::ModelOption;
 use crate::pipeline::{Consumer, LineState};
+use crate::refit::documents::Collector;
 use crate::refit::header::{RefitLine, set_of};
+use crate::refit::scoring::Scoring;
 use crate::report::print::{self, Form};
 use crate::report::trace::{self, CellForm};
 use crate::score::document;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
 use crate::token::Feature;
+use crate::token::id::FeatureId;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
@@ -62,9 +65,11 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
     // Nobody sees the entropy or the squares unless these forms are asked for.
     let entropy = form.confidence || (form.verbose && form.uncertainty);
     let standard = config.options.has(ModelOption::StandardTokenizer);
+    let is_once = set.as_ref().is_some_and(|set| set.line.scoring == Scoring::Once);
     let by_words = standard
         && patterns.is_empty()
         && cells.is_none()
+        && !is_once
         && scorer.expect_words(config.order, form.uncertainty, entropy);
     let mut classifier = Classifier {
         scorer,
@@ -92,13 +97,15 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
         line_buffered: config.line_buffered,
         status: 0,
         set,
+        collector: is_once.then(Collector::default),
         output,
         signals,
     };
     // The pipeline leaves out the extra lines in filter mode, so it must know of the filters.
     config.filters.clone_from(&classifier.filters);
     if let Some(format) = classifier.format {
-        format.begin(classifier.output.buffer(), classifier.scorer.models());
+        let out = classifier.output.buffer();
+        format.begin(out, classifier.scorer.models(), classifier.set.is_some());
     }
     inputs::read(&config, signals, &mut classifier, |_, _| Ok(()))?;
     if !classifier.per_file && classifier.filters.is_empty() {
@@ -164,6 +171,27 @@ fn fitted_set(config: &Config) -> Result<Option<FittedSet>, Failure> {
     }
 }
 
+/// The scores that verdicts are made of: the mean scores of `means`, without repetitions where each
+/// feature counts once; and the number of distinct features. Ends the collector's document.
+pub fn scores_of<'a>(
+    scoring: Scoring,
+    collector: Option<&mut Collector>,
+    means: impl Iterator<Item = (&'a Model, f64)>,
+) -> (Vec<f64>, u32) {
+    let Some(collector) = collector else { return (means.map(|(_, mean)| mean).collect(), 0) };
+    let (occurrences, terms) = collector.finish();
+    let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);
+    let rescore = |(model, mean): (&Model, f64)| {
+        let order = model.category().map_or(1, |category| category.header().max_order);
+        let features = terms.iter().map(|term| {
+            let slot = model.find(term.id).filter(|slot| slot.id == term.id);
+            (term.count(), slot.map_or(0.0, |slot| f64::from(slot.weight.weight())))
+        });
+        scoring.rescore(mean, features, (distinct, occurrences, order))
+    };
+    (means.map(rescore).collect(), distinct)
+}
+
 /// Takes the lines of the inputs and scores their features.
 struct Classifier<'a> {
     scorer: Scorer,
@@ -189,6 +217,8 @@ struct Classifier<'a> {
     status: u8,
     /// What verdicts are made with (`--verdict`).
     set: Option<FittedSet>,
+    /// Features of the document, where verdicts count each of them once.
+    collector: Option<Collector>,
     output: &'a mut Output,
     signals: &'a Signals,
 }
@@ -200,13 +230,28 @@ impl Classifier<'_> {
         let standings = document::finish(&self.scorer, self.prior);
         self.results += 1;
         if let Some(set) = &self.set {
-            let scores: Vec<f64> = set.order.iter().map(|&at| standings[at].mean()).collect();
+            let means =
+                set.order.iter().map(|&at| (&self.scorer.models()[at], standings[at].mean()));
+            let (scores, _) = scores_of(set.line.scoring, self.collector.as_mut(), means);
             let verdict = set.line.verdict(&scores);
             let category = set.order[verdict.category];
-            let name = &self.scorer.models()[category].name;
+            let models = self.scorer.models();
             let out = self.output.buffer();
-            write_verdict(out, &verdict, name);
-            out.push(b'\n');
+            if let Some(format) = self.format {
+                format.separate(out, self.results == 1);
+                let odds = set.line.log_odds(&scores);
+                let rows: Vec<(&[u8], f64)> = (0..models.len())
+                    .map(|at| {
+                        let place = set.order.iter().position(|&own| own == at);
+                        let odds = place.and_then(|place| odds.get(place));
+                        (models[at].name.as_slice(), odds.copied().unwrap_or(f64::NAN))
+                    })
+                    .collect();
+                format.verdict(out, &Id::Name(name), &verdict, category, &rows);
+            } else {
+                write_verdict(out, &verdict, &models[category].name);
+                out.push(b'\n');
+            }
             let number = u8::try_from(category + 1).unwrap_or(u8::MAX);
             self.status = if verdict.is_unsure { 0 } else { number };
             self.scorer.start_document();
@@ -261,7 +306,7 @@ impl Consumer for Classifier<'_> {
         if !state.kept {
             return Ok(());
         }
-        let Self { scorer, patterns, tokenizer, window, output, cells, .. } = self;
+        let Self { scorer, patterns, tokenizer, window, output, cells, collector, .. } = self;
         if self.debug {
             output.buffer().extend_from_slice(line);
         }
@@ -271,7 +316,11 @@ impl Consumer for Classifier<'_> {
             return output.spill();
         }
         let cells = *cells;
+        let medium = state.medium;
         let mut score = |feature: Feature<'_>| {
+            if let Some(collector) = collector {
+                collector.add(FeatureId::of(feature.body, medium), feature.order);
+            }
             if let Some(form) = cells {
                 let out = output.buffer();
                 scorer.score_each(&feature, &mut warn, |cell, tally| {
@@ -282,7 +331,6 @@ impl Consumer for Classifier<'_> {
                 scorer.score(&feature, &mut warn);
             }
         };
-        let medium = state.medium;
         if !patterns.is_empty() {
             patterns.features(line, self.keep_case, &mut |pattern, order, body| {
                 score(Feature { body, medium, order, pattern: Some(pattern) });

@@ -377,6 +377,7 @@ impl<'a> Builder<'a> {
             | Key::Cost
             | Key::Blend
             | Key::Exact
+            | Key::Once
             | Key::Always
             | Key::FalsePositives
             | Key::Unsure
@@ -654,8 +655,11 @@ impl<'a> Builder<'a> {
         if for_programs && (shows || !self.config.filters.is_empty()) {
             return usage("--format and --input do not go with -a, -A, -d, -D and -f");
         }
-        if for_programs && (self.config.verdict || self.config.explain.is_some()) {
-            return usage("--format and --input do not go with --verdict and --explain");
+        if for_programs && self.config.explain.is_some() {
+            return usage("--format and --input do not go with --explain");
+        }
+        if self.config.records.is_some() && self.config.verdict {
+            return usage("--input does not go with --verdict");
         }
         if self.config.keep.is_some() && self.count.is_some() {
             return usage("--keep goes with -l, not with --count");

@@ -73,7 +73,7 @@ pub fn run(
     let how = How::new(&config, records);
     let mut crew = Crew { workers: vec![Worker::new(&how, models, patterns)], paths, threads, how };
     let format = crew.how.format;
-    format.begin(output.buffer(), crew.workers[0].scorer.models());
+    format.begin(output.buffer(), crew.workers[0].scorer.models(), false);
     let mut state = Run { first: true, number: 1, faults: 0, said: false };
     let mut each = |source: Source| -> Result<(), Failure> {
         let name = source.name.clone();

@@ -4,6 +4,8 @@
 use crate::cli::json::Json;
 use crate::model::moments::Moments;
 use crate::numeric::elementary::bits;
+use crate::refit::calibrate::logistic;
+use crate::refit::header::Verdict;
 use crate::score::confidence::confidence;
 use crate::score::document::{Standing, best, percentages};
 use crate::score::model::Model;
@@ -33,13 +35,20 @@ impl Format {
     }
 
     /// What stands before all results.
-    pub fn begin(self, out: &mut Vec<u8>, models: &[Model]) {
+    /// `verdicts` follow, or scores.
+    pub fn begin(self, out: &mut Vec<u8>, models: &[Model], verdicts: bool) {
         if self != Self::Tsv {
             return;
         }
-        out.extend_from_slice(b"id\tbest");
+        let columns: &[&str] = if verdicts {
+            out.extend_from_slice(b"id\tbest\tunsure\tprobability");
+            &["probability", "log_odds"]
+        } else {
+            out.extend_from_slice(b"id\tbest");
+            &["score", "cross_entropy", "complexity", "probability", "confidence"]
+        };
         for model in models {
-            for column in ["score", "cross_entropy", "complexity", "probability", "confidence"] {
+            for column in columns {
                 out.push(b'\t');
                 escape(out, &String::from_utf8_lossy(&model.name));
                 out.extend_from_slice(format!(".{column}").as_bytes());
@@ -110,6 +119,54 @@ impl Format {
                         json.key("complexity").number(complexity);
                         json.key("probability").number(probability);
                         json.key("confidence").number(confidence.unwrap_or(f64::NAN));
+                    });
+                }
+            });
+        });
+        out.extend_from_slice(json.into_text().as_bytes());
+        if self == Self::Ndjson {
+            out.push(b'\n');
+        }
+    }
+
+    /// Appends a document's verdict: for the category of number `best`, with names and log odds of all
+    /// categories.
+    pub fn verdict(
+        self,
+        out: &mut Vec<u8>,
+        id: &Id<'_>,
+        verdict: &Verdict,
+        best: usize,
+        rows: &[(&[u8], f64)],
+    ) {
+        let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        if self == Self::Tsv {
+            escape(out, &id.plain());
+            out.push(b'\t');
+            escape(out, &name(rows[best].0));
+            out.extend_from_slice(if verdict.is_unsure { b"\ttrue\t" } else { b"\tfalse\t" });
+            append_number(out, verdict.probability);
+            for &(_, odds) in rows {
+                out.push(b'\t');
+                append_number(out, logistic(odds));
+                out.push(b'\t');
+                append_number(out, odds);
+            }
+            out.push(b'\n');
+            return;
+        }
+        let mut json = Json::new();
+        json.object(|json| {
+            id.write(json.key("id"));
+            json.key("best").string(&name(rows[best].0));
+            json.key("unsure").raw(if verdict.is_unsure { "true" } else { "false" });
+            json.key("probability").number(verdict.probability);
+            json.key("categories").array(|json| {
+                for &(bytes, odds) in rows {
+                    json.object(|json| {
+                        json.key("name").string(&name(bytes));
+                        json.key("probability").number(logistic(odds));
+                        json.key("log_odds").number(positive(odds));
                     });
                 }
             });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! `--explain`: why a text gets its verdict, in the terminal or as one HTML page.
 
+use super::super::classify::scores_of;
 use super::super::config::{Config, lossy};
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::inputs;
@@ -8,8 +9,10 @@ use super::super::signals::Signals;
 use crate::cli::output::Output;
 use crate::model::settings::ModelOption;
 use crate::pipeline::{Consumer, LineState};
+use crate::refit::documents::Collector;
 use crate::refit::explain::{Explanation, Gatherer, Piece, printable, shown};
 use crate::refit::header::{RefitLine, set_of};
+use crate::refit::scoring::Scoring;
 use crate::score::document;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
@@ -18,6 +21,7 @@ use crate::token::id::FeatureId;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
+use std::collections::HashSet;
 use std::io;
 
 /// Occurrences that are kept for the explanation; a text with more is explained by its beginning.
@@ -100,8 +104,18 @@ struct Recorder {
     lines: Vec<Line>,
 }
 
-/// What an occurrence adds to the score of a category, and what any occurrence takes from it, nats.
-fn addition(model: &Model, occurrence: &Occurrence) -> (f64, f64) {
+/// What an occurrence adds to the score of a category, nats.
+#[derive(Default)]
+struct Addition {
+    /// The weight of its feature.
+    weight: f64,
+    /// Its cost under the reference measure, as a log-probability.
+    reference: f64,
+    /// What any occurrence takes away.
+    renorm: f64,
+}
+
+fn addition(model: &Model, occurrence: &Occurrence) -> Addition {
     let feature = Feature {
         body: &occurrence.body,
         medium: occurrence.medium,
@@ -109,13 +123,13 @@ fn addition(model: &Model, occurrence: &Occurrence) -> (f64, f64) {
         pattern: occurrence.pattern,
     };
     if !model.applies(&feature) {
-        return (0.0, 0.0);
+        return Addition::default();
     }
     let slot = model.find(occurrence.id).filter(|slot| slot.id == occurrence.id);
-    let lambda = slot.map_or(0.0, |slot| f64::from(slot.weight.weight()));
+    let weight = slot.map_or(0.0, |slot| f64::from(slot.weight.weight()));
     let reference =
         if occurrence.order == 1 { f64::from(model.log_reference(&occurrence.body)) } else { 0.0 };
-    (lambda + reference, model.renorm())
+    Addition { weight, reference, renorm: model.renorm() }
 }
 
 impl Recorder {
@@ -133,12 +147,21 @@ impl Recorder {
         let complexity = self.scorer.tallies().first().map_or(0.0, |tally| tally.complexity);
         // Bits of the odds for a nat of difference between the scores.
         let mut factor = 1.0;
+        // The same for weights of features, as often as they count.
+        let mut weight_factor = 1.0;
+        let mut scoring = Scoring::Counts;
         let mut prior = 0.0;
         if let Some(line) = fitted {
             let place = |at: usize| lines[at].as_ref().map_or(0, |line| line.place);
             let mut order: Vec<usize> = (0..models.len()).collect();
             order.sort_by_key(|&at| place(at));
-            let scores: Vec<f64> = order.iter().map(|&at| standings[at].mean()).collect();
+            scoring = line.scoring;
+            let mut collector = Collector::default();
+            for occurrence in &self.occurrences {
+                collector.add(occurrence.id, occurrence.order);
+            }
+            let means = order.iter().map(|&at| (&models[at], standings[at].mean()));
+            let (scores, distinct) = scores_of(scoring, Some(&mut collector), means);
             let verdict = line.verdict(&scores);
             let best = order[verdict.category];
             ranked.retain(|&at| at != best);
@@ -147,7 +170,18 @@ impl Recorder {
             let percent = 100.0 * verdict.probability;
             let unsure = if verdict.is_unsure { "unsure, " } else { "" };
             heading = Some(format!("{unsure}{name} with probability {percent:.2} %"));
-            factor = if complexity > 0.0 { line.calibration.slope / complexity } else { 0.0 };
+            let max_order = models[0].category().map_or(1, |own| own.header().max_order);
+            if complexity > 0.0 && distinct > 0 {
+                let slope = line.calibration.slope * scoring.stretch(distinct);
+                let occurrences = u32::try_from(self.occurrences.len()).unwrap_or(u32::MAX);
+                factor = slope / complexity;
+                weight_factor = match scoring {
+                    Scoring::Counts => factor,
+                    Scoring::Once => slope / scoring.complexity(distinct, occurrences, max_order),
+                };
+            } else {
+                (factor, weight_factor) = (0.0, 0.0);
+            }
             if models.len() == 2 {
                 let sign = if verdict.category == 1 { 1.0 } else { -1.0 };
                 prior = sign * line.calibration.offset / std::f64::consts::LN_2;
@@ -156,15 +190,19 @@ impl Recorder {
         let (best, second) = (ranked[0], ranked[1]);
         let (first, other) = (&models[best], &models[second]);
         factor /= std::f64::consts::LN_2;
+        weight_factor /= std::f64::consts::LN_2;
+        let mut heard = HashSet::new();
         let mut gatherer = Gatherer::default();
         let mut bits = Vec::with_capacity(self.occurrences.len());
         for occurrence in &self.occurrences {
-            let (mine, my_renorm) = addition(first, occurrence);
-            let (theirs, their_renorm) = addition(other, occurrence);
-            let difference = mine - theirs;
-            prior -= factor * (my_renorm - their_renorm);
-            gatherer.add(occurrence.text.clone(), difference);
-            bits.push(factor * difference);
+            let (mine, theirs) = (addition(first, occurrence), addition(other, occurrence));
+            prior -= factor * (mine.renorm - theirs.renorm);
+            let mut evidence = factor * (mine.reference - theirs.reference);
+            if scoring == Scoring::Counts || heard.insert(occurrence.id) {
+                evidence += weight_factor * (mine.weight - theirs.weight);
+            }
+            gatherer.add(occurrence.text.clone(), evidence);
+            bits.push(evidence);
         }
         let pieces = self.lines.iter().map(|line| pieces(line, &bits)).collect();
         let names = [first, other].map(|model| printable(&lossy(&model.name)));
@@ -174,7 +212,7 @@ impl Recorder {
             category,
             other,
             prior,
-            tokens: gatherer.finish(factor),
+            tokens: gatherer.finish(),
             lines: pieces,
         };
         if explanation.heading.is_empty() {

@@ -23,9 +23,10 @@ use crate::refit::header::RefitLine;
 use crate::refit::ledger::{Ledger, Settings as FeatureSettings};
 use crate::refit::ordinary::{self, percent};
 use crate::refit::publish;
+use crate::refit::scoring::Scoring;
 use crate::refit::select::{
     BLENDS, COSTS, Choice, FOLDS, Form, Quality, Settings, Trial, choose_exact, choose_sparse,
-    differences, fit_all,
+    differences, fit_all, folds,
 };
 use crate::save::Disk;
 use std::fmt::Write as _;
@@ -112,12 +113,17 @@ pub fn refit(
     };
     let mut data = Dataset::new(corpus, paths.len(), categories[0].header().max_order);
     complain_about_labels(&names, &data.documents_by_category(), request.is_quiet)?;
-    let ordinary = ordinary::scores(&data, &categories);
+    data.scoring = request.scoring;
+    let folds = folds(&data);
+    let mut ordinary = ordinary::scores(&data, &categories, &folds, Scoring::Counts);
     let before = Quality::of(&ordinary, &data.labels, data.categories);
+    if data.scoring != Scoring::Counts {
+        ordinary = ordinary::scores(&data, &categories, &folds, data.scoring);
+    }
     let rare = update::rare_features(&data);
     data.drop_rare_features();
     let form = if request.exact || paths.len() == 2 { Form::Exact } else { Form::Sparse };
-    let choice = choose(request, &data, &ordinary, &categories, agree, form)?;
+    let choice = choose(request, &data, (&folds, &ordinary), &categories, agree, form)?;
     let mut text = String::new();
     describe(&mut text, &data, &names, before, &choice, config.form.verbose);
     if !choice.quality.beats(&before) && !request.always {
@@ -244,7 +250,7 @@ const fn ledger_grew(documents: usize, learned: usize) -> bool {
 fn choose(
     request: &Request,
     data: &Dataset,
-    ordinary: &[f64],
+    (folds, ordinary): (&[usize], &[f64]),
     categories: &[MappedCategory],
     agree: bool,
     form: Form,
@@ -262,7 +268,7 @@ fn choose(
         _ => &BLENDS,
     };
     let blends = request.blend.map_or(blends.to_vec(), |blend| vec![blend]);
-    let trial = Trial { data, ordinary, costs: &costs, blends: &blends };
+    let trial = Trial { data, folds, ordinary, costs: &costs, blends: &blends };
     let choice = match form {
         Form::Exact => choose_exact(&trial),
         Form::Sparse => choose_sparse(&trial, categories),
@@ -299,7 +305,7 @@ fn describe(
         }
         let _ = writeln!(text, "{note}");
     };
-    row("ordinary", before, "   each document judged without its own counts");
+    row("ordinary", before, "   each document judged without the counts of its fold");
     let shown = |settings: Settings| format!("   C {}, blend {}", settings.cost, settings.blend);
     if verbose {
         for &(settings, quality) in &choice.tried {
@@ -333,6 +339,7 @@ fn line(
         documents: u32::try_from(data.len()).unwrap_or(u32::MAX),
         calibration: Calibration { slope: 1.0, offset: 0.0 },
         band: (0.0, 0.0),
+        scoring: data.scoring,
     };
     if data.categories != 2 {
         line.calibration.slope = temperature(&choice.scores, &data.labels) / scale;

@@ -87,7 +87,7 @@ pub fn learning(folder: &Path, operands: &[OsString]) -> Result<Vec<Vec<OsString
     }
     let ledger = direct(&folder.join(LEDGER));
     let mut commands = Vec::new();
-    let mut refit = arguments(&["--refit", "--always", "--unsure", "--keep"]);
+    let mut refit = arguments(&["--refit", "--always", "--once", "--unsure", "--keep"]);
     refit.push(ledger.clone());
     for (label, source) in &sources {
         let category = direct(&folder.join(OsStr::from_bytes(label)));
@@ -274,16 +274,10 @@ fn judge(mut config: Config, mail: &[u8], signals: &Signals) -> Result<Vec<u8>, 
     let mut reader = Reader::new(&mut config, &[], &names);
     reader.read_mail(&config, signals, mail)?;
     let corpus = reader.into_corpus();
-    let order = f64::from(categories[0].header().max_order);
     let mut scores = vec![f64::NAN; categories.len()];
     if let Some(document) = corpus.documents.first() {
-        let complexity = f64::from(document.occurrences) / order;
         for (category, score) in categories.iter().zip(&mut scores) {
-            let weights = corpus.terms_of(0).iter().map(|term| {
-                let slot = category.find(term.id).filter(|slot| slot.id == term.id);
-                f64::from(term.count()) * slot.map_or(0.0, |slot| f64::from(slot.weight.weight()))
-            });
-            *score = weights.sum::<f64>() / complexity - category.header().log_partition;
+            *score = line.scoring.score(category, document.occurrences, corpus.terms_of(0));
         }
     }
     let verdict = line.verdict(&scores);

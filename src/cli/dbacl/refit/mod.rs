@@ -15,6 +15,7 @@ use super::options::Key;
 use super::signals::Signals;
 use crate::cli::getopt::Event;
 use crate::cli::output::Output;
+use crate::refit::scoring::Scoring;
 use reader::Unit;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -31,6 +32,7 @@ pub struct Request {
     cost: Option<f64>,
     blend: Option<f64>,
     exact: bool,
+    scoring: Scoring,
     always: bool,
     false_positives: Option<f64>,
     unsure: bool,
@@ -121,6 +123,7 @@ impl Request {
                 None => return usage("--blend needs a number from 0 to 1"),
             },
             Key::Exact => self.exact = true,
+            Key::Once => self.scoring = Scoring::Once,
             Key::Always => self.always = true,
             Key::FalsePositives => match rate(value) {
                 Some(rate) => self.false_positives = Some(rate),

@@ -28,7 +28,9 @@ use crate::refit::solver::Fit;
 use crate::save::{Disk, Storage, Unforced};
 use crate::token::id::FeatureId;
 use std::ffi::OsString;
+use std::fs::OpenOptions;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Acts on the documents of the operands, or of standard input.
@@ -99,11 +101,13 @@ pub fn run(
     // Twice as much is known as when the settings were chosen: choose again. Ten such fits make
     // a thousand documents.
     let unsure = set.line.band.0 < set.line.band.1;
+    let scoring = set.line.scoring;
     drop(set);
     drop(lock);
     let again = Request {
         always: true,
         unsure,
+        scoring,
         is_quiet: true,
         keep: Some(ledger_path.to_path_buf()),
         ..Request::default()
@@ -199,18 +203,10 @@ impl<'a> FittedSet<'a> {
 
     /// By how much a document is nearer to the second category, as the files say it.
     fn score(&self, occurrences: u32, terms: &[Term]) -> f64 {
-        let mut score = 0.0;
-        let complexity = f64::from(occurrences) / f64::from(self.state.numbers.max_order);
-        for (category, sign) in self.categories.iter().zip([-1.0, 1.0]) {
-            let weight = |term: &Term| {
-                let slot = category.find(term.id).filter(|slot| slot.id == term.id);
-                let weight = slot.map_or(0.0, |slot| f64::from(slot.weight.weight()));
-                f64::from(term.count()) * weight
-            };
-            let sum: f64 = terms.iter().map(weight).sum();
-            score += sign * (sum / complexity - category.header().log_partition);
-        }
-        score
+        let scoring = self.line.scoring;
+        let [first, second] =
+            [0, 1].map(|at: usize| scoring.score(&self.categories[at], occurrences, terms));
+        second - first
     }
 
     /// Learns the documents whose score `needs` it.
@@ -315,14 +311,15 @@ impl<'a> FittedSet<'a> {
         self.state.numbers.set = self.line.set;
         self.state.numbers.ledger = self.ledger.head.sum;
         self.state.numbers.ledger_length = self.ledger.head.length;
-        write_state(&Unforced, self.ledger_path, &mut self.state)?;
+        change_state(self.ledger_path, &mut self.state)?;
+        let mut bytes = Vec::new();
         for (at, path) in self.paths.iter().enumerate() {
             let place = u32::try_from(at + 1).unwrap_or(u32::MAX);
             let line = RefitLine { place, ..self.line.clone() };
             let name = path.as_os_str().as_bytes();
             let own = changes.iter().map(|&(id, weights)| (id, weights[at]));
             let category = &self.categories[at];
-            let bytes = publish::patched(category, name, &line, own, log_partitions[at]);
+            bytes = publish::patched(bytes, category, name, &line, own, log_partitions[at]);
             store::replace(&Unforced, path, ANY_MAGIC, &bytes)?;
         }
         Ok(())
@@ -333,10 +330,32 @@ fn load_all(paths: &[PathBuf]) -> Result<Vec<MappedCategory>, Failure> {
     paths.iter().map(|path| super::super::config::load(path)).collect()
 }
 
+/// Writes what has changed in the state into its file. Until the checksum comes at last the file is
+/// invalid; a state that stays so is made anew from the ledger.
+fn change_state(ledger: &Path, state: &mut State) -> Result<(), Failure> {
+    let path = beside(ledger, ".state");
+    let parts = state.changed_parts().zip(OpenOptions::new().write(true).open(&path).ok());
+    let Some((parts, file)) = parts else {
+        return write_state(&Unforced, ledger, state);
+    };
+    let mut written = file.write_all_at(&[0; 8], online::SUM as u64);
+    for (offset, bytes) in parts {
+        written = written.and_then(|()| file.write_all_at(bytes, offset as u64));
+    }
+    written.map_err(|error| {
+        let text = format!("cannot write {}: {error}; it will be made anew", path.display());
+        Failure::new(Kind::Write, text)
+    })
+}
+
 /// Writes the state beside its ledger.
 fn write_state(storage: &dyn Storage, ledger: &Path, state: &mut State) -> Result<(), Failure> {
     let path = beside(ledger, ".state");
-    store::replace_with(storage, &path, online::MAGIC, &mut |out| state.write(out))
+    // A power cut may have left nothing of a file that was not forced to the device.
+    if std::fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() == 0) {
+        let _ = std::fs::remove_file(&path); // if that fails, replacing it does
+    }
+    store::replace_with(storage, &path, online::KIND, &mut |out| state.write(out))
 }
 
 /// A full fit of the ledger's documents with the settings of `line`; writes category files and state.
@@ -352,6 +371,7 @@ fn rebuild(
     let damaged = |fault: crate::refit::ledger::Fault| Failure::new(Kind::Data, fault.text());
     let corpus = ledger.corpus(names).map_err(damaged)?;
     let mut data = Dataset::new(corpus, 2, categories[0].header().max_order);
+    data.scoring = line.scoring;
     let rare = rare_features(&data);
     data.drop_rare_features();
     let views = Views::new(&data, |_| true);
@@ -392,6 +412,7 @@ fn state_of(
         bias: fit.bias,
         log_partitions: [set.log_partitions[0] - half, set.log_partitions[1] + half],
         max_order: data.max_order,
+        scoring: data.scoring,
         documents: 0,
         fitted: u32::try_from(data.len()).unwrap_or(u32::MAX),
         features: 0,
