@@ -387,3 +387,14 @@ fn strict_mode_has_a_variable() {
     assert_eq!(status("DBACL_STRICT=1 dbacl -c text text"), 65);
     assert_eq!(status("DBACL_STRICT=1 dbacl -c one no-such-file"), 66);
 }
+
+/// A token that the table of empirical counts has no room for is ignored, in the trace as well.
+#[test]
+fn the_trace_shows_no_token_that_is_not_scored() {
+    let bench = Bench::new();
+    let done = bench.scratch.dbacl_args(["-c", "one", "-h", "5", "-X", "-d", "words"]);
+    assert!(done.stderr.contains("empirical hash full"), "{}", done.stderr);
+    let tokens: Vec<&str> = done.stdout.lines().filter(|line| line.contains("[]")).collect();
+    assert_eq!(tokens.len(), 31); // 95 percent of 32, rounded up
+    assert!(tokens.iter().all(|line| line.contains('\t')), "{tokens:?}");
+}

@@ -323,10 +323,12 @@ impl Consumer for Classifier<'_> {
             }
             if let Some(form) = cells {
                 let out = output.buffer();
-                scorer.score_each(&feature, &mut warn, |cell, tally| {
+                let scored = scorer.score_each(&feature, &mut warn, |cell, tally| {
                     trace::cell(out, form, &cell, tally);
                 });
-                trace::token_text(out, &feature);
+                if scored {
+                    trace::token_text(out, &feature);
+                }
             } else {
                 scorer.score(&feature, &mut warn);
             }
