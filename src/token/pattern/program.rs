@@ -223,9 +223,17 @@ impl Builder<'_> {
             None => self.star(node, empty, more)?,
             Some(max) => self.options(node, max - min, empty, more)?,
         };
+        // An optional copy behind an empty one brings back what was recorded before both.
+        let optional = max != Some(min);
         for _ in 0..min {
             let entry = self.build(node, fresh, moved)?;
-            moved = if fresh == moved { entry } else { self.build(node, moved, moved)? };
+            moved = if fresh == moved {
+                entry
+            } else if optional {
+                self.undoable(node, moved, moved)?
+            } else {
+                self.build(node, moved, moved)?
+            };
             fresh = entry;
         }
         let _ = moved;
@@ -269,10 +277,15 @@ impl Builder<'_> {
     ) -> Result<(StepId, StepId), Reason> {
         // What follows when 0, 1, 2, ... of the last copies are still to be gone through.
         let mut exits = vec![(empty, more)];
-        for _ in 0..count {
+        for copy in 1..=count {
             let (empty, more) = exits[exits.len() - 1];
             let fresh = self.build(node, empty, more)?;
-            let moved = self.undoable(node, more, more)?;
+            // Only the first copy to be gone through is optional by itself.
+            let moved = if copy == count {
+                self.undoable(node, more, more)?
+            } else {
+                self.build(node, more, more)?
+            };
             exits.push((fresh, moved));
         }
         let mut entry = exits.pop().unwrap_or((empty, more));
