@@ -6,10 +6,11 @@ use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -51,6 +52,9 @@ struct Session {
     terminal: File,
     output: Receiver<Vec<u8>>,
     seen: Vec<u8>,
+    /// The thread that takes in output, until `hold` goes.
+    reading: JoinHandle<()>,
+    hold: Sender<()>,
 }
 
 impl Session {
@@ -59,12 +63,13 @@ impl Session {
         let skip = |reason: &dyn std::fmt::Display| {
             let _ = writeln!(std::io::stderr(), "SKIPPED mailinspect on a terminal: {reason}");
         };
-        let opened = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).and_then(|terminal| {
-            grantpt(&terminal)?;
-            unlockpt(&terminal)?;
-            let name = ptsname(&terminal, Vec::new())?;
-            Ok((terminal, name))
-        });
+        let opened = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+            .and_then(|terminal| {
+                grantpt(&terminal)?;
+                unlockpt(&terminal)?;
+                let name = ptsname(&terminal, Vec::new())?;
+                Ok((terminal, name))
+            });
         let (terminal, name) = opened.map_err(|error| skip(&error)).ok()?;
         let size = Winsize { ws_row: 30, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&terminal, size).expect("a terminal has a size");
@@ -92,15 +97,31 @@ impl Session {
         let terminal = File::from(terminal);
         let mut reader = terminal.try_clone().expect("a descriptor");
         let (sender, output) = channel();
-        thread::spawn(move || {
+        let (hold, is_over) = channel::<()>();
+        let reading = thread::spawn(move || {
             let mut block = vec![0; 4096];
-            while let Ok(length @ 1..) = reader.read(&mut block) {
+            while !matches!(is_over.try_recv(), Err(TryRecvError::Disconnected)) {
+                let mut waiting = [PollFd::new(&reader, PollFlags::IN)];
+                let moment = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+                if poll(&mut waiting, Some(&moment)) == Ok(0) {
+                    continue;
+                }
+                let Ok(length @ 1..) = reader.read(&mut block) else { break };
                 if sender.send(block[..length].to_vec()).is_err() {
                     break;
                 }
             }
         });
-        Some(Self { child, terminal, output, seen: Vec::new() })
+        Some(Self { child, terminal, output, seen: Vec::new(), reading, hold })
+    }
+
+    /// Takes the terminal away from the program, which is returned.
+    fn hang_up(self) -> Child {
+        let Self { child, terminal, reading, hold, .. } = self;
+        drop(hold);
+        reading.join().expect("the reader ends");
+        drop(terminal);
+        child
     }
 
     fn press(&mut self, keys: &str) {
@@ -134,14 +155,23 @@ impl Session {
 
     #[track_caller]
     fn status(&mut self) -> i32 {
-        let end = Instant::now() + Duration::from_secs(20);
-        loop {
-            if let Some(status) = self.child.try_wait().expect("it can be waited for") {
-                return status.code().expect("it ended by itself");
-            }
-            assert!(Instant::now() < end, "it goes on and on");
-            thread::sleep(Duration::from_millis(10));
+        status(&mut self.child)
+    }
+}
+
+/// The status of a program that is about to end by itself.
+#[track_caller]
+fn status(child: &mut Child) -> i32 {
+    let end = Instant::now() + Duration::from_secs(20);
+    loop {
+        if let Some(status) = child.try_wait().expect("it can be waited for") {
+            return status.code().expect("it ended by itself");
         }
+        if Instant::now() > end {
+            let _ = child.kill();
+            panic!("it goes on and on");
+        }
+        thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -246,6 +276,16 @@ fn a_terminated_session_leaves_the_terminal_in_order() {
     Command::new("kill").arg(process).status().expect("kill runs");
     session.expect_end();
     assert_eq!(session.status(), 1);
+}
+
+#[test]
+fn a_session_whose_terminal_goes_away_ends() {
+    let place = folder();
+    let Some(mut session) = Session::start(place.path(), &["-I", "-c", "./sea", "mbox"]) else {
+        return;
+    };
+    session.expect("3 msgs");
+    assert_eq!(status(&mut session.hang_up()), 1);
 }
 
 #[test]

@@ -23,6 +23,9 @@ use ratatui::crossterm::terminal::{
 };
 use ratatui::layout::Rect;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
 use super::super::batch::pipe;
 use super::super::{Config, Style, judge};
 use super::commands;
@@ -176,11 +179,11 @@ pub fn run(config: &Config, mailbox: &Mailbox, first: Judge) -> io::Result<()> {
             screen.0.draw(|frame| view::draw(frame, &session.state))?;
             is_stale = false;
         }
-        if !event::poll(TICK)? {
-            continue;
+        if !may_ask(TICK)? {
+            return Ok(());
         }
         // Keys that were typed ahead are all taken before the screen is drawn again.
-        loop {
+        while event::poll(Duration::ZERO)? {
             let effect = match event::read()? {
                 Event::Key(key) if key.kind != KeyEventKind::Release => session.state.key(key),
                 Event::Mouse(mouse) => {
@@ -195,12 +198,28 @@ pub fn run(config: &Config, mailbox: &Mailbox, first: Judge) -> io::Result<()> {
                 Some(effect) => session.act(effect, &mut screen)?,
                 None => {}
             }
-            if !event::poll(Duration::ZERO)? {
-                break;
+            if !may_ask(Duration::ZERO)? {
+                return Ok(());
             }
         }
     }
     Ok(())
+}
+
+/// Waits for keys, but no longer than `limit`. Returns whether the terminal is still there: one that
+/// has gone away gives no keys, and whoever asks for some would wait in a busy loop for ever.
+fn may_ask(limit: Duration) -> io::Result<bool> {
+    let input = io::stdin();
+    let mut keys = [PollFd::new(&input, PollFlags::IN)];
+    let limit = Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() };
+    match poll(&mut keys, Some(&limit)) {
+        Ok(_) => {
+            let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+            Ok(!keys[0].revents().intersects(gone))
+        }
+        Err(Errno::INTR) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
 }
 
 struct Session<'a> {
