@@ -9,6 +9,7 @@ mod faults;
 mod golden;
 mod hostile;
 mod interface;
+mod mail_systems;
 mod mailinspect;
 mod properties;
 mod refit;

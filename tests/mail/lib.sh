@@ -61,6 +61,17 @@ END
   done
 }
 
+# procmail takes the home folder from the password file and forgets the environment. Arguments set both.
+own_procmail() {
+  need procmail
+  cp "$found" "$HOME/bin/procmail-itself"
+  cat >"$HOME/bin/procmail" <<END
+#!/bin/sh
+exec $HOME/bin/procmail-itself "\$@" HOME=$HOME ORGMAIL=$HOME/lost $HOME/.procmailrc
+END
+  chmod +x "$HOME/bin/procmail"
+}
+
 recipe() {  # NAME...: runs the command blocks of a section of docs/mail.md, as a reader would
   for name; do
     awk -v name="$name" '

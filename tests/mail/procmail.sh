@@ -3,14 +3,7 @@
 # procmail: from an empty home folder by docs/mail.md alone; three categories; a missing model.
 . "$(dirname "$0")/lib.sh"
 need formail
-need procmail
-# procmail takes the home folder from the password file and forgets the environment. Arguments set both.
-cp "$found" "$HOME/bin/procmail-itself"
-cat >"$HOME/bin/procmail" <<END
-#!/bin/sh
-exec $HOME/bin/procmail-itself "\$@" HOME=$HOME ORGMAIL=$HOME/lost $HOME/.procmailrc
-END
-chmod +x "$HOME/bin/procmail"
+own_procmail
 mailbox=/var/mail/$(id -un)
 had_mailbox=
 [ ! -e "$mailbox" ] || had_mailbox=1
