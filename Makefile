@@ -41,7 +41,8 @@ check:
 	$(CARGO) test --profile checked --locked --workspace
 
 bench: release
-	@if test -x benches/run.sh; then benches/run.sh $(BIN); else echo 'SKIPPED: no benches/run.sh'; fi
+	@benches/run.sh $(BIN)
+	@benches/mail.sh $(BIN)
 
 fuzz:
 	@.ci/need-cargo $(CARGO)
@@ -64,11 +65,13 @@ install:
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	install -m 644 docs/completions/dbacl.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dbacl
+	for file in docs/completions/*.bash; do \
+	  install -m 644 $$file $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$(basename $$file .bash) || exit 1; \
+	done
 	install -d $(DESTDIR)$(PREFIX)/share/zsh/site-functions
-	install -m 644 docs/completions/_dbacl $(DESTDIR)$(PREFIX)/share/zsh/site-functions/
+	install -m 644 docs/completions/_* $(DESTDIR)$(PREFIX)/share/zsh/site-functions/
 	install -d $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-	install -m 644 docs/completions/dbacl.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/
+	install -m 644 docs/completions/*.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/
 
 test-spark: release
 	@tests/spark/run.sh $(BIN)/dbacl

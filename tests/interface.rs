@@ -3,8 +3,9 @@
 //! `BLESS=1 cargo test --test main interface` writes them anew.
 
 use crate::support::root;
-use dbacl::cli::dbacl::options::{Key, TABLE};
-use dbacl::cli::getopt::{Opt, Value};
+use dbacl::cli::dbacl::options::TABLE;
+use dbacl::cli::getopt::{Opt, Value, without_keys};
+use dbacl::cli::{bayesol, eval, evaluate, hypex, mailinspect};
 use std::fmt::Write;
 use std::fs;
 
@@ -39,32 +40,66 @@ const TYPES: &[&str] = &[
 const SCHEMES: &[&str] = &["alpha", "alnum", "graph", "char", "cef", "adp", "cef2"];
 const MEASURES: &[&str] = &["uniform", "dirichlet", "maxent", "mle", "iid"];
 
-fn follows(opt: &Opt<Key>) -> Follows {
-    match (opt.key, opt.value) {
-        (_, Value::None) => Follows::Nothing,
-        (Key::Learn | Key::Category | Key::Online | Key::MergeOnline, _) => Follows::File,
-        (Key::Type, _) => Follows::Words(TYPES),
-        (Key::Tokenizer, _) => Follows::Words(SCHEMES),
-        (Key::Reference, _) => Follows::Words(MEASURES),
+/// Commands of mailcross, mailtoe and mailfoot.
+const COMMANDS: &[&str] = &[
+    "prepare",
+    "add",
+    "learn",
+    "run",
+    "summarize",
+    "plot",
+    "review",
+    "truth",
+    "clean",
+    "testsuite",
+];
+
+/// A program as completions know it.
+struct Program {
+    name: &'static str,
+    options: Vec<Opt<()>>,
+    /// What its first argument may be; else files follow.
+    commands: &'static [&'static str],
+}
+
+fn programs() -> Vec<Program> {
+    let program = |name, options, commands| Program { name, options, commands };
+    vec![
+        program("dbacl", without_keys(TABLE), &[]),
+        program("bayesol", bayesol::options(), &[]),
+        program("mailinspect", without_keys(mailinspect::options::TABLE), &[]),
+        program("hypex", hypex::options(), &[]),
+        program("dbacl-eval", without_keys(eval::options::TABLE), &[]),
+        program("mailcross", evaluate::options(), COMMANDS),
+        program("mailtoe", evaluate::options(), COMMANDS),
+        program("mailfoot", evaluate::options(), COMMANDS),
+    ]
+}
+
+fn follows<K>(opt: &Opt<K>) -> Follows {
+    let Value::Required(value) = opt.value else { return Follows::Nothing };
+    match (opt.long, value) {
+        ("learn" | "category" | "online" | "merge-online", _)
+        | (_, "FILE" | "SPEC" | "CORPUS" | "WRAPPER") => Follows::File,
+        ("type", _) => Follows::Words(TYPES),
+        ("tokenizer", _) => Follows::Words(SCHEMES),
+        ("reference", _) => Follows::Words(MEASURES),
+        ("try", _) => Follows::Words(&["mail", "text"]),
+        ("feedback", _) => Follows::Words(&["immediate", "delayed:", "on-error"]),
         _ => Follows::Anything,
     }
 }
 
-/// The options that people should know.
-fn shown() -> impl Iterator<Item = &'static Opt<Key>> {
-    TABLE.iter().filter(|opt| !opt.help.is_empty())
-}
-
-fn letter(opt: &Opt<Key>) -> Option<char> {
+fn letter<K>(opt: &Opt<K>) -> Option<char> {
     opt.letter.map(char::from)
 }
 
 /// The options as a list of a manual page.
 fn man() -> String {
     let mut out = String::new();
-    for opt in shown() {
+    for opt in without_keys(TABLE) {
         let mut names = Vec::new();
-        names.extend(letter(opt).map(|letter| format!("\\fB\\-{letter}\\fR")));
+        names.extend(letter(&opt).map(|letter| format!("\\fB\\-{letter}\\fR")));
         if !opt.long.is_empty() {
             names.push(format!("\\fB\\-\\-{}\\fR", opt.long.replace('-', "\\-")));
         }
@@ -79,10 +114,12 @@ fn man() -> String {
     out
 }
 
-fn bash() -> String {
+fn bash(program: &Program) -> String {
+    let name = program.name;
+    let function = name.replace('-', "_");
     let mut words = Vec::new();
     let mut cases = String::new();
-    for opt in shown() {
+    for opt in &program.options {
         let mut names = Vec::new();
         names.extend(letter(opt).map(|letter| format!("-{letter}")));
         if !opt.long.is_empty() {
@@ -103,31 +140,38 @@ fn bash() -> String {
         }
         words.extend(names);
     }
+    let rest = if program.commands.is_empty() {
+        "compgen -f -- \"$current\"".to_owned()
+    } else {
+        let commands = program.commands.join(" ");
+        format!("compgen -W '{commands}' -- \"$current\"; compgen -f -- \"$current\"")
+    };
     format!(
         "# SPDX-License-Identifier: GPL-3.0-or-later\n\
          # Made from the option table by tests/interface.rs.\n\
-         _dbacl() {{\n  \
+         _{function}() {{\n  \
            local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}}\n  \
            case $previous in\n{cases}  esac\n  \
            if [[ $current == -* ]]; then\n    \
              mapfile -t COMPREPLY < <(compgen -W '{}' -- \"$current\")\n  \
            else\n    \
-             mapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n  \
+             mapfile -t COMPREPLY < <({rest})\n  \
            fi\n\
          }}\n\
-         complete -o filenames -F _dbacl dbacl\n",
+         complete -o filenames -F _{function} {name}\n",
         words.join(" ")
     )
 }
 
-fn zsh() -> String {
-    let mut out = String::from(
-        "#compdef dbacl\n\
+fn zsh(program: &Program) -> String {
+    let name = program.name;
+    let mut out = format!(
+        "#compdef {name}\n\
          # SPDX-License-Identifier: GPL-3.0-or-later\n\
          # Made from the option table by tests/interface.rs.\n\
          _arguments -s -S \\\n",
     );
-    for opt in shown() {
+    for opt in &program.options {
         let help =
             opt.help.replace('\n', " ").replace('[', "(").replace(']', ")").replace('\'', "");
         let help = help.replace(':', "\\:");
@@ -148,17 +192,21 @@ fn zsh() -> String {
             writeln!(out, "  '*--{}{}[{help}]{action}' \\", opt.long, plus("=")).expect("a string");
         }
     }
+    if !program.commands.is_empty() {
+        writeln!(out, "  '1:command:({})' \\", program.commands.join(" ")).expect("a string");
+    }
     out.push_str("  '*:file:_files'\n");
     out
 }
 
-fn fish() -> String {
+fn fish(program: &Program) -> String {
+    let name = program.name;
     let mut out = String::from(
         "# SPDX-License-Identifier: GPL-3.0-or-later\n\
          # Made from the option table by tests/interface.rs.\n",
     );
-    for opt in shown() {
-        out.push_str("complete -c dbacl");
+    for opt in &program.options {
+        write!(out, "complete -c {name}").expect("a string");
         if let Some(letter) = letter(opt) {
             write!(out, " -s {letter}").expect("a string");
         }
@@ -172,6 +220,11 @@ fn fish() -> String {
             Follows::Anything => out.push_str(" -x"),
         }
         writeln!(out, " -d '{}'", opt.help.replace('\n', " ").replace('\'', "\\'"))
+            .expect("a string");
+    }
+    if !program.commands.is_empty() {
+        let commands = program.commands.join(" ");
+        writeln!(out, "complete -c {name} -n __fish_use_subcommand -a '{commands}'")
             .expect("a string");
     }
     out
@@ -200,8 +253,11 @@ fn the_manual_page_lists_the_option_table() {
 }
 
 #[test]
-fn completions_list_the_option_table() {
-    holds("docs/completions/dbacl.bash", &bash());
-    holds("docs/completions/_dbacl", &zsh());
-    holds("docs/completions/dbacl.fish", &fish());
+fn completions_list_the_option_tables() {
+    for program in programs() {
+        let name = program.name;
+        holds(&format!("docs/completions/{name}.bash"), &bash(&program));
+        holds(&format!("docs/completions/_{name}"), &zsh(&program));
+        holds(&format!("docs/completions/{name}.fish"), &fish(&program));
+    }
 }

@@ -31,9 +31,9 @@ _dbacl() {
     --mail-learn) mapfile -t COMPREPLY < <(:); return ;;
     --mail-filter) mapfile -t COMPREPLY < <(:); return ;;
     --mail-correct) mapfile -t COMPREPLY < <(:); return ;;
-    --count) mapfile -t COMPREPLY < <(:); return ;;
-    --merge) mapfile -t COMPREPLY < <(:); return ;;
-    --fit) mapfile -t COMPREPLY < <(:); return ;;
+    --count) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --merge) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --fit) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --place) mapfile -t COMPREPLY < <(:); return ;;
     --threads) mapfile -t COMPREPLY < <(:); return ;;
     --format) mapfile -t COMPREPLY < <(:); return ;;

@@ -33,6 +33,27 @@ pub enum Value {
     Required(&'static str),
 }
 
+/// An option: what the program calls it, its letter, its long name, whether a value belongs to it, and
+/// what it does.
+pub const fn opt<K: Copy>(
+    key: K,
+    letter: Option<u8>,
+    long: &'static str,
+    value: Value,
+    help: &'static str,
+) -> Opt<K> {
+    Opt { key, letter, long, value, help }
+}
+
+/// The options of a table that people should know, for those who need not know what the program calls
+/// them.
+pub fn without_keys<K>(table: &[Opt<K>]) -> Vec<Opt<()>> {
+    let shown = table.iter().filter(|option| !option.help.is_empty());
+    shown
+        .map(|&Opt { letter, long, value, help, .. }| Opt { key: (), letter, long, value, help })
+        .collect()
+}
+
 /// One part of a command line, in the order of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event<K> {

@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 
-use super::getopt::{self, Event, Opt, Value};
+use super::getopt::{self, Event, Opt, Value, opt};
 use crate::exponent::{self, ChernoffSearch, Dump, DumpFault, Pair};
 use crate::numeric::elementary::LN_2;
 use crate::numeric::parse::strtod;
@@ -24,17 +24,12 @@ enum Key {
     Help,
 }
 
-const fn opt(
-    key: Key,
-    letter: Option<u8>,
-    long: &'static str,
-    value: Value,
-    help: &'static str,
-) -> Opt<Key> {
-    Opt { key, letter, long, value, help }
+const BITS: Value = Value::Required("BITS");
+/// The options, for completions.
+pub fn options() -> Vec<Opt<()>> {
+    getopt::without_keys(OPTIONS)
 }
 
-const BITS: Value = Value::Required("BITS");
 const OPTIONS: &[Opt<Key>] = &[
     opt(
         Key::Step,

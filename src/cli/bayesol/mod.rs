@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::getopt::{self, Event, Opt, Value};
+use super::getopt::{self, Event, Opt, Value, opt};
 use super::json::Json;
 use crate::model::settings::Locale;
 use crate::numeric::elementary::LN_2;
@@ -46,14 +46,9 @@ enum Key {
     Help,
 }
 
-const fn opt(
-    key: Key,
-    letter: Option<u8>,
-    long: &'static str,
-    value: Value,
-    help: &'static str,
-) -> Opt<Key> {
-    Opt { key, letter, long, value, help }
+/// The options, for completions.
+pub fn options() -> Vec<Opt<()>> {
+    getopt::without_keys(OPTIONS)
 }
 
 const OPTIONS: &[Opt<Key>] = &[

@@ -10,7 +10,7 @@ mod chart;
 mod corpus;
 mod html;
 mod json;
-mod options;
+pub mod options;
 mod progress;
 mod report;
 mod sets;

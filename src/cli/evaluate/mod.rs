@@ -15,7 +15,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::getopt::{self, Event, Opt, Value};
+use super::getopt::{self, Event, Opt, Value, opt};
 use crate::evaluate::folder::Folder;
 use crate::evaluate::mbox::Messages;
 use crate::evaluate::order::{Dealer, Generator};
@@ -69,14 +69,9 @@ enum Key {
     Version,
 }
 
-const fn opt(
-    key: Key,
-    letter: Option<u8>,
-    long: &'static str,
-    value: Value,
-    help: &'static str,
-) -> Opt<Key> {
-    Opt { key, letter, long, value, help }
+/// The options, for completions.
+pub fn options() -> Vec<Opt<()>> {
+    getopt::without_keys(OPTIONS)
 }
 
 const OPTIONS: &[Opt<Key>] = &[

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! mailinspect's options.
 
-use crate::cli::getopt::{Opt, Value};
+use crate::cli::getopt::{Opt, Value, opt};
 
 /// What an option is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,16 +21,6 @@ pub enum Key {
     Json,
     Help,
     Version,
-}
-
-const fn opt(
-    key: Key,
-    letter: Option<u8>,
-    long: &'static str,
-    value: Value,
-    help: &'static str,
-) -> Opt<Key> {
-    Opt { key, letter, long, value, help }
 }
 
 const REGEX: Value = Value::Required("REGEX");

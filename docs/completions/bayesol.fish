@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Made from the option table by tests/interface.rs.
+complete -c bayesol -s c -l risk -r -d 'read the risk specification SPEC'
+complete -c bayesol -s v -l verbose -d 'print the name of the best category'
+complete -c bayesol -s n -l risks -d 'print the logarithm of the expected loss of each decision'
+complete -c bayesol -s N -l ranking -d 'print all categories, best first, each decided without those before it'
+complete -c bayesol -s D -l debug -d 'print how the decision comes about'
+complete -c bayesol -s i -l wide -d 'accepted and ignored'
+complete -c bayesol -l json -d 'print one JSON document instead of text'
+complete -c bayesol -l explain -d 'remark on likely mistakes in SPEC, also when standard error is not a terminal'
+complete -c bayesol -l relaxed -d 'let SPEC have numbers such as 1e5 and .5, comments behind other text, carriage returns, and names with \'_\', \'-\' and \'.\''
+complete -c bayesol -l category -r -d 'score the text itself under the category NAME, at full precision, instead of reading scores; repeat it for each category of SPEC'
+complete -c bayesol -l nats -d 'take scores for the bits that they are; without it they count as nats'
+complete -c bayesol -l help -d 'print this help'
+complete -c bayesol -s V -l version -d 'print the version'

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Made from the option table by tests/interface.rs.
+complete -c mailinspect -s c -l category -r -d 'compare messages with the category NAME'
+complete -c mailinspect -s I -l interactive -d 'look through the messages on the terminal'
+complete -c mailinspect -s o -l scoring -x -d 'sort by 0 cost of the message, 1 cost per token, 2 divergence, 3 confidence; default 0'
+complete -c mailinspect -s p -l style -x -d 'show 0 the \'From \' line, 1 sender and subject; default 0, with -I 1'
+complete -c mailinspect -s z -l reverse -d 'the farthest messages first'
+complete -c mailinspect -s g -l list -x -d 'list messages with a line that matches REGEX'
+complete -c mailinspect -s G -l hide -x -d 'hide messages with a line that matches REGEX; of several -g and -G the last that matches decides'
+complete -c mailinspect -s s -l command -x -d 'give each message, in order, to the shell command COMMAND, instead of printing a list'
+complete -c mailinspect -s j -l case-sensitive -d 'tell upper from lower case'
+complete -c mailinspect -s i -l wide -d 'accepted and ignored'
+complete -c mailinspect -l exact -d 'score each message as \'dbacl -c NAME\' does; without it markup in mail counts as text, as it did in version 1.14.1'
+complete -c mailinspect -l json -d 'print a JSON object for each message'
+complete -c mailinspect -l help -d 'print this help'
+complete -c mailinspect -s V -l version -d 'print the version'
