@@ -343,8 +343,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("cat");
         let (old, new) = (b"# dbacl 1.old".as_slice(), b"# dbacl 1.new and longer".as_slice());
-        let mut failures = 0;
-        for n in 1..100 {
+        for (failures, n) in (1..100).enumerate() {
             fs::write(&target, old).unwrap();
             let storage: &'static Failing = Box::leak(Box::new(Failing { left: Cell::new(n) }));
             let result = save(&storage, &target, new);
@@ -352,11 +351,10 @@ mod tests {
             assert_eq!(names(folder.path()), ["cat"], "operation {n}");
             if result.is_ok() {
                 assert_eq!(found, new);
-                assert_eq!(failures, n - 1, "each operation before failed the save");
+                assert_eq!(failures + 1, n as usize, "each operation before failed the save");
                 assert!(n > 8);
                 return;
             }
-            failures += 1;
             // Only the sync of the folder comes after the rename.
             assert!(found == old || found == new, "operation {n}");
         }

@@ -136,7 +136,9 @@ impl Session {
             let left = end.saturating_duration_since(Instant::now());
             match self.output.recv_timeout(left) {
                 Ok(block) => self.seen.extend(block),
-                Err(_) => panic!("no {wanted:?} in:\n{}", screen(&self.seen).join("\n")),
+                Err(error) => {
+                    panic!("{error}: no {wanted:?} in:\n{}", screen(&self.seen).join("\n"))
+                }
             }
         }
     }

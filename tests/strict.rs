@@ -165,7 +165,7 @@ fn unreadable_things_are_no_input() {
     let folder = folder();
     let secret = folder.path().join("secret");
     fs::write(&secret, SPAM).unwrap();
-    fs::set_permissions(&secret, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o0)).unwrap();
     if fs::read(&secret).is_ok() {
         return; // the superuser reads everything
     }

@@ -154,7 +154,7 @@ pub(super) const fn cut_off(min_count: i32, max_count: u32) -> u32 {
 }
 
 /// A slot's exponent `R s + d` in steps of 1/32 nat.
-fn exponent(order: u8, slot: &SlotWeights) -> i32 {
+fn exponent(order: u8, slot: SlotWeights) -> i32 {
     i32::from(order) * i32::from(slot.suffix) - i32::from(slot.reference)
 }
 
@@ -172,7 +172,7 @@ fn lower_orders(
     let lower = || {
         let slots = orders.iter().zip(weights.slots());
         let lower = slots.filter(|&(&of, slot)| of < order && slot.lambda > 0);
-        lower.map(|(_, slot)| (exponent(order, slot), i32::from(order) * i32::from(slot.lambda)))
+        lower.map(|(_, slot)| (exponent(order, *slot), i32::from(order) * i32::from(slot.lambda)))
     };
     let max = lower().map(|(steps, rise)| steps + rise).max().unwrap_or(0).max(0);
     let max = f64::from(max) / 32.0;
@@ -263,7 +263,7 @@ impl<'a> OrderFit<'a> {
             let (count, slot) = (state.table.count(at), weights.slots()[at]);
             fit.counts.push(count);
             fit.bases.push((logs.of(f64::from(count)) - log_total - weights.log_reference(at)) / r);
-            fit.exponents.push(exponent(order, &slot));
+            fit.exponents.push(exponent(order, slot));
             fit.suffixes.push(slot.suffix);
             fit.lambdas.push(slot.lambda);
         }
@@ -381,7 +381,7 @@ pub fn class_masses(state: &LearningState, weights: &Weights, log_partition: f64
     let only_medium = state.only_medium();
     for (cell, slot) in state.table.cells().zip(weights.slots()) {
         if slot.lambda > 0 && !cell.is_empty() {
-            let steps = exponent(order, slot);
+            let steps = exponent(order, *slot);
             let rise = i32::from(order) * i32::from(slot.lambda);
             let medium = only_medium.unwrap_or_else(|| state.medium(&cell));
             masses[medium.index()] += exponentials.get(steps + rise) - exponentials.get(steps);

@@ -129,7 +129,9 @@ impl Counter {
                     into.set_head(slot, here.linked());
                 } else {
                     theirs.spell(from, at, &mut words);
-                    words.iter_mut().for_each(|word| *word = numbers[word.index()]);
+                    for word in &mut words {
+                        *word = numbers[word.index()];
+                    }
                     into.set_head(slot, here.spelled());
                     ours.keep_spelling(cell.id, &words);
                 }

@@ -164,6 +164,7 @@ fn set(weights: &mut Weights, at: usize, (reference, suffix): (u16, u16)) {
 }
 
 /// A weight of so many steps as stored: 2048 nats wrap to 0, more are cut off.
+#[allow(clippy::cast_possible_truncation)] // 16 bits by the arm
 fn stored(steps: u32) -> u16 {
     match steps {
         0..=0xffff => steps as u16,

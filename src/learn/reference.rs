@@ -224,7 +224,9 @@ fn chain_sums(columns: &[Vec<u32>], term: impl Fn(f64) -> f64 + Copy) -> Vec<f32
                 k[lane] += 1.0;
             }
         }
-        left.iter_mut().for_each(|left| *left = left.saturating_sub(steps));
+        for left in &mut left {
+            *left = left.saturating_sub(steps);
+        }
     }
 }
 

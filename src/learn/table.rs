@@ -295,6 +295,7 @@ impl Table {
         }
     }
 
+    #[allow(clippy::needless_bitwise_bool)] // slots of a block are compared at once
     fn search(&self, from: usize, id: FeatureId) -> Place {
         let (mut at, mut left) = (from, self.slots.len());
         while left > 0 {

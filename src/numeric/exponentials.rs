@@ -67,15 +67,12 @@ impl Exponentials {
                 continue;
             }
             let below = steps_below(top, k);
-            *sum += match self.off_grid.ranks.get(below) {
-                Some(&rank) => {
-                    let table = &self.off_grid.tables[usize::from(rank)];
-                    table[steps_below(top, k + rise)] - table[below]
-                }
-                None => {
-                    let t = f64::from(k) / 32.0 - self.shift;
-                    exp(f64::from(rise) / 32.0 + t) - exp(t)
-                }
+            *sum += if let Some(&rank) = self.off_grid.ranks.get(below) {
+                let table = &self.off_grid.tables[usize::from(rank)];
+                table[steps_below(top, k + rise)] - table[below]
+            } else {
+                let t = f64::from(k) / 32.0 - self.shift;
+                exp(f64::from(rise) / 32.0 + t) - exp(t)
             };
         }
     }

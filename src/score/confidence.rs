@@ -57,7 +57,7 @@ pub fn certainty(standings: &[Standing]) -> Option<i32> {
             }
             p += w * g;
         }
-        p * 1.12837916709551257390 / 2.0
+        p * std::f64::consts::FRAC_2_SQRT_PI / 2.0
     };
     let mut total = 0.0;
     for k in 0..mu.len() {

@@ -365,7 +365,8 @@ mod tests {
             while slots[at].0.0 != 0 && slots[at].0 != id {
                 at = (at + 1) % slots.len();
             }
-            slots[at] = (id, QuantWeight((id.0 >> 8) as u16 & 0x3ff));
+            let weight = u16::try_from(id.0 >> 8 & 0x3ff).expect("ten bits");
+            slots[at] = (id, QuantWeight(weight));
         };
         let mut tokenizer = Tokenizer::new(Scheme::Alpha, false, false, order);
         let mut sink = window.feeding(Medium::TEXT, &mut add);

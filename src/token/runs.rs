@@ -30,7 +30,7 @@ impl RunClass {
     /// the class.
     const fn mask(self, x: u64) -> u64 {
         let low = x & !HIGHS;
-        let letters = between(low | 0x20 * ONES, b'a', b'z');
+        let letters = between(low | (0x20 * ONES), b'a', b'z');
         let member = match self {
             Self::Alpha => letters,
             Self::Alnum => letters | between(low, b'0', b'9'),

@@ -21,7 +21,7 @@ use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
 
-const MESSAGES: Messages = Messages::of(super::NAME);
+static MESSAGES: Messages = Messages::of(super::NAME);
 
 /// Bits of the table of empirical counts, as in the classifier.
 const EMPIRICAL_BITS: u8 = 15;
@@ -48,8 +48,7 @@ impl Judges {
     /// What to say, line by line.
     pub fn load(categories: &[OsString]) -> Result<Self, Vec<String>> {
         let variable = |name: &str| std::env::var_os(name);
-        let messages = MESSAGES;
-        let mut builder = Builder::new(OsStr::new(super::NAME), &messages, &variable);
+        let mut builder = Builder::new(OsStr::new(super::NAME), &MESSAGES, &variable);
         for name in categories {
             let event = Event::Option { key: Key::Category, value: Some(name.clone()) };
             builder.act(event).map_err(|failure| failure.lines)?;

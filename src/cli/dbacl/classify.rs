@@ -34,6 +34,7 @@ use std::path::PathBuf;
 /// Bits of the table of empirical counts without `-h`.
 const EMPIRICAL_BITS: u8 = 15;
 
+#[allow(clippy::needless_pass_by_value)] // as sinks take them
 fn warn(warning: Warning) {
     MESSAGES.warning(&warning.0);
 }

@@ -465,12 +465,11 @@ impl<'a> Builder<'a> {
         }
         let named = self.config.models.iter().position(|model| model.name == name);
         let number = usize::try_from(atoi(name)).ok().filter(|&number| number > 0);
-        match named.or(number.map(|number| number - 1)) {
-            Some(at) => self.config.filters.push(at),
-            None => {
-                let name = lossy(name);
-                return usage(format!("unrecognized category in -f option [{name}]"));
-            }
+        if let Some(at) = named.or(number.map(|number| number - 1)) {
+            self.config.filters.push(at);
+        } else {
+            let name = lossy(name);
+            return usage(format!("unrecognized category in -f option [{name}]"));
         }
         Ok(())
     }

@@ -41,6 +41,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+#[allow(clippy::needless_pass_by_value)] // as sinks take them
 fn warn(warning: Warning) {
     MESSAGES.warning(&warning.0);
 }

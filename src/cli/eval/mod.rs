@@ -32,7 +32,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const MESSAGES: Messages = Messages::of("dbacl-eval");
+static MESSAGES: Messages = Messages::of("dbacl-eval");
 
 /// Statuses of `sysexits.h`.
 const USAGE: u8 = 64;

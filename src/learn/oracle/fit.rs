@@ -179,7 +179,7 @@ fn prepare(state: &mut LearningState, digrams: &DigramTable, order: u8) -> f64 {
     for (body, medium) in super::state::tokens_in(&tokens) {
         let Some(at) = state.table.find(FeatureId::of(body, medium)) else { continue };
         let slot = state.table.slots()[at];
-        let words = body.iter().filter(|&&byte| byte == BOUNDARY).count() - 1;
+        let words = memchr::memchr_iter(BOUNDARY, body).count() - 1;
         if words != usize::from(slot.order) || slot.order > order {
             continue;
         }
