@@ -54,8 +54,8 @@ function below(limit) {
 END {
     seed = 1
     measure()
-    row = sprintf("%-34s %7.4f %%s %6.2f %6.2f %5.2f %5.2f %5.2f %%s", name, area, r1, r2,
-        false_positives, misses, errors)
+    figures = sprintf("%6.2f %6.2f %5.2f %5.2f %5.2f", r1, r2, false_positives, misses, errors)
+    whole = area
     rounds = 1000
     for (round = 1; round <= rounds; round++) {
         for (i = 1; i <= n; i++) times[i] = 0
@@ -68,6 +68,6 @@ END {
     sorted(shares, rounds)
     low = int(rounds * 0.025)
     high = rounds - low
-    printf row "\n", sprintf("(%.3f-%.3f)", areas[low], areas[high]),
-        sprintf("(%.2f-%.2f)", shares[low], shares[high])
+    printf "%-34s %7.4f (%.3f-%.3f) %s (%.2f-%.2f)\n", name, whole, areas[low], areas[high], figures,
+        shares[low], shares[high]
 }
