@@ -30,13 +30,19 @@ pub fn weights_of<D: AsRef<[u8]>>(category: &Category<D>, index: &FeatureIndex) 
     weights
 }
 
-/// The weight without `own` of the feature's `count` occurrences.
-pub fn without(weight: f32, own: u32, count: u32, order: u8) -> f64 {
-    if own >= count {
+/// The weight without `own` of the feature's `count` occurrences. `rest` is ln(N/(N - n)) where n of all
+/// N occurrences of the category go.
+pub fn without(weight: f32, own: u32, count: u32, order: u8, rest: f64) -> f64 {
+    if own >= count || weight == 0.0 {
         return 0.0;
     }
-    let change = log(f64::from(count - own) / f64::from(count)) / f64::from(order.max(1));
-    (f64::from(weight) + change).max(0.0)
+    let change = log(f64::from(count - own) / f64::from(count)) + rest;
+    (f64::from(weight) + change / f64::from(order.max(1))).max(0.0)
+}
+
+/// ln(N/(N - n)): by how much weights rise when n of N occurrences go.
+pub fn rise(all: f64, gone: f64) -> f64 {
+    if gone < all { -log((all - gone) / all) } else { 0.0 }
 }
 
 /// Occurrences of each feature in the documents of category `label` that `takes_part` holds for, and
@@ -79,18 +85,13 @@ pub fn without_folds<D: AsRef<[u8]>>(
     let (counts, all) = counts_in(data, label, |_| true);
     let fold = |fold: usize| {
         let (gone, gone_all) = counts_in(data, label, |document| folds[document] == fold);
-        let rest = if gone_all < all { -log((all - gone_all) / all) } else { 0.0 };
+        let rest = rise(all, gone_all);
         let left = |feature: usize| {
             let (gone, count) = (gone[feature], counts[feature]);
             if count == 0 {
                 return weights[feature]; // no document accounts for it
             }
-            if weights[feature] == 0.0 || gone >= count {
-                return 0.0;
-            }
-            let order = f64::from(data.orders[feature].max(1));
-            let change = log(f64::from(count - gone) / f64::from(count)) + rest;
-            narrow((f64::from(weights[feature]) + change / order).max(0.0))
+            narrow(without(weights[feature], gone, count, data.orders[feature], rest))
         };
         Without {
             weights: (0..index.len()).map(left).collect(),
@@ -144,15 +145,20 @@ mod tests {
 
     #[test]
     fn weights_without_a_documents_own_counts() {
-        for (weight, own, count, order, expected) in [
-            (2.0, 0, 10, 1, 2.0),
-            (2.0, 5, 10, 1, 2.0 + 0.5f64.ln()),
-            (2.0, 5, 10, 2, 2.0 + 0.5f64.ln() / 2.0),
-            (0.1, 5, 10, 1, 0.0),
-            (2.0, 10, 10, 1, 0.0),
-            (2.0, 1, 0, 1, 0.0),
+        for (weight, own, count, order, rest, expected) in [
+            (2.0, 0, 10, 1, 0.0, 2.0),
+            (2.0, 0, 10, 2, 0.5, 2.25),
+            (2.0, 5, 10, 1, 0.0, 2.0 + 0.5f64.ln()),
+            (2.0, 5, 10, 1, 2f64.ln(), 2.0),
+            (2.0, 5, 10, 2, 0.0, 2.0 + 0.5f64.ln() / 2.0),
+            (0.1, 5, 10, 1, 0.0, 0.0),
+            (0.0, 0, 10, 1, 0.5, 0.0),
+            (2.0, 10, 10, 1, 0.5, 0.0),
+            (2.0, 1, 0, 1, 0.0, 0.0),
         ] {
-            assert_eq!(without(weight, own, count, order), expected);
+            assert_eq!(without(weight, own, count, order, rest), expected);
         }
+        assert_eq!(rise(100.0, 50.0), 2f64.ln());
+        assert_eq!((rise(10.0, 10.0), rise(0.0, 0.0)), (0.0, 0.0));
     }
 }

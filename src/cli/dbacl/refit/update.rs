@@ -22,6 +22,7 @@ use crate::refit::header::{Mismatch, RefitLine, set_of};
 use crate::refit::index::FeatureIndex;
 use crate::refit::ledger::{Fault, Ledger, Record, write_record};
 use crate::refit::online::{self, Numbers, State, ordinary_part};
+use crate::refit::ordinary::{rise, without};
 use crate::refit::publish;
 use crate::refit::select::{Form, Settings, fit_all};
 use crate::refit::solver::Fit;
@@ -463,38 +464,38 @@ fn forget_in_ordinary(
     }
     let path = ordinary_path(path);
     let category = super::super::config::load(&path)?;
+    // All features of the category: what is left is a larger share of the rest.
     let mut index = FeatureIndex::default();
-    let mut lost: Vec<u32> = Vec::new();
-    for term in gone.iter().flat_map(|record| &record.terms) {
-        let at = index.insert(term.id) as usize;
-        lost.resize(index.len(), 0);
-        lost[at] = lost[at].saturating_add(term.count());
-    }
-    let mut counts = vec![0u32; index.len()];
+    let (mut counts, mut orders): (Vec<u32>, Vec<u8>) = (Vec::new(), Vec::new());
+    let mut all = 0.0;
     let counted = whole.each(|record, _| {
         if record.label == label {
+            all += f64::from(record.occurrences);
             for term in &record.terms {
-                if let Some(at) = index.get(term.id) {
-                    counts[at] = counts[at].saturating_add(term.count());
+                let at = index.insert(term.id) as usize;
+                if at == counts.len() {
+                    counts.push(0);
+                    orders.push(term.order());
                 }
+                counts[at] = counts[at].saturating_add(term.count());
             }
         }
         true
     });
     counted.map_err(|fault| Failure::new(Kind::Data, fault.text()))?;
-    let orders = gone.iter().flat_map(|record| &record.terms);
-    let orders: Vec<(usize, u8)> =
-        orders.filter_map(|term: &Term| Some((index.get(term.id)?, term.order()))).collect();
-    let mut order_of = vec![1u8; index.len()];
-    for (at, order) in orders {
-        order_of[at] = order;
+    let mut lost = vec![0u32; index.len()];
+    for term in gone.iter().flat_map(|record| &record.terms) {
+        if let Some(at) = index.get(term.id) {
+            lost[at] = lost[at].saturating_add(term.count());
+        }
     }
+    let lost_all: f64 = gone.iter().map(|record| f64::from(record.occurrences)).sum();
+    let rest = rise(all, lost_all);
     let bytes = std::fs::read(&path)
         .map_err(|error| Failure::from(crate::error::Error::io(&path, error)))?;
     let changed = rewrite(&bytes, &category, |id, weight| {
         let Some(at) = index.get(id) else { return weight };
-        let new =
-            crate::refit::ordinary::without(weight.weight(), lost[at], counts[at], order_of[at]);
+        let new = without(weight.weight(), lost[at], counts[at], orders[at], rest);
         blend::stored(new)
     });
     replace(&path, &changed)
