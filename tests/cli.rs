@@ -398,3 +398,10 @@ fn the_trace_shows_no_token_that_is_not_scored() {
     assert_eq!(tokens.len(), 31); // 95 percent of 32, rounded up
     assert!(tokens.iter().all(|line| line.contains('\t')), "{tokens:?}");
 }
+
+#[test]
+fn lines_are_not_shown_while_others_are_left_out() {
+    let done = Bench::new().scratch.dbacl_args(["-f", "1", "-a", "-l", "new", "text"]);
+    assert!(done.stderr.contains("disabling option -a"), "{}", done.stderr);
+    assert_eq!(done.stdout, "");
+}

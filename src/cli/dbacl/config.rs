@@ -699,7 +699,7 @@ impl<'a> Builder<'a> {
                 config.options.insert(Entropy);
             }
         }
-        if config.form.append && !config.filters.is_empty() && !learning {
+        if config.form.append && !config.filters.is_empty() {
             config.form.append = false;
             self.messages.warning("disabling option -a, because it cannot be used with -f.");
         }
