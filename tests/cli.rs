@@ -399,6 +399,28 @@ fn the_trace_shows_no_token_that_is_not_scored() {
     assert!(tokens.iter().all(|line| line.contains('\t')), "{tokens:?}");
 }
 
+/// Weights are taken over (`-1`) only from a category with the same expressions.
+#[test]
+fn weights_are_preloaded_for_the_same_expressions_only() {
+    let bench = Bench::new();
+    let learn = |pattern: &str| {
+        let args = ["-v", "-1", "-L", "uniform", "-l", "new", "-g", pattern, "text"];
+        bench.scratch.dbacl_args(args).stdout.contains("preloading")
+    };
+    // The last one yields no unigrams, which makes the category multinomial.
+    let patterns = ["([a-z]+)", "([a-z]+)", "([a-z]+[a-z])", "([a-z]) ([a-z])", "([a-z]) ([a-z])"];
+    assert_eq!(patterns.map(learn), [false, true, false, false, true]);
+}
+
+/// The digitised reference measure is shown (`-D`) before the fit begins.
+#[test]
+fn progress_and_debug_texts_come_in_the_order_of_the_work() {
+    let done = Bench::new().scratch.dbacl_args(["-v", "-D", "-l", "new", "text"]);
+    let at = |line: &str| done.stdout.find(line).expect(line);
+    let lines = ["match ", "picked up ", "learner->dig[3][3] = ", "now maximizing", "saving "];
+    assert!(lines.map(at).is_sorted(), "{:?}", lines.map(at));
+}
+
 #[test]
 fn lines_are_not_shown_while_others_are_left_out() {
     let done = Bench::new().scratch.dbacl_args(["-f", "1", "-a", "-l", "new", "text"]);

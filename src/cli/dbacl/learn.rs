@@ -221,13 +221,8 @@ fn conclude(
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let verbose = config.form.verbose;
-    let mut say_line = |line: &str| {
-        output.buffer().extend_from_slice(line.as_bytes());
-        output.buffer().push(b'\n');
-        // A reader that has gone is noticed at the end.
-        let _ = output.spill();
-    };
-    let mut progress = if verbose { Progress::to(&mut say_line) } else { Progress::silent() };
+    let mut say_line = |line: &str| say(output, line);
+    let mut progress = report(verbose, &mut say_line);
     progress.say(|| format!("picked up {} ({} distinct) tokens", state.total, state.used));
     progress.say(|| "calculating reference word weights".into());
     let mut failed = None;
@@ -251,18 +246,20 @@ fn conclude(
         }
     }
     let digrams = settings.reference.measure(&state.characters, &mut progress, &mut warn)?;
+    if config.debug && settings.reference == Reference::Dirichlet {
+        digram_dump(&digrams, output).map_err(|error| output_failure(&error))?;
+    }
+    let mut say_line = |line: &str| say(output, line);
+    let mut progress = report(verbose, &mut say_line);
+    let stored: Vec<Vec<u8>> =
+        config.own_patterns.iter().map(|&pattern| patterns.stored(pattern)).collect();
     let mut existed = false;
-    let preload = config.preload.then(|| preload(path, state, patterns, &mut existed)).flatten();
+    let preload = config.preload.then(|| preload(path, state, &stored, &mut existed)).flatten();
     let model = finish(state, settings, digrams, preload.as_ref(), &mut progress, &mut warn)?;
     if existed {
         progress.say(|| "can't make fast save".into());
     }
-    if config.debug && settings.reference == Reference::Dirichlet {
-        digram_dump(&model.digrams, output).map_err(|error| output_failure(&error))?;
-    }
     let name = path.as_os_str().as_bytes();
-    let stored: Vec<Vec<u8>> =
-        config.own_patterns.iter().map(|&pattern| patterns.stored(pattern)).collect();
     if config.dump {
         dump::head(output.buffer(), &model.header, name, &stored, state);
         dump::tokens(&mut Vec::new(), state, &model.weights, |text| {
@@ -291,6 +288,18 @@ fn conclude(
         Some(kind) => Err(Failure::silent(kind)),
         None => Ok(0),
     }
+}
+
+/// Prints a line of progress. That a reader has gone is noticed at the end.
+fn say(output: &mut Output, line: &str) {
+    output.buffer().extend_from_slice(line.as_bytes());
+    output.buffer().push(b'\n');
+    let _ = output.spill();
+}
+
+/// Progress texts, if they are wanted.
+fn report(verbose: bool, say_line: &mut dyn FnMut(&str)) -> Progress<'_> {
+    if verbose { Progress::to(say_line) } else { Progress::silent() }
 }
 
 /// What a category that could not be saved means for the exit status. A missing folder has always
@@ -467,7 +476,7 @@ fn run_flags(config: &Config, patterns: &PatternList) -> RunFlags {
 fn preload(
     path: &Path,
     state: &LearningState,
-    patterns: &PatternList,
+    stored: &[Vec<u8>],
     existed: &mut bool,
 ) -> Option<Preload> {
     let category = match mapped::open(path) {
@@ -487,8 +496,13 @@ fn preload(
     *existed = true;
     let header = category.header();
     let ratio = f64::from(header.unique_features) / f64::from(state.used) - 1.0;
-    let same_patterns = category.patterns().len() == patterns.len();
-    if header.options != state.options
+    let theirs = category.patterns().iter().map(|stored| expression(stored));
+    let same_patterns = theirs.eq(stored.iter().map(|stored| expression(stored)));
+    let mut options = state.options;
+    if state.total_of[1] == 0 {
+        options.insert(ModelOption::Multinomial); // as the category is going to be
+    }
+    if header.options != options
         || header.options.has(ModelOption::Overflow)
         || !same_patterns
         || !(ratio.abs() < 0.15)
@@ -502,6 +516,12 @@ fn preload(
         .map(|slot| (slot.id, slot.weight))
         .collect();
     Some(Preload { weights })
+}
+
+/// The expression of a stored pattern, `EXPRESSION||DIGITS`.
+fn expression(stored: &[u8]) -> &[u8] {
+    let mark = stored.windows(2).rposition(|pair| pair == b"||");
+    &stored[..mark.unwrap_or(stored.len())]
 }
 
 /// Prints the digitised reference measure (`-D` with `-L dirichlet`).
