@@ -98,6 +98,8 @@ pub struct Choice {
     pub quality: Quality,
     /// Scores out of fold with these settings, document by document.
     pub scores: Vec<f64>,
+    /// Categories of these documents.
+    pub labels: Vec<u32>,
     /// All that was tried.
     pub tried: Vec<(Settings, Quality)>,
 }
@@ -114,6 +116,8 @@ pub struct Trial<'a> {
     pub costs: &'a [f64],
     /// Blends to try.
     pub blends: &'a [f64],
+    /// Folds whose documents are judged: [`FOLDS`] where there is something to choose.
+    pub judged: usize,
 }
 
 /// Number of one-against-the-rest problems: one for two categories.
@@ -200,7 +204,7 @@ fn fitted_scores(trial: &Trial<'_>, folds: &[usize], views: &[Views]) -> Vec<Vec
     let data = trial.data;
     let width = data.categories;
     let jobs: Vec<(usize, usize, usize)> = (0..trial.costs.len())
-        .flat_map(|cost| (0..FOLDS).map(move |fold| (cost, fold)))
+        .flat_map(|cost| (0..trial.judged).map(move |fold| (cost, fold)))
         .flat_map(|(cost, fold)| (0..problems(width)).map(move |problem| (cost, fold, problem)))
         .collect();
     let margins = parallel(jobs.len(), |job| {
@@ -228,22 +232,27 @@ fn fitted_scores(trial: &Trial<'_>, folds: &[usize], views: &[Views]) -> Vec<Vec
 /// Tries all settings as they are written in exact form.
 pub fn choose_exact(trial: &Trial<'_>) -> Option<Choice> {
     let data = trial.data;
-    let views = fold_views(data, trial.folds);
+    let views = fold_views(data, trial.folds, trial.judged);
     let fitted = fitted_scores(trial, trial.folds, &views);
+    let is_judged = |&document: &usize| trial.folds[document] < trial.judged;
+    let judged: Vec<usize> = (0..data.len()).filter(is_judged).collect();
+    let labels: Vec<u32> = judged.iter().map(|&document| data.labels[document]).collect();
     let mut picker = Picker::default();
     for (&cost, fitted) in trial.costs.iter().zip(&fitted) {
         for &blend in trial.blends {
-            let pairs = fitted.iter().zip(trial.ordinary);
-            let scores: Vec<f64> =
-                pairs.map(|(fitted, ordinary)| fitted + blend * ordinary).collect();
-            picker.consider(Settings { cost, blend }, scores, data);
+            let cells = judged.iter().flat_map(|&document| {
+                let row = document * data.categories;
+                row..row + data.categories
+            });
+            let scores = cells.map(|at| fitted[at] + blend * trial.ordinary[at]).collect();
+            picker.consider(Settings { cost, blend }, scores, &labels, data);
         }
     }
     picker.finish()
 }
 
-fn fold_views(data: &Dataset, folds: &[usize]) -> Vec<Views> {
-    parallel(FOLDS, |fold| Views::new(data, |document| folds[document] != fold))
+fn fold_views(data: &Dataset, folds: &[usize], judged: usize) -> Vec<Views> {
+    parallel(judged, |fold| Views::new(data, |document| folds[document] != fold))
 }
 
 /// Gathers what was tried and picks the best of it.
@@ -258,10 +267,11 @@ struct Picker {
 }
 
 impl Picker {
-    fn consider(&mut self, settings: Settings, scores: Vec<f64>, data: &Dataset) {
-        let quality = Quality::of(&scores, &data.labels, data.categories);
+    fn consider(&mut self, settings: Settings, scores: Vec<f64>, labels: &[u32], data: &Dataset) {
+        let quality = Quality::of(&scores, labels, data.categories);
         self.tried.push((settings, quality));
-        let choice = Choice { settings, quality, scores, tried: Vec::new() };
+        let labels = labels.to_vec();
+        let choice = Choice { settings, quality, scores, labels, tried: Vec::new() };
         if data.categories == 2 {
             self.candidates.push(choice);
         } else if self.candidates.first().is_none_or(|best| quality.beats(&best.quality)) {
@@ -302,7 +312,7 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
     let data = trial.data;
     let width = data.categories;
     let Trial { folds, costs, blends, .. } = *trial;
-    let views = fold_views(data, folds);
+    let views = fold_views(data, folds, FOLDS);
     let index = FeatureIndex::of(data.ids.clone());
     let learned = parallel(width, |at| {
         let label = u32::try_from(at).unwrap_or(u32::MAX);
@@ -353,7 +363,7 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
             }
         }
         for (&blend, scores) in blends.iter().zip(by_blend) {
-            picker.consider(Settings { cost, blend }, scores, data);
+            picker.consider(Settings { cost, blend }, scores, &data.labels, data);
         }
     }
     picker.finish()
@@ -390,6 +400,7 @@ mod tests {
             settings: Settings { cost, blend: 0.0 },
             quality: Quality { errors, area_above },
             scores: Vec::new(),
+            labels: Vec::new(),
             tried: Vec::new(),
         };
         let candidates = vec![choice(9, 0.5, 1.0), choice(12, 0.2, 2.0), choice(13, 0.1, 3.0)];

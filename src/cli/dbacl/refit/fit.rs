@@ -241,6 +241,9 @@ fn read_documents(
 /// Documents of each category that settings can be chosen with.
 const ENOUGH: usize = 20;
 
+/// Documents of each category of which a quarter tells the quality and the posterior's scale well enough.
+const PLENTY: usize = 20_000;
+
 /// Whether many more documents are to be fitted than the ordinary files were learned from: their
 /// scores are not worth a share then. Text has no documents in the files.
 const fn ledger_grew(documents: usize, learned: usize) -> bool {
@@ -268,7 +271,12 @@ fn choose(
         _ => &BLENDS,
     };
     let blends = request.blend.map_or(blends.to_vec(), |blend| vec![blend]);
-    let trial = Trial { data, folds, ordinary, costs: &costs, blends: &blends };
+    // Where nothing is to be decided and documents abound, three of four trial fits are saved.
+    let is_decided = request.always && costs.len() == 1 && blends.len() == 1;
+    let needs_tails = request.false_positives.is_some() || request.unsure;
+    let is_spared = is_decided && !needs_tails && form == Form::Exact && smallest >= PLENTY;
+    let judged = if is_spared { 1 } else { FOLDS };
+    let trial = Trial { data, folds, ordinary, costs: &costs, blends: &blends, judged };
     let choice = match form {
         Form::Exact => choose_exact(&trial),
         Form::Sparse => choose_sparse(&trial, categories),
@@ -297,27 +305,30 @@ fn describe(
     }
     let _ = writeln!(text, ", {} features in two or more of them", data.ids.len());
     let is_pair = data.categories == 2;
-    let mut row = |name: &str, quality: Quality, note: &str| {
-        let share = percent(quality.errors, data.len());
+    let mut row = |name: &str, quality: Quality, judged: usize, note: &str| {
+        let share = percent(quality.errors, judged);
         let _ = write!(text, "{name:<9}{:>7} errors {share:>7.2} %", quality.errors);
         if is_pair {
             let _ = write!(text, "   1-AUC {:>7.4} %", 100.0 * quality.area_above);
         }
         let _ = writeln!(text, "{note}");
     };
-    row("ordinary", before, "   each document judged without the counts of its fold");
+    row("ordinary", before, data.len(), "   each document judged without the counts of its fold");
+    let judged = choice.labels.len();
     let shown = |settings: Settings| format!("   C {}, blend {}", settings.cost, settings.blend);
     if verbose {
         for &(settings, quality) in &choice.tried {
-            row("tried", quality, &shown(settings));
+            row("tried", quality, judged, &shown(settings));
         }
     }
     let how = if choice.tried.len() > 1 {
         format!(", chosen by {FOLDS}-fold cross-validation")
+    } else if judged < data.len() {
+        format!(", on {judged} documents left out")
     } else {
         format!(", {FOLDS}-fold cross-validation")
     };
-    row("refit", choice.quality, &(shown(choice.settings) + &how));
+    row("refit", choice.quality, judged, &(shown(choice.settings) + &how));
 }
 
 /// The header's line, but for the place; says what the thresholds rest on.
@@ -342,13 +353,13 @@ fn line(
         scoring: data.scoring,
     };
     if data.categories != 2 {
-        line.calibration.slope = temperature(&choice.scores, &data.labels) / scale;
+        line.calibration.slope = temperature(&choice.scores, &choice.labels) / scale;
         if request.false_positives.is_some() || request.unsure {
             MESSAGES.warning("--fp and --unsure need exactly two categories: ignored");
         }
         return line;
     }
-    let scored = differences(&choice.scores, &data.labels);
+    let scored = differences(&choice.scores, &choice.labels);
     let odds = platt(&scored);
     line.calibration = Calibration { slope: odds.slope / scale, offset: odds.offset };
     let even = if odds.slope > 0.0 { -odds.offset / odds.slope } else { 0.0 };
