@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use shakmaty::{Board, File, Move, Position as _, Rank, Square};
+use shakmaty::{Board, Color, File, Move, Piece, Position as _, Rank, Role, Square};
 
 use crate::choose::{self, Scored};
 use crate::engine::{Engine, Trouble};
@@ -160,8 +160,7 @@ fn board(board: &Board, last: Move) -> String {
             let moved = if last.to() == square || last.from() == Some(square) { " m" } else { "" };
             let _ = write!(out, "<td class=\"{shade}{moved}\">");
             if let Some(piece) = board.piece_at(square) {
-                // Unicode names the outlined signs white.
-                let _ = write!(out, "{}", piece.unicode_char());
+                out.push(sign(piece));
             }
             out.push_str("</td>");
         }
@@ -169,6 +168,24 @@ fn board(board: &Board, last: Move) -> String {
     }
     out.push_str("</table>");
     out
+}
+
+/// The chess sign of a piece; Unicode names the outlined ones white.
+const fn sign(piece: Piece) -> char {
+    match (piece.color, piece.role) {
+        (Color::White, Role::King) => '♔',
+        (Color::White, Role::Queen) => '♕',
+        (Color::White, Role::Rook) => '♖',
+        (Color::White, Role::Bishop) => '♗',
+        (Color::White, Role::Knight) => '♘',
+        (Color::White, Role::Pawn) => '♙',
+        (Color::Black, Role::King) => '♚',
+        (Color::Black, Role::Queen) => '♛',
+        (Color::Black, Role::Rook) => '♜',
+        (Color::Black, Role::Bishop) => '♝',
+        (Color::Black, Role::Knight) => '♞',
+        (Color::Black, Role::Pawn) => '♟',
+    }
 }
 
 #[cfg(test)]
