@@ -5,7 +5,7 @@
 //! checkout, and SKIPPED otherwise.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use chess_adapter::choose::{self, Rule, Scored};
@@ -17,12 +17,10 @@ use chess_adapter::models::Document;
 use chess_adapter::notation::{self, Spelling};
 use shakmaty::Chess;
 
-fn testdata(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
-}
+use crate::support::{adapter, dbacl, read, shared, testdata};
 
 fn prepare(args: &[&str], input: &[u8], folder: &Path) -> String {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_chess-adapter"))
+    let mut child = Command::new(adapter())
         .arg("prepare")
         .arg("-o")
         .arg(folder)
@@ -35,10 +33,6 @@ fn prepare(args: &[&str], input: &[u8], folder: &Path) -> String {
     child.stdin.take().expect("a pipe").write_all(input).expect("the adapter reads");
     let output = child.wait_with_output().expect("the adapter ends");
     format!("{}\n{}", output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr))
-}
-
-fn read(path: &Path) -> String {
-    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 #[test]
@@ -108,22 +102,9 @@ fn position(name: &str) -> Game {
     game
 }
 
-fn shared() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
-    let named = std::env::var_os("DBACL_SHARED").map(PathBuf::from);
-    let found = [named, Some(beside)]
-        .into_iter()
-        .flatten()
-        .find(|p| p.join("golden/inputs/chess").is_dir());
-    if found.is_none() {
-        eprintln!("SKIPPED: no shared folder beside the checkout");
-    }
-    found
-}
-
 #[test]
 fn completions_are_those_recorded() {
-    let Some(shared) = shared() else { return };
+    let Some(shared) = shared("completions_are_those_recorded") else { return };
     let names = ["open", "castle", "promotion", "captures", "mate", "mid-white", "long", "first"];
     for name in names {
         let path = shared.join(format!("golden/inputs/chess/complete-{name}.txt"));
@@ -159,7 +140,7 @@ fn descriptions_are_those_recorded() {
 
 #[test]
 fn small_collection_is_split_as_recorded() {
-    let Some(shared) = shared() else { return };
+    let Some(shared) = shared("small_collection_is_split_as_recorded") else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let games = shared.join("golden/inputs/chess/masters-small.pgn");
     let games = std::fs::read(games).expect("the games");
@@ -171,23 +152,6 @@ fn small_collection_is_split_as_recorded() {
         let written = read(&folder.path().join(format!("{set}.txt")));
         assert!(written.starts_with(&expected), "{set}");
     }
-}
-
-/// The workspace's classifier, beside the adapter; built if it is not there.
-fn dbacl() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_BIN_EXE_chess-adapter")).with_file_name("dbacl");
-    if !path.is_file() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "-p", "dbacl", "--bin", "dbacl"])
-            .current_dir(root)
-            .status();
-        if !built.is_ok_and(|s| s.success()) || !path.is_file() {
-            eprintln!("SKIPPED: no dbacl beside the adapter, and it could not be built");
-            return None;
-        }
-    }
-    Some(path)
 }
 
 fn learn(dbacl: &Path, options: &str, category: &Path, text: &Path) {
@@ -203,7 +167,11 @@ fn learn(dbacl: &Path, options: &str, category: &Path, text: &Path) {
 
 #[test]
 fn rules_choose_as_recorded() {
-    let (Some(shared), Some(dbacl)) = (shared(), dbacl()) else { return };
+    let (Some(shared), Some(dbacl)) =
+        (shared("rules_choose_as_recorded"), dbacl("rules_choose_as_recorded"))
+    else {
+        return;
+    };
     let inputs = shared.join("golden/inputs/chess");
     let folder = tempfile::tempdir().expect("a folder");
     let (pairs, sevens) = (folder.path().join("pairs"), folder.path().join("sevens"));
@@ -244,7 +212,7 @@ fn rules_choose_as_recorded() {
 #[test]
 #[ignore = "replays 46,245 games; run it with --release"]
 fn gamelines_of_the_masters_have_the_recorded_hash() {
-    let Some(shared) = shared() else { return };
+    let Some(shared) = shared("gamelines_of_the_masters_have_the_recorded_hash") else { return };
     let packed = shared.join("data/chess/masters-46k.pgn.xz");
     let folder = tempfile::tempdir().expect("a folder");
     let games = Command::new("xz").arg("-dc").arg(packed).output().expect("xz runs").stdout;

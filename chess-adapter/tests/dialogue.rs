@@ -2,12 +2,10 @@
 //! Scripted dialogues in both protocols, with a stand-in for the classifier.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-fn testdata() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata")
-}
+use crate::support::{adapter, fake, testdata};
 
 /// Whether the line fits a pattern in which `*` stands for anything.
 fn fits(pattern: &str, line: &str) -> bool {
@@ -31,7 +29,8 @@ struct Dialogue {
 
 fn read(path: &Path, folder: &Path) -> Dialogue {
     let text = std::fs::read_to_string(path).expect("a dialogue");
-    let fake = testdata().join("fake-dbacl").display().to_string();
+    let fake = fake().display().to_string();
+    let data = testdata("").display().to_string();
     let mut dialogue = Dialogue { args: Vec::new(), sent: String::new(), expected: Vec::new() };
     for line in text.lines() {
         match line.split_at_checked(2).unwrap_or((line, "")) {
@@ -43,7 +42,7 @@ fn read(path: &Path, folder: &Path) -> Dialogue {
                 dialogue.args.extend(args);
             }
             ("> ", sent) => {
-                dialogue.sent.push_str(sent);
+                dialogue.sent.push_str(&sent.replace("DATA/", &data));
                 dialogue.sent.push('\n');
             }
             ("< " | "<", expected) => dialogue.expected.push(expected.to_owned()),
@@ -54,7 +53,7 @@ fn read(path: &Path, folder: &Path) -> Dialogue {
 }
 
 fn hold(dialogue: &Dialogue, line_end: &str) -> Vec<String> {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_chess-adapter"))
+    let mut child = Command::new(adapter())
         .arg("play")
         .args(&dialogue.args)
         .stdin(Stdio::piped())
@@ -89,7 +88,7 @@ fn compare(name: &str, expected: &[String], mut lines: &[String]) {
 #[test]
 fn dialogues_go_as_written() {
     let mut count = 0;
-    for entry in std::fs::read_dir(testdata().join("dialogue")).expect("a folder") {
+    for entry in std::fs::read_dir(testdata("dialogue")).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.extension().is_none_or(|e| e != "txt") {
             continue;

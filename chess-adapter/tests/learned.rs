@@ -1,51 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The whole way with the real classifier: learn from the shipped games, then play, explain, measure.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Command;
 
-fn adapter() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_chess-adapter"))
-}
-
-/// The workspace's classifier, beside the adapter; built if it is not there.
-fn dbacl() -> Option<PathBuf> {
-    let path = adapter().with_file_name("dbacl");
-    if !path.is_file() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "-p", "dbacl", "--bin", "dbacl"])
-            .current_dir(root)
-            .status();
-        if !built.is_ok_and(|s| s.success()) || !path.is_file() {
-            eprintln!("SKIPPED: no dbacl beside the adapter, and it could not be built");
-            return None;
-        }
-    }
-    Some(path)
-}
-
-fn run(args: &[&str]) -> (String, Output) {
-    let output = Command::new(adapter()).args(args).output().expect("the adapter runs");
-    let text = String::from_utf8(output.stdout.clone()).expect("UTF-8");
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    (text, output)
-}
-
-/// The first games of the shipped collection.
-fn some_games(folder: &Path, count: usize) -> String {
-    let all =
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/masters.pgn"));
-    let all = all.expect("the shipped games");
-    let games: Vec<&str> = all.split("[Event ").skip(1).take(count).collect();
-    let path = folder.join("some.pgn");
-    std::fs::write(&path, format!("[Event {}", games.join("[Event "))).expect("written");
-    path.display().to_string()
-}
+use crate::support::{adapter, dbacl, run, script, some_games, testdata};
 
 #[test]
 fn learn_play_explain_measure() {
-    if dbacl().is_none() {
+    if dbacl("learn_play_explain_measure").is_none() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -91,37 +54,22 @@ fn learn_play_explain_measure() {
 
 #[test]
 fn small_tables_grow_until_nothing_is_ignored() {
-    let Some(dbacl) = dbacl() else { return };
+    let Some(dbacl) = dbacl("small_tables_grow_until_nothing_is_ignored") else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let pgn = some_games(folder.path(), 10);
     // A classifier that is told a table too small at first.
-    let script = folder.path().join("small");
+    let small = folder.path().join("small");
     let body = format!(
-        "#!/bin/sh\nset -- $(echo \" $* \" | sed 's/ -H 23 / -h 6 -H 6 /; s/ -H 24 / -H 20 /')\nexec '{}' \"$@\"\n",
+        "set -- $(echo \" $* \" | sed 's/ -H 23 / -h 6 -H 6 /; s/ -H 24 / -H 20 /')\nexec '{}' \"$@\"",
         dbacl.display()
     );
-    std::fs::write(&script, body).expect("written");
-    #[cfg(unix)]
-    {
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&script, mode).expect("set");
-        let models = folder.path().join("m").display().to_string();
-        let (_, output) = run(&[
-            "learn",
-            &pgn,
-            "-o",
-            &models,
-            "--preset",
-            "full",
-            "--dbacl",
-            &script.display().to_string(),
-        ]);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            told.contains("table full") && told.contains("learning again with -H 24"),
-            "{told}"
-        );
-    }
+    script(&small, &body);
+    let models = folder.path().join("m").display().to_string();
+    let small = small.display().to_string();
+    let args = ["learn", &pgn, "-o", &models, "--preset", "full", "--dbacl", &small];
+    let (_, output) = run(&args);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("table full") && told.contains("learning again with -H 24"), "{told}");
 }
 
 #[test]
@@ -155,12 +103,11 @@ fn books_are_made_and_played() {
 
 #[test]
 fn styles_are_learned_and_asked() {
-    if dbacl().is_none() {
+    if dbacl("styles_are_learned_and_asked").is_none() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let pgn =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/masters.pgn").display().to_string();
+    let pgn = testdata("masters.pgn").display().to_string();
     let styles = folder.path().join("styles").display().to_string();
     let (told, _) = run(&[
         "style",

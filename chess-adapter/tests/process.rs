@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The adapter as a process: signals, dying classifiers, closed pipes, long games.
-#![cfg(unix)]
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-fn fake() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/fake-dbacl")
-}
+use crate::support::{adapter, fake, script};
 
 struct Adapter {
     child: Child,
@@ -19,7 +16,7 @@ struct Adapter {
 
 impl Adapter {
     fn start(classifier: &Path, args: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_chess-adapter"))
+        let mut child = Command::new(adapter())
             .args(["play", "--encoding", "half", "--dbacl"])
             .arg(classifier)
             .arg("--white")
@@ -164,9 +161,7 @@ fn a_killed_classifier_comes_back() {
 fn a_hanging_classifier_does_not_delay_quitting() {
     let folder = tempfile::tempdir().expect("a folder");
     let hanging = folder.path().join("hanging");
-    std::fs::write(&hanging, "#!/bin/sh\nexec sleep 100\n").expect("written");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&hanging, mode).expect("set");
+    script(&hanging, "exec sleep 100");
     let mut adapter = Adapter::start(&hanging, &[]);
     adapter.send("xboard\nprotover 2\nnew\nusermove e4\n");
     adapter.wait_for("feature done=1");
@@ -193,9 +188,7 @@ fn a_hanging_classifier_does_not_delay_quitting() {
 fn isready_is_answered_while_thinking() {
     let folder = tempfile::tempdir().expect("a folder");
     let hanging = folder.path().join("hanging");
-    std::fs::write(&hanging, "#!/bin/sh\nexec sleep 100\n").expect("written");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&hanging, mode).expect("set");
+    script(&hanging, "exec sleep 100");
     let mut adapter = Adapter::start(&hanging, &[]);
     adapter.send("uci\nisready\n");
     adapter.wait_for("readyok");

@@ -15,6 +15,8 @@ case $adapter in /*) ;; *) adapter=$PWD/$adapter ;; esac
 case $models in /*) ;; *) models=$PWD/$models ;; esac
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
+# A name of their own tells these engines from others that are running.
+ln -s "$models" "$folder/models" && models=$folder/models
 failed=0
 
 play() { # name, engine 1, engine 2, which of them is ours
@@ -38,6 +40,6 @@ play() { # name, engine 1, engine 2, which of them is ours
 play fairymax "$adapter play $models" fairymax first
 play itself "$adapter play $models" "$adapter play --name second $models" 'first|second'
 sleep 1
-left=$(ps -eo args | grep -F "$models" | grep -v grep | grep -v xboard.sh)
+left=$(ps -eo args | grep -F "$models" | grep -v grep)
 [ -z "$left" ] || { echo "FAIL processes left behind: $left"; failed=1; }
 exit $failed

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Integration tests: the real program, from outside.
+#![cfg(unix)]
+
+mod data;
+mod dialogue;
+mod learned;
+mod process;
+mod programs;
+mod support;

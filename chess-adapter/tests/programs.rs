@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Games through other people's programs: python-chess, and a real xboard against fairymax and itself.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::support::{adapter, dbacl, run, skip, some_games};
+
+/// A small model folder of the default preset, learned once.
+fn models(test: &str) -> Option<String> {
+    static LEARNED: OnceLock<tempfile::TempDir> = OnceLock::new();
+    dbacl(test)?;
+    let folder = LEARNED.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pgn = some_games(folder.path(), 80);
+        run(&["learn", &pgn, "-o", &folder.path().join("models").display().to_string()]);
+        folder
+    });
+    Some(folder.path().join("models").display().to_string())
+}
+
+/// Runs a script of this folder; what it printed, or nothing if it could not be made here.
+fn drive(test: &str, command: &mut Command) -> Option<String> {
+    let output = command.output().expect("the script starts");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}{complaint}");
+    if let Some(reason) = told.strip_prefix("SKIPPED: ") {
+        skip(test, reason.trim_end());
+        return None;
+    }
+    Some(told)
+}
+
+/// A Python that has python-chess: that of `make setup`, else the system's.
+fn python() -> PathBuf {
+    let own = adapter().parent().and_then(Path::parent).map(|t| t.join("python/bin/python3"));
+    own.filter(|path| path.exists()).unwrap_or_else(|| PathBuf::from("python3"))
+}
+
+fn here(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+#[test]
+fn python_chess_finds_every_move_legal() {
+    let test = "python_chess_finds_every_move_legal";
+    let Some(models) = models(test) else { return };
+    if !Command::new(python()).arg("--version").output().is_ok_and(|o| o.status.success()) {
+        return skip(test, "no python3");
+    }
+    let mut command = Command::new(python());
+    command.arg(here("drive.py")).arg(adapter()).arg(models).arg("10");
+    let Some(told) = drive(test, &mut command) else { return };
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines.len(), 2, "{told}");
+    for (line, protocol) in lines.iter().zip(["uci", "xboard"]) {
+        assert!(line.starts_with(&format!("{protocol}: 20 games, ")), "{told}");
+    }
+}
+
+#[test]
+fn xboard_plays_matches_to_a_clean_end() {
+    let test = "xboard_plays_matches_to_a_clean_end";
+    let Some(models) = models(test) else { return };
+    let mut command = Command::new(here("xboard.sh"));
+    command.arg(adapter()).arg(models).arg("2");
+    let Some(told) = drive(test, &mut command) else { return };
+    assert!(told.contains("fairymax: 2 games") && told.contains("itself: 2 games"), "{told}");
+}
