@@ -50,6 +50,11 @@ impl Count {
         -((points + 1.0) / (f64::from(self.games()) + 2.0)).log2()
     }
 
+    /// The same games as the other side saw them.
+    pub const fn turned(self) -> Self {
+        Self { wins: self.losses, draws: self.draws, losses: self.wins }
+    }
+
     /// Adds the games of another count.
     pub const fn merge(&mut self, other: Self) {
         self.wins += other.wins;

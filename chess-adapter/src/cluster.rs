@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use shakmaty::{Bitboard, Board, Chess, Color, Position, Role};
+use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, Move, Position, Role, Square};
 
 use crate::book::{BookMove, Count, Counter, pack, unpack};
 use crate::game::position_key;
@@ -20,6 +20,10 @@ use crate::prepare::{GameSink, Gameline};
 const MAGIC: &str = "# chess clusters 1";
 /// Half-moves whose positions are grouped.
 pub const PLIES: usize = 40;
+/// Children of a position that take part when branches are compared.
+const CHILDREN: usize = 16;
+/// Half-moves through which branches are compared.
+const BRANCH: usize = 5;
 /// The largest group that is clustered whole; of larger ones the most played positions are.
 const MAX_GROUP: usize = 256;
 
@@ -67,7 +71,7 @@ fn skeleton(board: &Board, turn: Color, pieces: &Pieces) -> Skeleton {
 /// Positions that stand for one another, and what was played in them.
 #[derive(Clone, Debug, PartialEq)]
 struct Cluster {
-    members: Vec<Pieces>,
+    members: Vec<(Pieces, Board)>,
     moves: Vec<(u16, Count)>,
 }
 
@@ -76,6 +80,48 @@ struct Cluster {
 pub struct Clusters {
     reach: usize,
     groups: HashMap<Skeleton, Vec<Cluster>>,
+    /// Where the cluster of a known position stands in `groups`.
+    nodes: HashMap<(Board, Color), (Skeleton, usize)>,
+}
+
+/// A move's decisive balance and the board after it, best first.
+type Branch = Vec<(f64, Board)>;
+
+/// The board after a packed move that was legal: castling is the king taking its own rook.
+fn board_after(board: &Board, packed: u16) -> Board {
+    let mut after = board.clone();
+    let square = |bits: u16| Square::new(u32::from(bits & 63));
+    let (to, from) = (square(packed), square(packed >> 6));
+    let Some(piece) = after.remove_piece_at(from) else { return after };
+    let rook = piece.color.rook();
+    if piece.role == Role::King && board.piece_at(to) == Some(rook) {
+        let side = CastlingSide::from_king_side(to > from);
+        after.discard_piece_at(to);
+        after.set_piece_at(Square::from_coords(side.king_to_file(), from.rank()), piece);
+        after.set_piece_at(Square::from_coords(side.rook_to_file(), from.rank()), rook);
+        return after;
+    }
+    if piece.role == Role::Pawn && to.file() != from.file() && board.piece_at(to).is_none() {
+        after.discard_piece_at(Square::from_coords(to.file(), from.rank()));
+    }
+    let role = match packed >> 12 {
+        1 => Role::Knight,
+        2 => Role::Bishop,
+        3 => Role::Rook,
+        4 => Role::Queen,
+        _ => piece.role,
+    };
+    after.set_piece_at(to, role.of(piece.color));
+    after
+}
+
+fn best_first(mut children: Vec<(Count, Board)>) -> Branch {
+    children.sort_by(|(a, _), (b, _)| {
+        let by_balance = b.decisive_balance().total_cmp(&a.decisive_balance());
+        by_balance.then(b.games().cmp(&a.games()))
+    });
+    children.truncate(CHILDREN);
+    children.into_iter().map(|(count, board)| (count.decisive_balance(), board)).collect()
 }
 
 /// Collects the boards of positions that a counter has seen often enough: the second pass over the games.
@@ -197,7 +243,7 @@ impl Clusters {
             lines.next().and_then(|l| l.strip_prefix(MAGIC)).context("not a file of clusters")?;
         let reach =
             head.split(':').next().unwrap_or_default().trim().parse().context("no distance")?;
-        let mut clusters = Self { reach, groups: HashMap::new() };
+        let mut clusters = Self { reach, groups: HashMap::new(), nodes: HashMap::new() };
         let mut open: Option<(Skeleton, Cluster)> = None;
         for line in lines {
             let bad = || format!("bad line {line:?}");
@@ -212,7 +258,7 @@ impl Clusters {
                     let pieces = Pieces::of(&board);
                     let skeleton = skeleton(&board, turn, &pieces);
                     let new = || (skeleton, Cluster { members: Vec::new(), moves: Vec::new() });
-                    open.get_or_insert_with(new).1.members.push(pieces);
+                    open.get_or_insert_with(new).1.members.push((pieces, board));
                 }
                 "m" => {
                     let numbers: Vec<&str> = rest.split(' ').collect();
@@ -235,20 +281,73 @@ impl Clusters {
 
     fn file(&mut self, cluster: Option<(Skeleton, Cluster)>) {
         if let Some((skeleton, cluster)) = cluster {
-            self.groups.entry(skeleton).or_default().push(cluster);
+            let turn = Color::from_white(skeleton.white_to_move);
+            let group = self.groups.entry(skeleton).or_default();
+            for (_, board) in &cluster.members {
+                self.nodes.insert((board.clone(), turn), (skeleton, group.len()));
+            }
+            group.push(cluster);
         }
     }
 
-    /// The legal moves of the nearest cluster within reach; clusters equally near are told apart by their games.
+    fn cluster_of(&self, board: &Board, turn: Color) -> Option<&Cluster> {
+        let (skeleton, place) = self.nodes.get(&(board.clone(), turn))?;
+        self.groups.get(skeleton)?.get(*place)
+    }
+
+    /// What was played in a known position, or in those that stand for it; nothing is known of others.
+    fn branch(&self, board: &Board, turn: Color) -> Branch {
+        let moves = self.cluster_of(board, turn).map(|c| c.moves.as_slice()).unwrap_or_default();
+        best_first(moves.iter().map(|(m, count)| (*count, board_after(board, *m))).collect())
+    }
+
+    /// The moves that lead from an unknown position to known ones.
+    fn branch_of_unknown(&self, position: &Chess) -> Branch {
+        let known = |m: Move| {
+            let mut after = position.clone();
+            after.play_unchecked(m);
+            let mut sum = Count::default();
+            for (_, count) in &self.cluster_of(after.board(), after.turn())?.moves {
+                sum.merge(*count);
+            }
+            Some((sum.turned(), after.board().clone()))
+        };
+        best_first(position.legal_moves().into_iter().filter_map(known).collect())
+    }
+
+    /// How much two branches differ, child by child in their order: the difference of the balances, and that of what
+    /// follows, `depth` half-moves deep. A missing child has balance 0 and nothing after it.
+    fn branch_distance(&self, a: &Branch, b: &Branch, turn: Color, depth: usize) -> f64 {
+        let pairs = (0..a.len().max(b.len())).map(|at| (a.get(at), b.get(at)));
+        let balance = |child: Option<&(f64, Board)>| child.map_or(0.0, |(balance, _)| *balance);
+        let mut sum = 0.0;
+        for (one, other) in pairs {
+            sum += (balance(one) - balance(other)).abs();
+            if depth > 1 {
+                let next = |child: Option<&(f64, Board)>| {
+                    child.map_or_else(Branch::new, |(_, board)| self.branch(board, turn))
+                };
+                sum += self.branch_distance(&next(one), &next(other), turn.other(), depth - 1);
+            }
+        }
+        sum
+    }
+
+    /// The legal moves of the nearest cluster within reach; of clusters equally near that whose best known member has
+    /// the most similar branch, then the one with more games.
     pub fn suggestions(&self, position: &Chess) -> Vec<BookMove> {
         let pieces = Pieces::of(position.board());
         let skeleton = skeleton(position.board(), position.turn(), &pieces);
         let near = self.groups.get(&skeleton).into_iter().flatten().filter_map(|cluster| {
-            let distance = cluster.members.iter().map(|m| m.distance(&pieces)).max()?;
-            let games: u32 = cluster.moves.iter().map(|(_, c)| c.games()).sum();
-            (distance <= self.reach).then_some((distance, std::cmp::Reverse(games), cluster))
+            let distance = cluster.members.iter().map(|(m, _)| m.distance(&pieces)).max()?;
+            (distance <= self.reach).then_some((distance, cluster))
         });
-        let Some((_, _, cluster)) = near.min_by_key(|(distance, games, _)| (*distance, *games))
+        let mut near: Vec<(usize, &Cluster)> = near.collect();
+        let Some(nearest) = near.iter().map(|(distance, _)| *distance).min() else {
+            return Vec::new();
+        };
+        near.retain(|(distance, _)| *distance == nearest);
+        let Some(cluster) = self.most_similar(position, near.iter().map(|(_, c)| *c).collect())
         else {
             return Vec::new();
         };
@@ -257,6 +356,22 @@ impl Clusters {
             Some(BookMove { m, weight: f64::from(count.games()), count: Some(count) })
         };
         cluster.moves.iter().filter_map(legal).collect()
+    }
+
+    fn most_similar<'a>(&self, position: &Chess, near: Vec<&'a Cluster>) -> Option<&'a Cluster> {
+        if near.len() < 2 {
+            return near.into_iter().next();
+        }
+        let turn = position.turn();
+        let ours = self.branch_of_unknown(position);
+        let rated = near.into_iter().filter_map(|cluster| {
+            let theirs = self.branch(&cluster.members.first()?.1, turn);
+            let distance = self.branch_distance(&ours, &theirs, turn.other(), BRANCH);
+            let games: u32 = cluster.moves.iter().map(|(_, c)| c.games()).sum();
+            Some((distance, games, cluster))
+        });
+        let closer = rated.min_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        closer.map(|(_, _, cluster)| cluster)
     }
 }
 
@@ -279,6 +394,24 @@ mod tests {
         ];
         for (a, b, distance) in rows {
             assert_eq!(pieces(a).distance(&pieces(b)), distance, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn boards_follow_packed_moves() {
+        let rows = [
+            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "a legal castling"),
+            ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "en passant"),
+            ("1n2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "promotions"),
+            ("r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1", "the other side"),
+        ];
+        for (fen, name) in rows {
+            let position = read_fen(fen).expect("good FEN");
+            for m in position.legal_moves() {
+                let mut after = position.clone();
+                after.play_unchecked(m);
+                assert_eq!(&board_after(position.board(), pack(m)), after.board(), "{name} {m}");
+            }
         }
     }
 
@@ -326,5 +459,16 @@ mod tests {
         let far = read_fen("4k3/8/8/8/8/8/8/4K3 w - - 0 1").expect("good");
         assert!(clusters.suggestions(&far).is_empty());
         assert!(Clusters::from_text("junk").is_err());
+        // Five half-moves with one child each, which always won or always lost, against nothing known.
+        let single = Clusters::from_text(&to_text(&counter, &collector, 2, 0)).expect("good text");
+        let known = single.branch(Chess::default().board(), Color::White);
+        let unknown = single.branch(far.board(), Color::White);
+        let distance = |a, b, depth| single.branch_distance(a, b, Color::Black, depth);
+        assert_eq!(distance(&known, &known, BRANCH), 0.0);
+        for depth in [1, 3, BRANCH] {
+            let expected = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0][depth];
+            assert_eq!(distance(&known, &unknown, depth), expected, "{depth}");
+            assert_eq!(distance(&unknown, &known, depth), expected, "{depth}");
+        }
     }
 }

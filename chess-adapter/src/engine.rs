@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, Error, Result};
 use shakmaty::{Chess, Color, Move, Position};
 
-use crate::book::{self, Book, BookMove};
+use crate::book::{self, Book, BookMove, Count};
 use crate::choose::{self, Scored};
 use crate::classifier::Program;
 use crate::cluster::Clusters;
@@ -319,6 +319,7 @@ impl Engine {
         let turn = self.game.turn();
         let voice = self.voices[index(turn)].as_mut().ok_or(Trouble::NoModel(turn))?;
         let mut scores = voice.scores(&self.game, &completions)?;
+        let mut is_ahead = false;
         if reply_depth > 0 && voice.reads_half_moves() {
             let ahead = look_ahead(
                 voice,
@@ -328,9 +329,13 @@ impl Engine {
                 &self.stop,
             )?;
             scores = ahead.unwrap_or(scores);
+            is_ahead = true;
         }
         if self.settings.book_weight > 0.0 {
-            let known = self.suggestions();
+            let mut known = self.suggestions();
+            if is_ahead {
+                self.add_positions_met(&completions, &mut known);
+            }
             book::adjust(&known, &completions, self.settings.book_weight, &mut scores);
         }
         let mut list: Vec<Scored> = completions
@@ -457,6 +462,27 @@ impl Engine {
         match &self.clusters {
             Some(clusters) if known.is_empty() => clusters.suggestions(self.game.position()),
             _ => known,
+        }
+    }
+
+    /// Completions that lead to positions of the book by moves it does not know: what was played there, turned round.
+    fn add_positions_met(&self, completions: &[Completion], known: &mut Vec<BookMove>) {
+        let Some(book) = &self.book else { return };
+        for completion in completions {
+            if known.iter().any(|b| b.m == completion.m) {
+                continue;
+            }
+            let mut after = self.game.position().clone();
+            after.play_unchecked(completion.m);
+            let counts = book.moves(&after).into_iter().filter_map(|reply| reply.count);
+            let sum = counts.fold(Count::default(), |mut sum, count| {
+                sum.merge(count);
+                sum
+            });
+            if sum.games() > 0 {
+                let weight = f64::from(sum.games());
+                known.push(BookMove { m: completion.m, weight, count: Some(sum.turned()) });
+            }
         }
     }
 
