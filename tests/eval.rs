@@ -224,8 +224,33 @@ fn browser() -> Option<&'static str> {
     found
 }
 
+/// A page about six categories.
+fn page_of_many(place: &Path) -> String {
+    let mut lines = String::new();
+    for number in 0..240 {
+        let (kind, word) = (number % 6, number * 7919 % 101);
+        let theme = "sails oats chess pipes ferns stars".split(' ').nth(kind).expect("six words");
+        lines +=
+            &format!("<{theme}> & co\t{theme} and {theme} of {word} with common words {number}\n");
+    }
+    fs::write(place.join("many.tsv"), lines).expect("written");
+    let args = ["many.tsv", "-k", "3", "--html", "page.html", "-s", "words: -e alnum"];
+    text(&run(place, EVAL, &args));
+    fs::read_to_string(place.join("page.html")).expect("a page")
+}
+
 #[test]
 fn page_opens_in_a_browser() {
+    opens_in_a_browser(page);
+}
+
+#[test]
+fn page_of_many_categories_opens_in_a_browser() {
+    opens_in_a_browser(page_of_many);
+}
+
+/// Opens a page, which is made in a folder, and looks at it in light and dark.
+fn opens_in_a_browser(page: fn(&Path) -> String) {
     let Some(browser) = browser() else { return };
     let place = tempfile::tempdir().expect("a temporary folder");
     let place = place.path();
