@@ -132,7 +132,7 @@ impl Player for UciPlayer {
 
 /// How long an XBoard engine may take for its features and for a move.
 const FEATURE_PATIENCE: Duration = Duration::from_secs(3);
-const MOVE_PATIENCE: Duration = Duration::from_mins(5);
+const MOVE_PATIENCE: Duration = Duration::from_secs(300);
 
 /// Any engine that speaks the XBoard protocol, version 1 or 2.
 pub struct XboardPlayer {

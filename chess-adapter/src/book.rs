@@ -51,6 +51,7 @@ impl Count {
     }
 
     /// The same games as the other side saw them.
+    #[must_use]
     pub const fn turned(self) -> Self {
         Self { wins: self.losses, draws: self.draws, losses: self.wins }
     }
