@@ -248,8 +248,19 @@ pub struct Options {
 ///
 /// No game could be used, the classifier fails, or files cannot be written.
 pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
+    let text = options.output.join("text");
+    let learned = learn_from(options, program, &text);
+    if !options.keep_text {
+        let removed = std::fs::remove_dir_all(&text);
+        if learned.is_ok() {
+            removed.with_context(|| format!("cannot remove {}", text.display()))?;
+        }
+    }
+    learned
+}
+
+fn learn_from(options: &Options, program: &Program, text: &Path) -> Result<Statistics> {
     let folder = &options.output;
-    let text = folder.join("text");
     let sides = [Color::White, Color::Black].map(|color| plans(options.preset, color));
     let all = || sides.iter().flatten();
     let documents: Vec<Document> = all().map(|p| p.document).collect();
@@ -274,7 +285,7 @@ pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
     if all().any(|p| p.parts.iter().any(|(_, _, phase)| phase.is_some())) {
         wanted.phases = Some(6);
     }
-    let mut files = TextFiles::create(&text, &wanted)?;
+    let mut files = TextFiles::create(text, &wanted)?;
     let mut statistics = Statistics::default();
     prepare::read_files(&options.pgn, &wanted, &mut statistics, &mut [&mut files])?;
     files.finish()?;
@@ -283,13 +294,13 @@ pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
     }
     let lessons: BTreeSet<Lesson> =
         all().flat_map(|p| p.parts.iter().map(|(l, _, _)| l.clone())).collect();
-    run_lessons(lessons.into_iter().collect(), &text, folder, options.jobs, program)?;
+    run_lessons(lessons.into_iter().collect(), text, folder, options.jobs, program)?;
     let fits: BTreeSet<Vec<Lesson>> = all()
         .filter(|p| p.refit)
         .map(|p| p.parts.iter().map(|(l, _, _)| l.clone()).collect())
         .collect();
     for lessons in fits {
-        refit(&lessons, &text, folder, program)?;
+        refit(&lessons, text, folder, program)?;
     }
     let template = folder.join(TEMPLATE);
     match &options.template_text {
@@ -318,10 +329,6 @@ pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
         black,
     };
     manifest.write(folder)?;
-    if !options.keep_text {
-        std::fs::remove_dir_all(&text)
-            .with_context(|| format!("cannot remove {}", text.display()))?;
-    }
     Ok(statistics)
 }
 

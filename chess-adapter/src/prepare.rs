@@ -377,7 +377,38 @@ impl Progress {
     }
 }
 
-type Out = BufWriter<File>;
+/// A file that is written; its errors name it.
+struct Out {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl Out {
+    fn create(path: PathBuf) -> io::Result<Self> {
+        match File::create(&path) {
+            Ok(file) => Ok(Self { path, file: BufWriter::with_capacity(1 << 16, file) }),
+            Err(error) => Err(Self::named(&path, &error)),
+        }
+    }
+
+    fn named(path: &Path, error: &io::Error) -> io::Error {
+        io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes).map_err(|error| Self::named(&self.path, &error))
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes).map_err(|error| Self::named(&self.path, &error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush().map_err(|error| Self::named(&self.path, &error))
+    }
+}
 
 /// Writes gamelines and training sets into a folder.
 pub struct TextFiles {
@@ -419,12 +450,8 @@ impl TextFiles {
     pub fn create(folder: &Path, options: &Options) -> Result<Self> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make {}", folder.display()))?;
-        let open = |name: &str| -> Result<Out> {
-            let path = folder.join(format!("{name}.txt"));
-            let file =
-                File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-            Ok(BufWriter::with_capacity(1 << 16, file))
-        };
+        let open =
+            |name: &str| -> Result<Out> { Ok(Out::create(folder.join(format!("{name}.txt")))?) };
         let [a, b, c, d] = TrainingSet::ALL.map(|set| open(set.as_str()));
         let mut encoded = Vec::new();
         let mut phased = Vec::new();

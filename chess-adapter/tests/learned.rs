@@ -73,6 +73,26 @@ fn small_tables_grow_until_nothing_is_ignored() {
 }
 
 #[test]
+fn a_failed_lesson_is_told_and_leaves_no_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pgn = some_games(folder.path(), 10);
+    let failing = folder.path().join("failing");
+    script(&failing, "echo 'no space left' >&2; exit 1");
+    let models = folder.path().join("m");
+    let output = Command::new(adapter())
+        .args(["learn", &pgn, "--preset", "full", "-o"])
+        .arg(&models)
+        .arg("--dbacl")
+        .arg(&failing)
+        .output()
+        .expect("the adapter runs");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("no space left") && told.contains("could not learn"), "{told}");
+    assert!(!models.join("text").exists() && !models.join("manifest.json").exists());
+}
+
+#[test]
 fn books_are_made_and_played() {
     let folder = tempfile::tempdir().expect("a folder");
     let pgn = some_games(folder.path(), 200);
