@@ -103,10 +103,10 @@ pub fn looks_like_move(word: &[u8]) -> bool {
 
 fn normalise(word: &[u8], text: &mut [u8; 16]) -> Result<usize, WordError> {
     let mut word = word;
-    for ending in [&b"e.p."[..], b"ep"] {
-        word = word.strip_suffix(ending).unwrap_or(word);
-    }
-    while let [rest @ .., b'+' | b'#' | b'!' | b'?' | b'='] = word {
+    while let [rest @ .., b'+' | b'#' | b'!' | b'?' | b'=']
+    | [rest @ .., b'e', b'.', b'p', b'.']
+    | [rest @ .., b'e', b'p'] = word
+    {
         word = rest;
     }
     if matches!(word, b"--" | b"Z0" | b"0000" | b"null" | b"<>") {
@@ -243,7 +243,11 @@ mod tests {
             (castle, &["O-O-O", "0-0-0", "e1c1"], "O-O-O"),
             (promote, &["a8=Q", "a8Q", "a8(Q)", "a7a8q", "a8=Q+", "a8Q#", "a7a8Q"], "a8=Q"),
             (promote, &["axb8=N", "axb8N", "axb8(N)", "a7xb8=N", "a7b8n"], "axb8=N"),
-            (passant, &["exd6", "exd6e.p.", "e5d6", "exd6ep", "e5xd6!"], "exd6"),
+            (
+                passant,
+                &["exd6", "exd6e.p.", "e5d6", "exd6ep", "exd6e.p.!", "exd6!?e.p.+", "e5xd6!"],
+                "exd6",
+            ),
             (start, &["Nf3", "Ng1f3", "Ngf3", "N1f3", "g1f3", "Nf3++", "Nf3?!"], "Nf3"),
             (start, &["e4", "e2e4", "E2E4"], "e4"),
         ];
