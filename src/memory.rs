@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Hints to the processor and the system about memory that will be needed; they change no result.
+//! Memory that will be needed: whether there is enough, and hints to the processor and the system,
+//! which change no result.
 //!
 //! Beside the memory map of categories this is the one module with `unsafe`: learning 3.5 million
 //! words takes about a tenth less time for `-w 2` and `-w 3` with it (docs/performance.md).
@@ -17,6 +18,23 @@ pub fn prefetch<T>(slice: &[T], at: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (slice, at);
+}
+
+/// Whether the system has so many bytes to give; also where it does not say how many it has. A
+/// system that promises more memory than it has ends the process that takes it at its word.
+pub fn is_available(bytes: u64) -> bool {
+    /// What is not worth asking for.
+    const LITTLE: u64 = 1 << 28;
+    if bytes < LITTLE {
+        return true;
+    }
+    let Ok(text) = std::fs::read_to_string("/proc/meminfo") else { return true };
+    let kilobytes = |name: &str| -> Option<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().strip_suffix(" kB")?.parse().ok()
+    };
+    let free = kilobytes("MemAvailable:");
+    free.is_none_or(|free| bytes / 1024 <= free + kilobytes("SwapFree:").unwrap_or(0))
 }
 
 /// Asks for large pages behind the memory of `vector`, which is about to be filled.
@@ -37,4 +55,17 @@ pub fn prefer_large_pages<T>(vector: &Vec<T>) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = vector;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_little_is_always_there_and_a_world_never() {
+        assert!(is_available(0) && is_available(1 << 20));
+        if std::path::Path::new("/proc/meminfo").exists() {
+            assert!(!is_available(1 << 60));
+        }
+    }
 }

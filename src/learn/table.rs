@@ -3,7 +3,7 @@
 //!
 //! The order of slots is part of the result: sums of the fit run over it and the file holds it.
 
-use crate::memory::{prefer_large_pages, prefetch};
+use crate::memory::{is_available, prefer_large_pages, prefetch};
 use crate::token::id::FeatureId;
 
 /// Largest number of bits of a table's size.
@@ -132,6 +132,9 @@ pub struct Table {
     spreads: Vec<Spread>,
 }
 
+/// Memory that a slot takes, with what the fit needs of it.
+const BYTES_A_SLOT: usize = 23;
+
 /// Slots that a long search passes at once.
 const BLOCK: usize = 8;
 
@@ -146,6 +149,13 @@ impl Table {
         let spreads = if spreads { vec![Spread::default(); size] } else { Vec::new() };
         // Zeros come from the system as they are needed.
         Self { bits, slots: vec![[0; 2]; size], makings: vec![[0; 2]; size], spreads }
+    }
+
+    /// Whether there is memory for a table of 2^`bits` slots, and for its fit.
+    pub fn fits_in_memory(bits: u8) -> bool {
+        bits <= MAX_BITS
+            && is_available((BYTES_A_SLOT as u64) << bits)
+            && Vec::<Cell>::new().try_reserve_exact(1 << bits).is_ok()
     }
 
     /// The table with these slots, a power of two of them; `spreads` is as long or empty.
@@ -374,7 +384,8 @@ impl Table {
         let old_size = self.slots.len();
         let new_size = old_size * 2;
         let has_spreads = !self.spreads.is_empty();
-        let has_memory = self.slots.try_reserve_exact(old_size).is_ok()
+        let has_memory = is_available((old_size * BYTES_A_SLOT) as u64)
+            && self.slots.try_reserve_exact(old_size).is_ok()
             && self.makings.try_reserve_exact(old_size).is_ok()
             && (!has_spreads || self.spreads.try_reserve_exact(old_size).is_ok());
         if !has_memory {

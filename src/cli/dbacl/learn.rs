@@ -20,7 +20,7 @@ use crate::learn::count::{Counted, Counter};
 use crate::learn::online::{self, DumpFault, RunFlags};
 use crate::learn::reference::Reference;
 use crate::learn::state::LearningState;
-use crate::learn::table::Cell;
+use crate::learn::table::Table;
 use crate::learn::{LearnSettings, Preload, Progress, finish};
 use crate::model::digram::{DigramTable, FIRST, SYMBOLS};
 use crate::model::settings::ModelOption;
@@ -348,7 +348,7 @@ fn initial_state(
     output: &mut Output,
 ) -> Result<LearningState, Failure> {
     // Asked for first, because a table that cannot be had would end the process.
-    if Vec::<Cell>::new().try_reserve_exact(1 << settings.bits).is_err() {
+    if !Table::fits_in_memory(settings.bits) {
         let text = format!("not enough memory for 2^{} features (-h)", settings.bits);
         return Err(Failure::new(Kind::Internal, text));
     }
