@@ -43,6 +43,7 @@ check:
 bench: release
 	@benches/run.sh $(BIN)
 	@benches/mail.sh $(BIN)
+	@benches/scale.sh $(BIN)
 
 fuzz:
 	@.ci/need-cargo $(CARGO)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The recorded inputs and results: gamelines, encodings, completions, descriptions, choices.
 //!
-//! Small ones are kept in `testdata/`; the larger ones are used when the project's shared folder is beside the
-//! checkout, and SKIPPED otherwise.
+//! They are kept in `testdata/`, here and beside the recorded cases; only the masters' games are used where the
+//! project's shared folder is beside the checkout, and SKIPPED otherwise.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -17,7 +17,7 @@ use chess_adapter::models::Document;
 use chess_adapter::notation::{self, Spelling};
 use shakmaty::Chess;
 
-use crate::support::{adapter, dbacl, read, shared, testdata};
+use crate::support::{adapter, dbacl, read, recorded, shared, testdata};
 
 fn prepare(args: &[&str], input: &[u8], folder: &Path) -> String {
     let mut child = Command::new(adapter())
@@ -104,10 +104,9 @@ fn position(name: &str) -> Game {
 
 #[test]
 fn completions_are_those_recorded() {
-    let Some(shared) = shared("completions_are_those_recorded") else { return };
     let names = ["open", "castle", "promotion", "captures", "mate", "mid-white", "long", "first"];
     for name in names {
-        let path = shared.join(format!("golden/inputs/chess/complete-{name}.txt"));
+        let path = recorded().join(format!("complete-{name}.txt"));
         let expected: Vec<String> =
             read(&path).lines().map(|l| l.trim_start().to_owned()).collect();
         let game = position(name);
@@ -140,15 +139,14 @@ fn descriptions_are_those_recorded() {
 
 #[test]
 fn small_collection_is_split_as_recorded() {
-    let Some(shared) = shared("small_collection_is_split_as_recorded") else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    let games = shared.join("golden/inputs/chess/masters-small.pgn");
+    let games = recorded().join("masters-small.pgn");
     let games = std::fs::read(games).expect("the games");
     prepare(&["--encodings", "full"], &games, folder.path());
     for set in
         ["WhiteWin", "BlackWin", "WhiteWinDraw", "BlackWinDraw", "WhiteWin-full", "BlackWin-full"]
     {
-        let expected = read(&shared.join(format!("golden/inputs/chess/{set}.txt")));
+        let expected = read(&recorded().join(format!("{set}.txt")));
         let written = read(&folder.path().join(format!("{set}.txt")));
         assert!(written.starts_with(&expected), "{set}");
     }
@@ -167,12 +165,8 @@ fn learn(dbacl: &Path, options: &str, category: &Path, text: &Path) {
 
 #[test]
 fn rules_choose_as_recorded() {
-    let (Some(shared), Some(dbacl)) =
-        (shared("rules_choose_as_recorded"), dbacl("rules_choose_as_recorded"))
-    else {
-        return;
-    };
-    let inputs = shared.join("golden/inputs/chess");
+    let Some(dbacl) = dbacl("rules_choose_as_recorded") else { return };
+    let inputs = recorded();
     let folder = tempfile::tempdir().expect("a folder");
     let (pairs, sevens) = (folder.path().join("pairs"), folder.path().join("sevens"));
     learn(&dbacl, "-e alnum -w 2 -H 20", &pairs, &inputs.join("BlackWinDraw.txt"));

@@ -31,7 +31,12 @@ pub fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The project's recorded inputs: the folder that `DBACL_SHARED` names, or the one beside the checkout.
+/// The recorded inputs that the repository carries.
+pub fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/golden/inputs/chess")
+}
+
+/// The masters' games and what was recorded of them: the folder that `DBACL_SHARED` names, or the one beside the checkout.
 pub fn shared(test: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
     let named = std::env::var_os("DBACL_SHARED").map(PathBuf::from);
