@@ -3,6 +3,7 @@
 
 use super::header::{Header, HeaderFault, ParsedHeader};
 use super::layout::{DIGRAM_BYTES, SLOT_BYTES, WEIGHT_BYTES};
+use crate::memory::prefetch;
 use crate::model::digram::{LENGTH_ROW, SYMBOLS, clip};
 use crate::numeric::quantize::QuantWeight;
 use crate::token::BOUNDARY;
@@ -119,11 +120,13 @@ impl<D: AsRef<[u8]>> Category<D> {
         }
     }
 
-    /// Brings the home slots of `ids` near the processor; the result means nothing.
-    pub fn touch(&self, ids: impl Iterator<Item = FeatureId>) -> u32 {
+    /// Asks for the memory where the searches for `ids` begin.
+    #[inline]
+    pub fn prefetch(&self, ids: impl Iterator<Item = FeatureId>) {
         let bytes = self.bytes.as_ref();
-        let home = |id: FeatureId| self.slots + (id.0 as usize & self.mask) * SLOT_BYTES;
-        ids.fold(0, |sum, id| sum ^ u32::from(bytes[home(id)]))
+        for id in ids {
+            prefetch(bytes, self.slots + (id.0 as usize & self.mask) * SLOT_BYTES);
+        }
     }
 
     /// The stored digram weights, in row order.

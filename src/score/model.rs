@@ -149,11 +149,11 @@ impl Model {
         }
     }
 
-    /// Brings the home slots of `ids` near the processor; the result means nothing.
-    pub fn touch(&self, ids: impl Iterator<Item = FeatureId>) -> u32 {
-        match &self.weights {
-            Weights::File(category) => category.touch(ids),
-            Weights::Random => 0,
+    /// Asks for the memory where the searches for `ids` begin.
+    #[inline]
+    pub fn prefetch(&self, ids: impl Iterator<Item = FeatureId>) {
+        if let Weights::File(category) = &self.weights {
+            category.prefetch(ids);
         }
     }
 

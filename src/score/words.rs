@@ -189,7 +189,7 @@ impl Scorer {
         let medium = line.words().first().map_or(Medium::TEXT, |&t| words.lexicon.medium(t));
         line.hash(medium);
         for model in self.models() {
-            std::hint::black_box(model.touch(line.ids().iter().copied()));
+            model.prefetch(line.ids().iter().copied());
         }
         for (_, position) in line.positions() {
             for order in position.orders() {
@@ -315,7 +315,7 @@ impl Scorer {
         // All look-ups wait for memory together.
         for model in self.models() {
             let ids = uses[known..].iter().map(|&(id, _)| id);
-            std::hint::black_box(model.touch(ids));
+            model.prefetch(ids);
         }
         for (term, &(id, _)) in uses.iter().enumerate().skip(known) {
             let term = TermId(u32::try_from(term).expect("terms are numbered in 32 bits"));
