@@ -7,13 +7,14 @@ DESTDIR ?=
 BIN = $(or $(CARGO_TARGET_DIR),target)/release
 PROGRAMS = dbacl dbacl-eval bayesol mailinspect hypex mailcross mailtoe mailfoot chess-adapter
 
-.PHONY: help demo test check bench chess-report fuzz signature install release setup test-spark
+.PHONY: help demo test check bench instructions chess-report fuzz signature install release setup test-spark
 
 help:
 	@echo 'make demo       learn three authors, classify pages that were not learned'
 	@echo 'make test       all tests, with what they need from the system'
 	@echo 'make check      formatting, lints, documentation and all tests; offline'
 	@echo 'make bench      speed and memory of whole programs'
+	@echo 'make instructions  instructions of fixed tasks, beside the recorded ones'
 	@echo 'make fuzz       each fuzz target for a short time'
 	@echo 'make signature  one hash over the outputs for a fixed corpus'
 	@echo 'make test-spark learn and classify on an Apache Spark of this machine'
@@ -44,6 +45,10 @@ bench: release
 	@benches/run.sh $(BIN)
 	@benches/mail.sh $(BIN)
 	@benches/scale.sh $(BIN)
+
+# Fails if a fixed task takes a twentieth more instructions than recorded.
+instructions: release
+	@benches/instructions.sh $(BIN)
 
 fuzz:
 	@.ci/need-cargo $(CARGO)

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Instructions that fixed tasks take, beside the recorded ones: unlike time they repeat on a busy machine.
+#
+#   instructions.sh BIN            exit status 1 if a task takes a twentieth more than recorded
+#   instructions.sh BIN --record   writes benches/instructions.txt anew
+#
+# Needs valgrind. The figures are those of a release build on x86-64; a new compiler may move them.
+set -eu
+bin=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")/.." && pwd)
+record=$here/benches/instructions.txt
+if ! command -v valgrind >/dev/null; then
+  echo 'SKIPPED: valgrind is not installed'
+  exit 0
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT INT TERM
+find "$here/testdata/demo" -name '*.txt' | sort | xargs cat >"$folder/text"
+cp "$record" "$folder/recorded" 2>/dev/null || : >"$folder/recorded"
+test "${2:-}" != --record || : >"$record"
+cd "$folder"
+worse=0
+
+task() {
+  name=$1
+  shift
+  LC_ALL=C valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" >/dev/null 2>log || :
+  now=$(sed -n 's/.*I *refs: *//p' log | tr -d ,)
+  if test "${record_now:-}" = yes; then
+    echo "$name $now" >>"$record"
+  fi
+  before=$(sed -n "s/^$name //p" recorded)
+  if ! echo "$now ${before:-0}" | awk -v name="$name" \
+    '{ printf "%-22s %12d instructions, recorded %12d\n", name, $1, $2; exit $2 > 0 && $1 > 1.05 * $2 }'; then
+    worse=1
+  fi
+}
+
+test "${2:-}" != --record || record_now=yes
+task learn-1 "$bin/dbacl" --threads 1 -w 1 -H 18 -l one text
+task learn-2 "$bin/dbacl" --threads 1 -w 2 -H 20 -l two text
+task learn-3 "$bin/dbacl" --threads 1 -w 3 -H 20 -l three text
+task learn-mail "$bin/dbacl" --threads 1 -T email -H 18 -l mail text
+task classify-1 "$bin/dbacl" --threads 1 -n -c ./one -c ./one text
+task classify-2 "$bin/dbacl" --threads 1 -n -c ./two -c ./two text
+task start "$bin/dbacl" -V
+exit $worse
