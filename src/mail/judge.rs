@@ -13,10 +13,10 @@ use crate::score::confidence::confidence;
 use crate::score::document::{self, Standing, divide};
 use crate::score::model::{Model, PatternSet};
 use crate::score::scorer::{Cell, Scorer};
-use crate::token::Feature;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
+use crate::token::{Feature, features};
 
 /// Bits of the table of empirical counts.
 const EMPIRICAL_BITS: u8 = 15;
@@ -213,15 +213,14 @@ impl Judge {
         let mut score = |feature: Feature<'_>| {
             scorer.score_each(&feature, &mut *warnings, |cell, _| trace(&feature, &cell));
         };
-        if !patterns.is_empty() {
-            let keep_case = self.options.has(ModelOption::KeepCase);
-            patterns.features(line, keep_case, &mut |pattern, order, body| {
-                score(Feature { body, medium, order, pattern: Some(pattern) });
-            });
-        }
-        if self.options.has(ModelOption::StandardTokenizer) {
-            tokenizer.line(line, &mut window.feeding(medium, &mut score));
-        }
+        let words = self.options.has(ModelOption::StandardTokenizer).then_some((tokenizer, window));
+        features(
+            line,
+            medium,
+            (patterns, self.options.has(ModelOption::KeepCase)),
+            words,
+            &mut score,
+        );
     }
 
     /// The scores of the message read so far; begins the next.

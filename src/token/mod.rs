@@ -17,6 +17,9 @@ pub mod scheme;
 pub mod tokenizer;
 
 use crate::model::medium::Medium;
+use ngram::Window;
+use pattern::PatternList;
+use tokenizer::Tokenizer;
 
 /// The mark before, between and behind the words of a feature; printed `[]`.
 pub const BOUNDARY: u8 = 0x03;
@@ -38,6 +41,26 @@ pub struct Feature<'a> {
     pub order: u8,
     /// The regular expression that it came from; `None` for the standard tokenizer.
     pub pattern: Option<PatternId>,
+}
+
+/// Calls `each` for the features of a line: those of the expressions - and whether these tell cases
+/// apart - and then, if there are any, the words and n-grams that the tokenizer finds. The line is left
+/// as the tokenizer leaves it.
+pub fn features(
+    line: &mut Vec<u8>,
+    medium: Medium,
+    (patterns, keep_case): (&mut PatternList, bool),
+    words: Option<(&mut Tokenizer, &mut Window)>,
+    each: &mut impl FnMut(Feature<'_>),
+) {
+    if !patterns.is_empty() {
+        patterns.features(line, keep_case, &mut |pattern, order, body| {
+            each(Feature { body, medium, order, pattern: Some(pattern) });
+        });
+    }
+    if let Some((tokenizer, window)) = words {
+        tokenizer.line(line, &mut window.feeding(medium, each));
+    }
 }
 
 impl Feature<'_> {

@@ -16,10 +16,10 @@ use crate::numeric::elementary::bits;
 use crate::pipeline::{Consumer, LineState, Pipeline};
 use crate::score::document;
 use crate::score::scorer::Scorer;
-use crate::token::Feature;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
+use crate::token::{Feature, features};
 
 static MESSAGES: Messages = Messages::of(super::NAME);
 
@@ -102,14 +102,8 @@ impl Consumer for Reader {
         let medium = state.medium;
         let mut warn = |warning: Warning| MESSAGES.warning(&warning.0);
         let mut score = |feature: Feature<'_>| scorer.score(&feature, &mut warn);
-        if !patterns.is_empty() {
-            patterns.features(line, self.keep_case, &mut |pattern, order, body| {
-                score(Feature { body, medium, order, pattern: Some(pattern) });
-            });
-        }
-        if self.is_standard {
-            tokenizer.line(line, &mut window.feeding(medium, &mut score));
-        }
+        let words = self.is_standard.then_some((tokenizer, window));
+        features(line, medium, (patterns, self.keep_case), words, &mut score);
         Ok(())
     }
 

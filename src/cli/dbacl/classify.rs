@@ -22,11 +22,11 @@ use crate::report::trace::{self, CellForm};
 use crate::score::document;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
-use crate::token::Feature;
 use crate::token::id::FeatureId;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
+use crate::token::{Feature, features};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -334,14 +334,8 @@ impl Consumer for Classifier<'_> {
                 scorer.score(&feature, &mut warn);
             }
         };
-        if !patterns.is_empty() {
-            patterns.features(line, self.keep_case, &mut |pattern, order, body| {
-                score(Feature { body, medium, order, pattern: Some(pattern) });
-            });
-        }
-        if self.standard {
-            tokenizer.line(line, &mut window.feeding(medium, &mut score));
-        }
+        let words = self.standard.then_some((tokenizer, window));
+        features(line, medium, (patterns, self.keep_case), words, &mut score);
         output.spill()
     }
 

@@ -31,11 +31,11 @@ use crate::refit::header::RefitLine;
 use crate::report::{cformat, dump, token};
 use crate::save::{self, Disk};
 use crate::scale::replay::replay;
-use crate::token::Feature;
 use crate::token::id::FeatureId;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
+use crate::token::{Feature, features};
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -631,14 +631,8 @@ impl Consumer for Learner<'_> {
             }
         };
         let medium = state.medium;
-        if !patterns.is_empty() {
-            patterns.features(line, self.keep_case, &mut |pattern, order, body| {
-                count(Feature { body, medium, order, pattern: Some(pattern) });
-            });
-        }
-        if self.standard {
-            tokenizer.line(line, &mut window.feeding(medium, &mut count));
-        }
+        let words = self.standard.then_some((tokenizer, window));
+        features(line, medium, (patterns, self.keep_case), words, &mut count);
         output.spill()
     }
 

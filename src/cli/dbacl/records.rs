@@ -17,10 +17,10 @@ use crate::pipeline::{Consumer, LineState, Pipeline};
 use crate::score::document;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
-use crate::token::Feature;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
+use crate::token::{Feature, features};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -455,14 +455,8 @@ impl Consumer for Worker {
         }
         let mut score = |feature: Feature<'_>| scorer.score(&feature, &mut warn);
         let medium = state.medium;
-        if !patterns.is_empty() {
-            patterns.features(line, self.keep_case, &mut |pattern, order, body| {
-                score(Feature { body, medium, order, pattern: Some(pattern) });
-            });
-        }
-        if self.standard {
-            tokenizer.line(line, &mut window.feeding(medium, &mut score));
-        }
+        let words = self.standard.then_some((tokenizer, window));
+        features(line, medium, (patterns, self.keep_case), words, &mut score);
         Ok(())
     }
 

@@ -16,11 +16,11 @@ use crate::refit::scoring::Scoring;
 use crate::score::document;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
-use crate::token::Feature;
 use crate::token::id::FeatureId;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
+use crate::token::{Feature, features};
 use std::collections::HashSet;
 use std::io;
 
@@ -273,14 +273,8 @@ impl Consumer for Recorder {
                 medium,
             });
         };
-        if !patterns.is_empty() {
-            patterns.features(line, self.keep_case, &mut |pattern, order, body| {
-                take(Feature { body, medium, order, pattern: Some(pattern) });
-            });
-        }
-        if self.standard {
-            tokenizer.line(line, &mut window.feeding(medium, &mut take));
-        }
+        let words = self.standard.then_some((tokenizer, window));
+        features(line, medium, (patterns, self.keep_case), words, &mut take);
         // Words stand in the line in the order of their features; n-grams come before their last word.
         let mut words = Vec::new();
         let (mut at, mut from) = (0, first);

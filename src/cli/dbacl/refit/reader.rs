@@ -11,11 +11,11 @@ use crate::category::mapped::MappedCategory;
 use crate::model::settings::ModelOption;
 use crate::pipeline::{Consumer, LineState};
 use crate::refit::documents::{Collector, Corpus, Term};
-use crate::token::Feature;
 use crate::token::id::FeatureId;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
+use crate::token::{Feature, features};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
@@ -278,14 +278,8 @@ impl Consumer for Reader<'_> {
             }
         };
         let medium = state.medium;
-        if !patterns.is_empty() {
-            patterns.features(line, self.keep_case, &mut |pattern, order, body| {
-                take(Feature { body, medium, order, pattern: Some(pattern) });
-            });
-        }
-        if self.standard {
-            tokenizer.line(line, &mut window.feeding(medium, &mut take));
-        }
+        let words = self.standard.then_some((tokenizer, window));
+        features(line, medium, (patterns, self.keep_case), words, &mut take);
         Ok(())
     }
 
