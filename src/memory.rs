@@ -37,15 +37,32 @@ pub fn is_available(bytes: u64) -> bool {
     free.is_none_or(|free| bytes / 1024 <= free + kilobytes("SwapFree:").unwrap_or(0))
 }
 
-/// Asks for large pages behind the memory of `vector`, which is about to be filled.
+/// An empty vector with room for `length` elements, on large pages where the system has some.
+pub fn with_large_pages<T>(length: usize) -> Vec<T> {
+    let vector = Vec::with_capacity(length);
+    prefer_large_pages(&vector, length);
+    vector
+}
+
+/// Whether the process may take as many addresses as it likes, so that room which may never be used
+/// takes nothing from others.
+pub fn has_addresses_to_spare() -> bool {
+    #[cfg(target_os = "linux")]
+    return rustix::process::getrlimit(rustix::process::Resource::As).current.is_none();
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
+/// Asks for large pages behind the first `length` elements that `vector` has room for, as far as their
+/// memory is not in use yet.
 #[allow(unsafe_code)]
-pub fn prefer_large_pages<T>(vector: &Vec<T>) {
+pub fn prefer_large_pages<T>(vector: &Vec<T>, length: usize) {
     #[cfg(target_os = "linux")]
     {
         const PAGE: usize = 1 << 21;
         let start = vector.as_ptr() as usize;
         let from = start.next_multiple_of(PAGE);
-        let to = (start + vector.capacity() * size_of::<T>()) / PAGE * PAGE;
+        let to = (start + length.min(vector.capacity()) * size_of::<T>()) / PAGE * PAGE;
         if from < to {
             let advice = rustix::mm::Advice::LinuxHugepage;
             // SAFETY: whole pages within the vector's own memory; the advice leaves what they hold
@@ -54,7 +71,7 @@ pub fn prefer_large_pages<T>(vector: &Vec<T>) {
         }
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = vector;
+    let _ = (vector, length);
 }
 
 #[cfg(test)]

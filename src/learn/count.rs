@@ -59,7 +59,10 @@ pub(super) fn why_no_growth(table: &Table, max_bits: u8) -> String {
 impl Counter {
     /// Goes on counting in `state`. `say_growth` asks for the reference's note about the growing
     /// list of a document's tokens.
-    pub fn new(state: LearningState, settings: &LearnSettings, say_growth: bool) -> Self {
+    pub fn new(mut state: LearningState, settings: &LearnSettings, say_growth: bool) -> Self {
+        if let Some(bits) = settings.max_bits {
+            state.table.expect(bits);
+        }
         Self {
             state,
             engine: None,

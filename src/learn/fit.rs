@@ -5,11 +5,13 @@
 //! weights and maxima are integers and exact in any order; only the sum of exponentials runs as
 //! specified, and its terms come from tables.
 
+use super::features::{Features, Scale};
+use super::orders::Orders;
 use super::prepare::{Preparation, words};
-use super::round::{Features, LANES, Round, limited};
+use super::round::{limited, round};
 use super::state::LearningState;
-use super::table::{Cell, Place};
-use super::weights::{SlotWeights, Weights};
+use super::table::Place;
+use super::weights::Weights;
 use super::{LearnSettings, Preload, Progress};
 use crate::error::{Error, Result};
 use crate::model::digram::DigramTable;
@@ -17,7 +19,6 @@ use crate::model::medium::MEDIA;
 use crate::model::settings::ModelOption;
 use crate::numeric::elementary::{exp, log, narrow};
 use crate::numeric::exponentials::{Exponentials, StepExponentials};
-use crate::numeric::logarithms::CountLogs;
 use crate::numeric::quantize::QuantWeight;
 use crate::report::cformat::fixed_text;
 use crate::token::id::FeatureId;
@@ -58,9 +59,6 @@ impl Tolerances {
     }
 }
 
-/// Marks empty slots among orders.
-const NO_ORDER: u8 = u8::MAX;
-
 /// Fits the weights of all orders.
 ///
 /// # Errors
@@ -81,8 +79,14 @@ pub fn fit(
     let highest = if multinomial { 1 } else { state.max_order };
     let several = tolerances.several_passes && !multinomial && state.max_order != 1;
     let preparation = Preparation::new(state, digrams);
-    let order_of = |cell: Cell| if cell.is_empty() { NO_ORDER } else { cell.head.order() };
-    let orders: Vec<u8> = state.table.cells().map(order_of).collect();
+    let orders = Orders::of(&state.table);
+    let scale_of = |order| Scale {
+        order,
+        total: state.total_of[usize::from(order)],
+        cut: cut_off(state.min_count, state.max_count),
+    };
+    let room = (1..=highest).map(|order| orders.slots(order).len()).max().unwrap_or(0);
+    let mut features = Features::with_room(room, scale_of(1));
     let mut exponentials = Exponentials::default();
     let mut fitted = Fitted { log_partition: 0.0, divergence: 0.0 };
     let mut previous = 0.0;
@@ -92,9 +96,8 @@ pub fn fit(
         // Sum of weight times count over the orders below, steps; exact.
         let mut weight_of_lower = 0;
         for order in 1..=highest {
-            let slots: Vec<u32> =
-                (0u32..).zip(&orders).filter(|&(_, &o)| o == order).map(|(at, _)| at).collect();
-            preparation.prepare(state, &mut weights, order, &slots);
+            let slots = orders.slots(order);
+            preparation.prepare(state, &mut weights, order, slots);
             let log_below = lower_orders(&weights, &orders, order, &mut exponentials);
             let occurrences = state.total_of[usize::from(order)];
             let total = f64::from(occurrences);
@@ -110,8 +113,9 @@ pub fn fit(
             if state.options.has(ModelOption::ReferenceOnly) {
                 break;
             }
-            let mut sums =
-                OrderFit::gather(state, &weights, slots, order, log_below, &mut exponentials);
+            features.start(scale_of(order));
+            features.gather(state, &weights, slots);
+            let mut sums = OrderFit::new(&mut features, total, log_below, &mut exponentials);
             let mut z = sums.log_partition(forward)?;
             let mut divergence = sums.divergence(z);
             forward = !forward;
@@ -135,8 +139,8 @@ pub fn fit(
                     break;
                 }
             }
-            sums.store(&mut weights);
             weight_of_lower += sums.weight;
+            weights.store(slots, &features.lambdas);
             fitted = Fitted { log_partition: z, divergence: divergence + extra };
         }
         if (1.0 - previous / fitted.log_partition).abs() < 0.01 {
@@ -153,16 +157,11 @@ pub(super) const fn cut_off(min_count: i32, max_count: u32) -> u32 {
     if min_count >= 0 { min_count as u32 } else { (min_count as u32).wrapping_add(max_count) }
 }
 
-/// A slot's exponent `R s + d` in steps of 1/32 nat.
-fn exponent(order: u8, slot: SlotWeights) -> i32 {
-    i32::from(order) * i32::from(slot.suffix) - i32::from(slot.reference)
-}
-
 /// Log mass of everything below `order`: maximum first, then the sum in hash order. The reference
 /// starts the sum from 1, not from exp(-max).
 fn lower_orders(
     weights: &Weights,
-    orders: &[u8],
+    orders: &Orders,
     order: u8,
     exponentials: &mut Exponentials,
 ) -> f64 {
@@ -170,9 +169,9 @@ fn lower_orders(
         return 0.0;
     }
     let lower = || {
-        let slots = orders.iter().zip(weights.slots());
+        let slots = orders.by_slot().iter().zip(weights.slots());
         let lower = slots.filter(|&(&of, slot)| of < order && slot.lambda > 0);
-        lower.map(|(_, slot)| (exponent(order, *slot), i32::from(order) * i32::from(slot.lambda)))
+        lower.map(|(_, slot)| (slot.exponent(order), i32::from(order) * i32::from(slot.lambda)))
     };
     let max = lower().map(|(steps, rise)| steps + rise).max().unwrap_or(0).max(0);
     let max = f64::from(max) / 32.0;
@@ -203,73 +202,29 @@ fn kappa(state: &LearningState, weights: &Weights, order: u8) -> f64 {
     kappa
 }
 
-/// The features of one order in hash order, and what their sums need.
+/// The fit of one order.
 struct OrderFit<'a> {
-    order: u8,
+    features: &'a mut Features,
     /// Log mass of everything below the order, nats.
     log_below: f64,
     /// Occurrences of the order.
     total: f64,
-    slots: Vec<u32>,
-    counts: Vec<u32>,
-    /// `(log count - log total - d) / R`, nats.
-    bases: Vec<f64>,
-    /// `R s + d`, steps.
-    exponents: Vec<i32>,
-    suffixes: Vec<u16>,
-    lambdas: Vec<u16>,
-    cut: u32,
     /// Largest `R l + R s + d`, steps.
     max: i32,
-    /// Sum of weight times count, steps.
+    /// Sum of weight times count, steps; as of the last log-partition.
     weight: u64,
-    /// Whether all bases are finite.
-    is_finite: bool,
     exponentials: &'a mut Exponentials,
 }
 
 impl<'a> OrderFit<'a> {
-    fn gather(
-        state: &LearningState,
-        weights: &Weights,
-        slots: Vec<u32>,
-        order: u8,
+    fn new(
+        features: &'a mut Features,
+        total: f64,
         log_below: f64,
         exponentials: &'a mut Exponentials,
     ) -> Self {
-        let total = f64::from(state.total_of[usize::from(order)]);
-        let log_total = log(total);
-        let r = f64::from(order);
-        let mut logs = CountLogs::default();
-        let length = slots.len();
-        let mut fit = Self {
-            order,
-            log_below,
-            total,
-            counts: Vec::with_capacity(length),
-            bases: Vec::with_capacity(length),
-            exponents: Vec::with_capacity(length),
-            suffixes: Vec::with_capacity(length),
-            lambdas: Vec::with_capacity(length),
-            cut: cut_off(state.min_count, state.max_count),
-            max: i32::MIN,
-            weight: 0,
-            is_finite: true,
-            slots,
-            exponentials,
-        };
-        for &at in &fit.slots {
-            let at = at as usize;
-            let (count, slot) = (state.table.count(at), weights.slots()[at]);
-            fit.counts.push(count);
-            fit.bases.push((logs.of(f64::from(count)) - log_total - weights.log_reference(at)) / r);
-            fit.exponents.push(exponent(order, slot));
-            fit.suffixes.push(slot.suffix);
-            fit.lambdas.push(slot.lambda);
-        }
-        fit.is_finite = fit.bases.iter().all(|base| base.is_finite());
-        fit.note_all();
-        fit
+        let max = features.max();
+        Self { features, log_below, total, max, weight: 0, exponentials }
     }
 
     /// log Z divided by the order, nats: the sum runs in hash order or against it.
@@ -278,15 +233,22 @@ impl<'a> OrderFit<'a> {
         let m = if max > self.log_below { max } else { self.log_below };
         self.exponentials.set_shift(m);
         let mut sum = exp(self.log_below - m);
-        let order = i32::from(self.order);
-        let items = self.exponents.iter().zip(&self.lambdas);
-        let items = items.map(|(&exponent, &lambda)| (exponent, order * i32::from(lambda)));
+        let order = i32::from(self.features.order);
+        let Features { exponents, lambdas, counts, .. } = &*self.features;
+        let mut weight = 0;
+        // While one addition waits for the other there is time for the weighted sum.
+        let items = exponents.iter().zip(lambdas).zip(counts);
+        let items = items.map(|((&exponent, &lambda), &count)| {
+            weight += u64::from(lambda) * u64::from(count);
+            (exponent, order * i32::from(lambda))
+        });
         if forward {
             self.exponentials.add_differences(&mut sum, items);
         } else {
             self.exponentials.add_differences(&mut sum, items.rev());
         }
-        let z = (m + log(sum)) / f64::from(self.order);
+        self.weight = weight;
+        let z = (m + log(sum)) / f64::from(order);
         if z.is_nan() {
             return Err(Error::Numeric("sorry, partition function went kaboom.".into()));
         }
@@ -301,30 +263,12 @@ impl<'a> OrderFit<'a> {
     /// One round: every weight moves towards what its count asks for under log-partition `z`.
     /// Returns the largest change, nats.
     fn update(&mut self, z: f64, forward: bool) -> Result<f64> {
-        if !(z.is_finite() && self.is_finite) {
+        if !(z.is_finite() && self.features.is_finite) {
             return self.update_carefully(z, forward);
         }
-        let mut round = Round::new(self.order, z, self.cut);
-        let whole = self.lambdas.len() / LANES * LANES;
-        let (lambdas, last) = self.lambdas.split_at_mut(whole);
-        let columns = self.counts.as_chunks().0.iter().zip(self.bases.as_chunks().0);
-        let columns =
-            columns.zip(self.suffixes.as_chunks().0.iter().zip(self.exponents.as_chunks().0));
-        let chunks = lambdas.as_chunks_mut::<LANES>().0.iter_mut();
-        for (lambdas, ((counts, bases), (suffixes, exponents))) in chunks.zip(columns) {
-            round.update(lambdas, Features { counts, bases, suffixes, exponents });
-        }
-        for (lambda, k) in last.iter_mut().zip(whole..) {
-            let features = Features {
-                counts: &[self.counts[k]],
-                bases: &[self.bases[k]],
-                suffixes: &[self.suffixes[k]],
-                exponents: &[self.exponents[k]],
-            };
-            round.update(std::array::from_mut(lambda), features);
-        }
-        (self.max, self.weight) = (round.max(), round.weight());
-        Ok(round.delta())
+        let moved = round(self.features, z);
+        self.max = moved.max;
+        Ok(moved.delta)
     }
 
     /// The same when numbers are not finite: a weight that is not a number stays, and the
@@ -332,44 +276,21 @@ impl<'a> OrderFit<'a> {
     #[cold]
     fn update_carefully(&mut self, mut z: f64, forward: bool) -> Result<f64> {
         let mut delta = 0.0f64;
-        for k in 0..self.slots.len() {
-            let old = f64::from(self.lambdas[k]) / 32.0;
-            let new = if self.counts[k] > self.cut {
-                self.bases[k] + z - f64::from(self.suffixes[k]) / 32.0
-            } else {
-                0.0
-            };
+        for k in 0..self.features.lambdas.len() {
+            let old = f64::from(self.features.lambdas[k]) / 32.0;
+            let new = self.features.wanted(k, z);
             if new.is_nan() {
-                self.note_all();
+                self.max = self.features.max();
                 z = self.log_partition(forward)?;
                 continue;
             }
             let new = limited(new, old);
             let change = (new - old).abs();
             delta = if change > delta { change } else { delta };
-            self.lambdas[k] = QuantWeight::from_weight(narrow(new)).0;
+            self.features.lambdas[k] = QuantWeight::from_weight(narrow(new)).0;
         }
-        self.note_all();
+        self.max = self.features.max();
         Ok(delta)
-    }
-
-    /// Sets the maximum and the weighted sum from scratch.
-    fn note_all(&mut self) {
-        (self.max, self.weight) = (i32::MIN, 0);
-        let order = i32::from(self.order);
-        for ((&lambda, &count), &exponent) in
-            self.lambdas.iter().zip(&self.counts).zip(&self.exponents)
-        {
-            self.max = self.max.max(exponent + order * i32::from(lambda));
-            self.weight += u64::from(lambda) * u64::from(count);
-        }
-    }
-
-    /// Puts the weights back into their slots.
-    fn store(&self, weights: &mut Weights) {
-        for (&at, &lambda) in self.slots.iter().zip(&self.lambdas) {
-            weights.slots_mut()[at as usize].lambda = lambda;
-        }
     }
 }
 
@@ -381,7 +302,7 @@ pub fn class_masses(state: &LearningState, weights: &Weights, log_partition: f64
     let only_medium = state.only_medium();
     for (cell, slot) in state.table.cells().zip(weights.slots()) {
         if slot.lambda > 0 && !cell.is_empty() {
-            let steps = exponent(order, *slot);
+            let steps = slot.exponent(order);
             let rise = i32::from(order) * i32::from(slot.lambda);
             let medium = only_medium.unwrap_or_else(|| state.medium(&cell));
             masses[medium.index()] += exponentials.get(steps + rise) - exponentials.get(steps);

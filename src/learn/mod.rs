@@ -8,12 +8,14 @@
 //! ```
 
 pub mod count;
+mod features;
 pub mod fit;
 pub mod join;
 pub mod moments;
 pub mod online;
 #[cfg(test)]
 mod oracle;
+mod orders;
 mod prepare;
 pub mod reference;
 mod round;

@@ -97,7 +97,7 @@ impl<'a> Preparation<'a> {
         let table = &state.table;
         let (mut terms, mut body) = (Vec::new(), Vec::new());
         let multinomial = state.is_multinomial();
-        let mut places = [None; AHEAD];
+        let mut candidates = [0; AHEAD];
         let ask = |slots: &[u32]| {
             for &at in slots {
                 table.prefetch(table.suffix(at as usize));
@@ -105,17 +105,13 @@ impl<'a> Preparation<'a> {
         };
         ask(&slots[..AHEAD.min(slots.len())]);
         for (k, chunk) in slots.chunks(AHEAD).enumerate() {
-            // First all suffixes' slots, then all of their weights: look-ups of a kind overlap.
+            // First tags, then slots, then weights: look-ups of a kind wait for memory together.
             ask(slots.get((k + 1) * AHEAD..).map_or(&[], |rest| &rest[..AHEAD.min(rest.len())]));
-            for (place, &at) in places.iter_mut().zip(chunk) {
-                let (head, suffix) = (table.head(at as usize), table.suffix(at as usize));
-                *place = head.is_linked().then(|| table.place(suffix)).and_then(Place::found);
-                if let Some(at) = *place {
-                    prefetch(weights.slots(), at);
-                }
+            for (candidate, &at) in candidates.iter_mut().zip(chunk) {
+                (*candidate, _) = table.candidate(table.suffix(at as usize));
+                prefetch(weights.slots(), *candidate);
             }
-            let slots = chunk;
-            for (&at, &suffix) in slots.iter().zip(&places) {
+            for (&at, &candidate) in chunk.iter().zip(&candidates) {
                 let at = at as usize;
                 let head = table.head(at);
                 let single = if multinomial {
@@ -132,6 +128,8 @@ impl<'a> Preparation<'a> {
                 } else if single {
                     Some((stored(self.costs[head.payload() as usize]), 0))
                 } else {
+                    let suffix = table.place_from(candidate, table.suffix(at));
+                    let suffix = suffix.found().filter(|_| head.is_linked());
                     suffix.and_then(|suffix| self.of_linked(head, suffix, weights))
                 };
                 let prepared = prepared.unwrap_or_else(|| {

@@ -1,84 +1,126 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! One round of the fit over the weights of an order, some of them at once.
+//! One round of the fit over the weights of an order.
 //!
-//! What a round sums up does not depend on the order of its terms: maxima, and integers.
+//! A weight moves to `base + z - s`, is rounded to f32 and cut to a multiple of 1/32. Where that lies
+//! well between two multiples, fixed point finds the same one, several weights at once; where it does
+//! not, where the change may be the largest so far, and where a weight is large, the formula decides.
 
+use super::features::Features;
 use crate::numeric::elementary::narrow;
 use crate::numeric::quantize::QuantWeight;
 
 /// Weights that are worked on at once.
-pub const LANES: usize = 8;
+const LANES: usize = 8;
 
-/// A round under a log-partition, and what has come of it so far.
-#[derive(Debug, Clone)]
-pub struct Round {
-    z: f64,
-    cut: u32,
-    order: i32,
-    deltas: [f64; LANES],
-    maxima: [i32; LANES],
-    weights: [u64; LANES],
+/// Fractional bits of a step of 1/32 nat in fixed point.
+const FRACTION: u32 = 14;
+
+/// Pulls in fixed point stay within this many units on either side of 0.
+const REACH: i32 = 1 << 30;
+
+/// Units by which fixed point can be wrong, below [`HIGH`]: one each for the pull and for z, which are
+/// cut off, and four for the rounding to f32.
+const DOUBT: i32 = 8;
+
+/// 256 nats: from here on the formula decides.
+const HIGH: i32 = (256 * 32) << FRACTION;
+
+/// A change a little below the 100 nats that a weight may move at once.
+const LARGE: i32 = (99 * 32) << FRACTION;
+
+/// A pull `base - s`, nats, in fixed point. Those out of reach end up below 0, or above [`HIGH`].
+#[inline]
+pub fn in_fixed_point(pull: f64) -> i32 {
+    in_units(pull).clamp(-REACH, REACH - 1)
 }
 
-/// What a round reads of so many features.
-#[derive(Debug, Clone, Copy)]
-pub struct Features<'a, const N: usize> {
-    /// Occurrences.
-    pub counts: &'a [u32; N],
-    /// `(log count - log total - d) / R`, nats; finite.
-    pub bases: &'a [f64; N],
-    /// Suffix sums `s`, steps of 1/32 nat.
-    pub suffixes: &'a [u16; N],
-    /// `R s + d`, steps.
-    pub exponents: &'a [i32; N],
+/// Nats as units of fixed point, cut off.
+#[allow(clippy::cast_possible_truncation)] // saturates
+#[inline]
+fn in_units(nats: f64) -> i32 {
+    (nats * f64::from(32 << FRACTION)) as i32
 }
 
-impl Round {
-    /// A round over features of `order` under the finite log-partition `z`, nats. Features counted
-    /// `cut` times or less get no weight.
-    pub const fn new(order: u8, z: f64, cut: u32) -> Self {
-        let (deltas, maxima, weights) = ([0.0; LANES], [i32::MIN; LANES], [0; LANES]);
-        Self { z, cut, order: order as i32, deltas, maxima, weights }
-    }
-
-    /// Moves the weights `lambdas` towards what their counts ask for.
-    ///
-    /// # Panics
-    /// If there are more than [`LANES`].
-    #[inline]
-    pub fn update<const N: usize>(&mut self, lambdas: &mut [u16; N], features: Features<'_, N>) {
-        let Features { counts, bases, suffixes, exponents } = features;
-        let mut moved = [0.0f32; N];
-        for k in 0..N {
-            let old = f64::from(lambdas[k]) / 32.0;
-            let wanted = bases[k] + self.z - f64::from(suffixes[k]) / 32.0;
-            let new = limited(if counts[k] > self.cut { wanted } else { 0.0 }, old);
-            let change = (new - old).abs();
-            self.deltas[k] = if change > self.deltas[k] { change } else { self.deltas[k] };
-            moved[k] = narrow(new);
-        }
-        *lambdas = QuantWeight::store_all(&moved);
-        for k in 0..N {
-            let reach = exponents[k] + self.order * i32::from(lambdas[k]);
-            self.maxima[k] = self.maxima[k].max(reach);
-            self.weights[k] += u64::from(lambdas[k]) * u64::from(counts[k]);
-        }
-    }
-
+/// What a round has found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moved {
     /// The largest change of a weight, nats.
-    pub fn delta(&self) -> f64 {
-        self.deltas.iter().fold(0.0, |max, &delta| if delta > max { delta } else { max })
-    }
-
+    pub delta: f64,
     /// The largest `R l + R s + d`, steps.
-    pub fn max(&self) -> i32 {
-        self.maxima.iter().fold(i32::MIN, |max, &reach| max.max(reach))
-    }
+    pub max: i32,
+}
 
-    /// Sum of weight times count, steps.
-    pub fn weight(&self) -> u64 {
-        self.weights.iter().sum()
+/// Moves all weights towards what their counts ask for under the log-partition `z`, nats. All bases and
+/// `z` must be finite.
+pub fn round(features: &mut Features, z: f64) -> Moved {
+    let order = i32::from(features.order);
+    let units = in_units(z);
+    let is_plain = (-REACH / 2..REACH / 2).contains(&units);
+    let units = if is_plain { units } else { 0 };
+    let (mut delta, mut bar) = (0.0f64, 0);
+    let mut maxima = [i32::MIN; LANES];
+    let length = features.lambdas.len();
+    let whole = length / LANES * LANES;
+    for at in (0..whole).step_by(LANES) {
+        let lambdas = features.lambdas[at..].first_chunk_mut::<LANES>().expect("a whole block");
+        let pulls = features.pulls[at..].first_chunk().expect("a whole block");
+        let (moved, is_doubtful) = in_fixed_steps(lambdas, pulls, units, bar);
+        if is_doubtful || !is_plain {
+            delta = delta.max(block_by_formula(features, at, z));
+            bar = in_units(delta).min(LARGE) - DOUBT;
+        } else {
+            *lambdas = moved;
+        }
+        let lambdas = features.lambdas[at..].first_chunk::<LANES>().expect("a whole block");
+        let exponents = features.exponents[at..].first_chunk::<LANES>().expect("a whole block");
+        for k in 0..LANES {
+            maxima[k] = maxima[k].max(exponents[k] + order * i32::from(lambdas[k]));
+        }
     }
+    let mut max = maxima.into_iter().fold(i32::MIN, i32::max);
+    for k in whole..length {
+        delta = delta.max(by_formula(features, k, z));
+        max = max.max(features.exponents[k] + order * i32::from(features.lambdas[k]));
+    }
+    Moved { delta, max }
+}
+
+/// The weights after a move, and whether one of them is in doubt, or changes by more than `bar`.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // below 256 nats unless in doubt
+#[allow(clippy::needless_bitwise_bool)] // compared at once
+#[inline]
+fn in_fixed_steps(
+    lambdas: &[u16; LANES],
+    pulls: &[i32; LANES],
+    z: i32,
+    bar: i32,
+) -> ([u16; LANES], bool) {
+    const BELOW_STEP: i32 = (1 << FRACTION) - 1;
+    let (mut moved, mut doubts) = ([0u16; LANES], [false; LANES]);
+    for k in 0..LANES {
+        let wanted = pulls[k] + z;
+        let new = wanted.max(0);
+        let change = (new - (i32::from(lambdas[k]) << FRACTION)).abs();
+        let is_near_step = (wanted + DOUBT) & BELOW_STEP < 2 * DOUBT;
+        doubts[k] = is_near_step | (wanted >= HIGH) | (change >= bar);
+        moved[k] = (new >> FRACTION) as u16;
+    }
+    (moved, doubts.iter().fold(false, |any, doubt| any | doubt))
+}
+
+/// Moves the weights of a block as specified; returns the largest change, nats.
+#[cold]
+fn block_by_formula(features: &mut Features, at: usize, z: f64) -> f64 {
+    (at..at + LANES).fold(0.0, |delta, k| by_formula(features, k, z).max(delta))
+}
+
+/// Moves the weight at `k` as specified; returns its change, nats.
+#[inline]
+fn by_formula(features: &mut Features, k: usize, z: f64) -> f64 {
+    let old = f64::from(features.lambdas[k]) / 32.0;
+    let new = limited(features.wanted(k, z), old);
+    features.lambdas[k] = QuantWeight::from_weight(narrow(new)).0;
+    (new - old).abs()
 }
 
 /// A new weight, at most 100 nats from the old one and not negative.
@@ -93,46 +135,49 @@ pub fn limited(new: f64, old: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learn::features::Scale;
+    use crate::learn::weights::SlotWeights;
     use proptest::prelude::*;
+
+    /// Pulls next to multiples of 1/32 and of their rounding, and far from them.
+    fn pulls() -> impl Strategy<Value = f64> {
+        let steps = (-70_000..70_000i32).prop_map(|steps| f64::from(steps) / 32.0);
+        let near = (-9..9i32).prop_map(|units| f64::from(units) / f64::from(32 << 14));
+        let nearer = (-3..3i32).prop_map(|units| f64::from(units) * 1e-9);
+        prop_oneof![
+            (steps, near, nearer).prop_map(|(a, b, c)| a + b + c),
+            -300.0..300.0f64,
+            (0..8000i32, -1e-5..1e-5f64).prop_map(|(steps, off)| f64::from(steps) / 32.0 + off),
+        ]
+    }
 
     proptest! {
         #[test]
-        fn many_at_once_are_as_one_by_one(
-            features in proptest::collection::vec(
-                (any::<u16>(), 0..9u32, -3000.0..3000.0f64, any::<u16>(), -70000..70000i32), LANES
-            ),
-            (order, z, cut) in (1..=7u8, -200.0..200.0f64, 0..5u32),
+        fn fixed_point_moves_weights_as_the_formula_does(
+            items in proptest::collection::vec((1..9u32, 0..2000u16, 0..3000u16, any::<u16>()), 1..50),
+            steps in proptest::collection::vec(pulls(), 1..4),
+            (order, cut, total) in (1..=7u8, 0..3u32, 1..100_000u32),
+            small: bool,
         ) {
-            let column = |k: usize| features[k];
-            let mut lambdas: [u16; LANES] = std::array::from_fn(|k| column(k).0);
-            let counts: [u32; LANES] = std::array::from_fn(|k| column(k).1);
-            let bases: [f64; LANES] = std::array::from_fn(|k| column(k).2);
-            let suffixes: [u16; LANES] = std::array::from_fn(|k| column(k).3);
-            let exponents: [i32; LANES] = std::array::from_fn(|k| column(k).4);
-            let mut round = Round::new(order, z, cut);
-            let (mut delta, mut max, mut weight) = (0.0f64, i32::MIN, 0);
-            let mut expected = lambdas;
-            for k in 0..LANES {
-                let old = f64::from(QuantWeight(lambdas[k]).weight());
-                let wanted = bases[k] + z - f64::from(QuantWeight(suffixes[k]).weight());
-                let new = limited(if counts[k] > cut { wanted } else { 0.0 }, old);
-                delta = delta.max((new - old).abs());
-                expected[k] = QuantWeight::from_weight(narrow(new)).0;
-                max = max.max(exponents[k] + i32::from(order) * i32::from(expected[k]));
-                weight += u64::from(expected[k]) * u64::from(counts[k]);
+            let mut features = Features::new(Scale { order, total, cut });
+            for (count, reference, suffix, lambda) in items {
+                let lambda = if small { lambda % 9000 } else { lambda };
+                features.push(count, SlotWeights { lambda, suffix, reference });
             }
-            round.update(
-                &mut lambdas,
-                Features {
-                    counts: &counts,
-                    bases: &bases,
-                    suffixes: &suffixes,
-                    exponents: &exponents,
-                },
-            );
-            prop_assert_eq!(lambdas, expected);
-            prop_assert_eq!(round.delta().to_bits(), delta.to_bits());
-            prop_assert_eq!((round.max(), round.weight()), (max, weight));
+            for pull in steps {
+                // z so that the first weight ends up where asked for.
+                let z = pull - features.wanted(0, 0.0);
+                let mut expected = features.clone();
+                let (mut delta, mut max) = (0.0f64, i32::MIN);
+                for k in 0..expected.lambdas.len() {
+                    delta = delta.max(by_formula(&mut expected, k, z));
+                    let lambda = i32::from(expected.lambdas[k]);
+                    max = max.max(expected.exponents[k] + i32::from(order) * lambda);
+                }
+                let moved = round(&mut features, z);
+                prop_assert_eq!(&features.lambdas, &expected.lambdas);
+                prop_assert_eq!((moved.delta.to_bits(), moved.max), (delta.to_bits(), max));
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! The order of slots is part of the result: sums of the fit run over it and the file holds it.
 
-use crate::memory::{is_available, prefer_large_pages, prefetch};
+use crate::memory::{has_addresses_to_spare, is_available, prefer_large_pages, prefetch};
 use crate::token::id::FeatureId;
 
 /// Largest number of bits of a table's size.
@@ -119,11 +119,13 @@ pub struct Spread {
     pub share: f32,
 }
 
-/// A table of 2^bits slots. What counting needs of a slot lies apart from what the feature is made of:
-/// a line of the cache holds eight slots for a search.
+/// A table of 2^bits slots. Searches run over tags, one byte a slot, and look at the slots that have the
+/// right one; what the feature is made of lies apart from what counting needs.
 #[derive(Debug, Clone)]
 pub struct Table {
     bits: u8,
+    /// The upper bits of the ids, never 0; 0 where a slot is empty.
+    tags: Vec<u8>,
     /// Id, 0 in an empty slot, and count.
     slots: Vec<[u32; 2]>,
     /// Head, and id of the suffix.
@@ -133,10 +135,31 @@ pub struct Table {
 }
 
 /// Memory that a slot takes, with what the fit needs of it.
-const BYTES_A_SLOT: usize = 23;
+const BYTES_A_SLOT: usize = 24;
 
-/// Slots that a long search passes at once.
-const BLOCK: usize = 8;
+/// The tag of an id: bits that do not say where its search begins, unless the table is very large.
+#[allow(clippy::cast_possible_truncation)] // eight bits are left
+#[inline]
+const fn tag_of(id: u32) -> u8 {
+    let tag = (id >> 24) as u8;
+    if tag == 0 { 1 } else { tag }
+}
+
+/// Where the first of `tags` is that equals `tag` or 0.
+#[inline]
+fn first_of(tags: &[u8], tag: u8) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    // The lowest bit of these marks the first byte that is 0.
+    let zeros = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes & (ONES << 7);
+    if let Some(first) = tags.first_chunk() {
+        let first = u64::from_le_bytes(*first);
+        let ends = zeros(first) | zeros(first ^ (ONES * u64::from(tag)));
+        if ends != 0 {
+            return Some(ends.trailing_zeros() as usize / 8);
+        }
+    }
+    memchr::memchr2(tag, 0, tags)
+}
 
 impl Table {
     /// An empty table of 2^`bits` slots; with `spreads` it has room for statistics over documents.
@@ -148,7 +171,8 @@ impl Table {
         let size = 1 << bits;
         let spreads = if spreads { vec![Spread::default(); size] } else { Vec::new() };
         // Zeros come from the system as they are needed.
-        Self { bits, slots: vec![[0; 2]; size], makings: vec![[0; 2]; size], spreads }
+        let (slots, makings) = (vec![[0; 2]; size], vec![[0; 2]; size]);
+        Self { bits, tags: vec![0; size], slots, makings, spreads }
     }
 
     /// Whether there is memory for a table of 2^`bits` slots, and for its fit.
@@ -192,6 +216,7 @@ impl Table {
     /// Sets what the slot at `at` holds.
     #[inline]
     pub fn set(&mut self, at: usize, cell: Cell) {
+        self.tags[at] = if cell.is_empty() { 0 } else { tag_of(cell.id.0) };
         self.slots[at] = [cell.id.0, cell.count];
         self.makings[at] = [cell.head.0, cell.suffix.0];
     }
@@ -291,7 +316,7 @@ impl Table {
     /// Searches `id` from its home slot on. Id 0 marks empty slots and is never found.
     #[inline]
     pub fn place(&self, id: FeatureId) -> Place {
-        self.place_from(self.home(id), id)
+        self.search(self.home(id), id)
     }
 
     /// Searches `id` from slot `at` on: its home, or where an earlier search ended. Features never
@@ -305,34 +330,34 @@ impl Table {
         }
     }
 
-    #[allow(clippy::needless_bitwise_bool)] // slots of a block are compared at once
     fn search(&self, from: usize, id: FeatureId) -> Place {
-        let (mut at, mut left) = (from, self.slots.len());
-        while left > 0 {
-            if let Some(block) = self.slots.get(at..at + BLOCK) {
-                let ends = |&[found, _]: &[u32; 2]| (found == id.0) | (found == 0);
-                if !block.iter().fold(false, |any, found| any | ends(found)) {
-                    at += BLOCK;
-                    left = left.saturating_sub(BLOCK);
-                    continue;
-                }
-            }
-            for _ in 0..BLOCK.min(left) {
-                let Some(&[found, _]) = self.slots.get(at) else {
-                    at = 0;
-                    break;
-                };
-                if found == 0 {
+        let tag = tag_of(id.0);
+        for part in [from..self.tags.len(), 0..from] {
+            let mut at = part.start;
+            while let Some(next) = self.tags.get(at..part.end).and_then(|tags| first_of(tags, tag))
+            {
+                at += next;
+                if self.tags[at] == 0 {
                     return Place::Vacant(at);
                 }
-                if found == id.0 {
+                if self.slots[at][0] == id.0 {
                     return Place::Found(at);
                 }
                 at += 1;
-                left -= 1;
             }
         }
         Place::None
+    }
+
+    /// The slot that holds `id`, for all its tag says, or the empty one where the search for it ends:
+    /// where to go on with [`Self::place_from`]. Asks for the slot's memory.
+    #[inline]
+    pub fn candidate(&self, id: FeatureId) -> (usize, bool) {
+        let home = self.home(id);
+        let Some(at) = first_of(&self.tags[home..], tag_of(id.0)) else { return (home, false) };
+        let at = home + at;
+        prefetch(&self.slots, at);
+        (at, self.tags[at] == 0)
     }
 
     /// Counts one more occurrence of `id` in slot `at`, if that holds it and the count has room;
@@ -374,7 +399,7 @@ impl Table {
     /// Asks for the memory where the search for `id` begins.
     #[inline]
     pub fn prefetch(&self, id: FeatureId) {
-        prefetch(&self.slots, self.home(id));
+        prefetch(&self.tags, self.home(id));
     }
 
     /// Doubles the table. Slots move as the reference moves them (spec model 3, "Growing").
@@ -385,18 +410,19 @@ impl Table {
         let new_size = old_size * 2;
         let has_spreads = !self.spreads.is_empty();
         let has_memory = is_available((old_size * BYTES_A_SLOT) as u64)
-            && self.slots.try_reserve_exact(old_size).is_ok()
-            && self.makings.try_reserve_exact(old_size).is_ok()
+            && self.reserve(new_size)
             && (!has_spreads || self.spreads.try_reserve_exact(old_size).is_ok());
         if !has_memory {
             return false;
         }
-        prefer_large_pages(&self.slots);
-        prefer_large_pages(&self.makings);
         // Marked slots are used ones that have not found their new place yet.
-        let mut marked: Vec<bool> = self.slots.iter().map(|&[id, _]| id != 0).collect();
+        let mut marked: Vec<bool> = self.tags.iter().map(|&tag| tag != 0).collect();
         marked.resize(new_size, false);
         self.bits += 1;
+        prefer_large_pages(&self.tags, new_size);
+        prefer_large_pages(&self.slots, new_size);
+        prefer_large_pages(&self.makings, new_size);
+        self.tags.resize(new_size, 0);
         self.slots.resize(new_size, [0; 2]);
         self.makings.resize(new_size, [0; 2]);
         if has_spreads {
@@ -424,7 +450,24 @@ impl Table {
                 }
             }
         }
+        for (tag, &[id, _]) in self.tags.iter_mut().zip(&self.slots) {
+            *tag = if id == 0 { 0 } else { tag_of(id) };
+        }
         true
+    }
+
+    /// Makes room for 2^`bits` slots, if the system lets it: growing moves less then. Memory is taken
+    /// as it is filled.
+    pub fn expect(&mut self, bits: u8) {
+        let _ = bits <= MAX_BITS && has_addresses_to_spare() && self.reserve(1 << bits);
+    }
+
+    /// Makes room for `size` slots; returns whether there is memory for them.
+    fn reserve(&mut self, size: usize) -> bool {
+        let more = size.saturating_sub(self.slots.len());
+        self.tags.try_reserve_exact(more).is_ok()
+            && self.slots.try_reserve_exact(more).is_ok()
+            && self.makings.try_reserve_exact(more).is_ok()
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::state::LearningState;
 use super::{Preload, Progress};
+use crate::memory::with_large_pages;
 use crate::numeric::quantize::QuantWeight;
 
 /// What the fit knows of one slot, in stored form.
@@ -16,6 +17,14 @@ pub struct SlotWeights {
     pub reference: u16,
 }
 
+impl SlotWeights {
+    /// `R s + d` for order R, with d the log reference weight; in steps of 1/32 nat.
+    #[inline]
+    pub fn exponent(self, order: u8) -> i32 {
+        i32::from(order) * i32::from(self.suffix) - i32::from(self.reference)
+    }
+}
+
 /// Weights by slot; as long as the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Weights(Vec<SlotWeights>);
@@ -25,8 +34,7 @@ impl Weights {
     /// memory with suffix sum and reference weight in the reference and show where the fit never
     /// sets those (spec model 7.4).
     pub fn new(state: &LearningState) -> Self {
-        let mut weights = Vec::with_capacity(state.table.size());
-        crate::memory::prefer_large_pages(&weights);
+        let mut weights = with_large_pages(state.table.size());
         weights.resize(state.table.size(), SlotWeights::default());
         if state.measures_entropy() {
             for (at, slot) in weights.iter_mut().enumerate() {
@@ -62,6 +70,13 @@ impl Weights {
     /// The slots in order, to change.
     pub fn slots_mut(&mut self) -> &mut [SlotWeights] {
         &mut self.0
+    }
+
+    /// Sets the weights at `slots`, in steps of 1/32 nat.
+    pub fn store(&mut self, slots: &[u32], lambdas: &[u16]) {
+        for (&at, &lambda) in slots.iter().zip(lambdas) {
+            self.0[at as usize].lambda = lambda;
+        }
     }
 
     /// The weight at a slot, nats.

@@ -7,7 +7,7 @@ use super::elementary::log;
 const KEPT: usize = 256;
 
 /// Natural logarithms of whole numbers, those of small ones worked out once.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct CountLogs {
     /// NaN where unknown.
     known: [f64; KEPT],
