@@ -45,8 +45,22 @@ pub struct TermUse {
     pub id: FeatureId,
     /// Its occurrences in this run that count for the character statistics.
     pub times: u32,
-    /// Its occurrences in the document being read that wait for the document's end.
+    /// Its occurrences that are not in the table yet.
     pub here: u32,
+    /// What the table has made of it.
+    pub holding: Holding,
+}
+
+/// Whether the table holds a term as a feature of its own. Once it does, it always will; and so
+/// does another feature that has the same id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holding {
+    /// Nobody has looked yet, or there was no room for it.
+    Unknown,
+    /// It does.
+    Own,
+    /// The slot of its id holds another feature.
+    Other,
 }
 
 impl TermUse {
@@ -56,7 +70,7 @@ impl TermUse {
         let mut body = [BOUNDARY; WORD_WINDOW + 1];
         body[1..=word.len()].copy_from_slice(word.bytes());
         let id = FeatureId::of(&body[..word.len() + 2], medium);
-        Self { id, times: 0, here: 0 }
+        Self { id, times: 0, here: 0, holding: Holding::Unknown }
     }
 
     /// Counts one more occurrence.

@@ -5,7 +5,7 @@
 use super::count::Counter;
 use super::state::LearningState;
 use super::table::{Head, Place, Table};
-use super::tokens::{TermList, TermUse, TokenList};
+use super::tokens::{Holding, TermList, TermUse, TokenList};
 use crate::error::WarningSink;
 use crate::model::medium::Medium;
 use crate::token::BOUNDARY;
@@ -20,7 +20,7 @@ const AHEAD: usize = 64;
 /// How far the searches for the n-grams of a line have got, some of them ahead of the counting.
 #[derive(Debug, Default)]
 struct LookAhead {
-    /// The slots where the searches ended.
+    /// The slots where the searches have got to.
     places: Vec<u32>,
     /// Bits of the table's size then.
     bits: u8,
@@ -60,11 +60,7 @@ impl LookAhead {
         // What new ones and their suffixes - each behind the longer one - are made of will be needed.
         let mut is_suffix_of_new = false;
         for &id in ids {
-            let (at, is_new) = match table.place(id) {
-                Place::Found(at) => (at, false),
-                Place::Vacant(at) => (at, true),
-                Place::None => (table.home(id), false),
-            };
+            let (at, is_new) = table.candidate(id);
             if is_new || is_suffix_of_new {
                 table.prefetch_making(at);
             }
@@ -97,9 +93,10 @@ pub struct WordEngine {
     surplus: [u32; 8],
     /// Words that are to be counted when they have been numbered.
     waiting: WaitingWords,
-    /// Words of the document being read, in order of first appearance; only when they wait for its
-    /// end.
-    document: Vec<TermId>,
+    /// Words with occurrences that are not in the table yet, in order of first appearance.
+    unsettled: Vec<TermId>,
+    /// How many such occurrences of single words there are beside n-grams.
+    held_back: u32,
 }
 
 /// When the single words of a run go into the table. What it makes of them depends on the order of
@@ -131,7 +128,8 @@ impl WordEngine {
             all: budget,
             surplus,
             waiting: WaitingWords::default(),
-            document: Vec::new(),
+            unsettled: Vec::new(),
+            held_back: 0,
         }
     }
 
@@ -150,14 +148,20 @@ impl WordEngine {
         self.budget = self.budget.saturating_sub(occurrences);
     }
 
-    /// Counts the words that have not been numbered yet.
+    /// Counts the words that have not been numbered yet, or puts them into the line if they make
+    /// n-grams.
     fn number_words(&mut self, list: &mut TermList) {
-        let Self { waiting, document, into_table, .. } = self;
+        let Self { waiting, unsettled, into_table, line, .. } = self;
         let TermList { lexicon, uses, .. } = list;
         let with_document = *into_table == IntoTable::WithDocument;
+        let makes_ngrams = line.order() > 1;
         waiting.number(lexicon, |term, new, word, medium| {
             if new {
                 uses.push(TermUse::new(word, medium));
+            }
+            if makes_ngrams {
+                line.push(word, term);
+                return;
             }
             let uses = &mut uses[term.index()];
             if !with_document {
@@ -165,7 +169,7 @@ impl WordEngine {
                 return;
             }
             if uses.here == 0 {
-                document.push(term);
+                unsettled.push(term);
             }
             uses.here += 1;
         });
@@ -192,6 +196,9 @@ impl Counter {
         for term in engine.singles.drain(..) {
             self.count_single(term, &mut list, warnings);
         }
+        if engine.line.order() > 1 {
+            engine.number_words(&mut list);
+        }
         if engine.line.is_waiting() {
             self.count_line(&mut engine, &mut list, warnings);
         }
@@ -205,14 +212,33 @@ impl Counter {
         list: &mut TermList,
         warnings: WarningSink<'_>,
     ) {
-        let WordEngine { line, ahead, .. } = engine;
+        let WordEngine { line, ahead, unsettled, held_back, .. } = engine;
         let medium = line.words().first().map_or(Medium::TEXT, |&t| list.lexicon.medium(t));
-        let count = line.hash(medium).len();
-        let plain = self.is_plain(count);
+        let count = line.hash(medium).len() + line.words().len();
+        let plain = self.is_plain(*held_back as usize + count);
         ahead.clear();
         for (from, position) in line.positions() {
-            let places = ahead.places(from, position.len(), line.ids(), &self.state.table);
-            self.count_position(position, places, plain, list, warnings);
+            let length = position.ids().len();
+            let places = ahead.places(from, length, line.ids(), &self.state.table);
+            let any_new = self.count_longer(position, places, plain, list, warnings);
+            if let Some(term) = position.single() {
+                let uses = &mut list.uses[term.index()];
+                if plain && uses.holding != Holding::Unknown {
+                    // Its feature has its place: when the occurrences get there is all the same.
+                    if uses.here == 0 {
+                        unsettled.push(term);
+                    }
+                    uses.here += 1;
+                    *held_back += 1;
+                } else {
+                    let bits = self.state.table.bits();
+                    self.count_single(term, list, warnings);
+                    self.search_anew(bits, position, places);
+                }
+            }
+            if any_new {
+                self.link(&position, places, list);
+            }
         }
         line.carry();
     }
@@ -225,16 +251,26 @@ impl Counter {
         self.count_word(term, 1, list, warnings);
     }
 
-    /// Puts the words of the document being read into the table, if they have waited for its end.
+    /// Lets searches begin anew if features have moved since the table had `bits`.
+    fn search_anew(&self, bits: u8, position: Position<'_>, places: &mut [u32]) {
+        if self.state.table.bits() != bits {
+            for (place, &id) in places.iter_mut().zip(position.ids()) {
+                *place = slot_number(self.state.table.home(id));
+            }
+        }
+    }
+
+    /// Puts the occurrences that have waited - for their document's end, or because nobody asks - into
+    /// the table.
     pub(super) fn settle_document(&mut self, warnings: WarningSink<'_>) {
         let Some(mut engine) = self.engine.take() else { return };
-        if engine.document.is_empty() && engine.waiting.is_empty() {
+        if engine.unsettled.is_empty() && engine.waiting.is_empty() {
             self.engine = Some(engine);
             return;
         }
         let TokenList::Terms(mut list) = self.state.tokens.take() else { return };
         engine.number_words(&mut list);
-        for terms in engine.document.chunks(AHEAD) {
+        for terms in engine.unsettled.chunks(AHEAD) {
             for term in terms {
                 self.state.table.prefetch(list.uses[term.index()].id);
             }
@@ -245,7 +281,8 @@ impl Counter {
                 self.count_word(term, times, &mut list, warnings);
             }
         }
-        engine.document.clear();
+        engine.unsettled.clear();
+        engine.held_back = 0;
         self.state.tokens = TokenList::Terms(list);
         self.engine = Some(engine);
     }
@@ -265,6 +302,14 @@ impl Counter {
         }
         if let Some(at) = place {
             self.add_occurrences(at, times, warnings);
+            let head = self.state.table.head(at);
+            list.uses[term.index()].holding = if self.state.table.id(at) != id {
+                Holding::Unknown
+            } else if head.order() == 1 && head.payload() == term.0 {
+                Holding::Own
+            } else {
+                Holding::Other
+            };
         }
     }
 
@@ -275,45 +320,33 @@ impl Counter {
         !undecided && total < u64::from(u32::MAX)
     }
 
-    /// Counts the n-grams that end in one word, longest first. The searches for them have got as far
-    /// as `places`.
-    fn count_position(
+    /// Counts the n-grams of several words that end in one word, longest first; the searches for them
+    /// have got as far as `places`. Returns whether one of them is new.
+    fn count_longer(
         &mut self,
         position: Position<'_>,
         places: &mut [u32],
         plain: bool,
         list: &mut TermList,
         warnings: WarningSink<'_>,
-    ) {
+    ) -> bool {
         let mut any_new = false;
         for (k, order) in position.orders().enumerate() {
-            let (id, at) = (position.id(order), places[k]);
+            let (id, at) = (position.ids()[k], places[k]);
             if plain && self.state.table.count_at(at as usize, id) {
                 // The order is seen to at the end.
                 self.state.total += 1;
             } else if plain || (!self.is_deaf() && self.draws()) {
                 let bits = self.state.table.bits();
                 any_new |= self.count_ngram(&position, order, &mut places[k], list, warnings);
-                if self.state.table.bits() != bits {
-                    // Features have moved: searches begin anew.
-                    for (place, order) in places.iter_mut().zip(position.orders()) {
-                        *place = slot_number(self.state.table.home(position.id(order)));
-                    }
-                }
-            } else {
-                continue;
-            }
-            if order == 1 {
-                list.uses[position.terms(order)[0].index()].add();
+                self.search_anew(bits, position, places);
             }
         }
-        if any_new {
-            self.link(&position, places, list);
-        }
+        any_new
     }
 
     /// Counts one n-gram, whose search has got as far as `at`, and sets `at` to its slot; returns
-    /// whether it is new and has a suffix.
+    /// whether it is new.
     fn count_ngram(
         &mut self,
         position: &Position<'_>,
@@ -322,15 +355,11 @@ impl Counter {
         list: &mut TermList,
         warnings: WarningSink<'_>,
     ) -> bool {
-        let id = position.id(order);
         let first = position.terms(order)[0];
-        let suffix = if order == 1 {
-            FeatureId(0)
-        } else if position.orders().any(|other| other == order - 1) {
-            position.id(order - 1)
-        } else {
-            blank(order - 1, list.lexicon.medium(first))
-        };
+        let single = || position.single().map(|term| list.uses[term.index()].id);
+        let suffix = if order == 2 { single() } else { position.id(order - 1) };
+        let suffix = suffix.unwrap_or_else(|| blank(order - 1, list.lexicon.medium(first)));
+        let Some(id) = position.id(order) else { return false };
         #[allow(clippy::cast_possible_truncation)] // at most 7
         let head = Head::new(order as u8, first.0);
         let (place, new) = self.place_from(*at as usize, id, head, suffix, warnings);
@@ -341,7 +370,7 @@ impl Counter {
             *at = slot_number(place);
             self.add_occurrences(place, 1, warnings);
         }
-        new && order > 1
+        new
     }
 
     /// Links the new n-grams that end in one word to their suffixes, from the shortest up. A slot is
@@ -349,10 +378,11 @@ impl Counter {
     /// suffix that is known. New ones that cannot be linked are spelled out.
     fn link(&mut self, position: &Position<'_>, places: &[u32], list: &mut TermList) {
         let table = &mut self.state.table;
-        let mut known = false;
-        let mut suffix = FeatureId(0);
+        let single = position.single().map(|term| &list.uses[term.index()]);
+        let mut known = single.is_some_and(|uses| uses.holding == Holding::Own);
+        let mut suffix = single.map_or(FeatureId(0), |uses| uses.id);
         for (order, &at) in position.orders().rev().zip(places.iter().rev()) {
-            let id = position.id(order);
+            let Some(id) = position.id(order) else { break };
             let Place::Found(slot) = table.place_from(at as usize, id) else {
                 (known, suffix) = (false, id);
                 continue;
@@ -360,9 +390,7 @@ impl Counter {
             let head = table.head(slot);
             let first = position.terms(order)[0];
             let is_this = usize::from(head.order()) == order && head.payload() == first.0;
-            known = if order == 1 {
-                is_this
-            } else if is_this && head.is_linked() {
+            known = if is_this && head.is_linked() {
                 known && table.suffix(slot) == suffix
             } else if is_this && !head.is_spelled() {
                 // Neither linked nor spelled: it came just now.
@@ -442,17 +470,18 @@ impl WordSink for CountedWords<'_> {
             }
             return;
         }
-        let term = list.intern(word, self.medium);
         if order > 1 {
-            engine.line.push(word, term, list.uses[term.index()].id);
-            if engine.line.is_long() {
-                self.counter.end_of_words(self.warnings);
+            if !engine.waiting.push(word, self.medium) {
+                engine.number_words(list);
+                if engine.line.is_long() {
+                    self.counter.end_of_words(self.warnings);
+                }
             }
-        } else {
-            engine.singles.push(term);
-            if engine.singles.len() >= AHEAD {
-                self.counter.end_of_words(self.warnings);
-            }
+            return;
+        }
+        engine.singles.push(list.intern(word, self.medium));
+        if engine.singles.len() >= AHEAD {
+            self.counter.end_of_words(self.warnings);
         }
     }
 

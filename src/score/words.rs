@@ -22,9 +22,9 @@ const KEPT: usize = 1 << 18;
 pub struct WordScores {
     lexicon: Lexicon,
     line: NgramLine,
-    /// Single words that wait, when there are no n-grams.
+    /// Words that have not been numbered yet.
     waiting: WaitingWords,
-    /// The same with their numbers.
+    /// Single words that wait, when there are no n-grams.
     singles: Vec<TermId>,
     /// By term: its order-1 id, and its occurrences since they were last added to the tallies.
     uses: Vec<(FeatureId, u32)>,
@@ -93,6 +93,8 @@ impl Scorer {
         let Some(mut words) = self.words.take() else { return };
         if !words.waiting.is_empty() {
             self.number_words(&mut words);
+        }
+        if !words.singles.is_empty() {
             self.score_singles(&mut words, warnings);
         }
         if words.line.is_waiting() {
@@ -137,15 +139,20 @@ impl Scorer {
         }
     }
 
-    /// Numbers the single words that wait, and works out what new ones add.
+    /// Numbers the words that wait, and works out what new ones add.
     fn number_words(&self, words: &mut WordScores) {
-        let WordScores { waiting, lexicon, singles, uses, .. } = words;
+        let WordScores { waiting, lexicon, line, singles, uses, .. } = words;
         let known = uses.len();
+        let makes_ngrams = line.order() > 1;
         waiting.number(lexicon, |term, new, word, medium| {
             if new {
                 uses.push((word_id(word, medium), 0));
             }
-            singles.push(term);
+            if makes_ngrams {
+                line.push(word, term);
+            } else {
+                singles.push(term);
+            }
         });
         self.learn_words(words, known);
     }
@@ -192,16 +199,15 @@ impl Scorer {
             model.prefetch(line.ids().iter().copied());
         }
         for (_, position) in line.positions() {
-            for order in position.orders() {
-                let id = position.id(order);
-                if !self.may_score(words, id, warnings) {
-                    continue;
-                }
-                if order == 1 {
-                    self.add_word(words, position.terms(1)[0]);
-                } else {
+            for (order, &id) in position.orders().zip(position.ids()) {
+                if self.may_score(words, id, warnings) {
                     self.add_ngram(id, order);
                 }
+            }
+            if let Some(term) = position.single()
+                && self.may_score(words, words.uses[term.index()].0, warnings)
+            {
+                self.add_word(words, term);
             }
         }
         line.carry();
@@ -263,22 +269,14 @@ impl WordSink for ScoredWords<'_> {
         if single && word.is_empty() {
             return;
         }
-        if single {
-            if !words.waiting.push(word, self.medium) {
-                self.scorer.end_of_words(self.warnings);
-                self.scorer.limit_words();
-            }
+        if words.waiting.push(word, self.medium) {
             return;
         }
-        let term = words.lexicon.intern(word, self.medium);
-        if term.index() == words.uses.len() {
-            words.uses.push((word_id(word, self.medium), 0));
-            self.scorer.learn_ngram_word();
-        }
-        let Some(words) = &mut self.scorer.words else { return };
-        words.line.push(word, term, words.uses[term.index()].0);
-        if words.line.is_long() {
+        if single {
             self.scorer.end_of_words(self.warnings);
+            self.scorer.limit_words();
+        } else {
+            self.scorer.number_ngram_words(self.warnings);
         }
     }
 
@@ -300,13 +298,15 @@ impl Scorer {
         }
     }
 
-    /// Works out what the last word adds under each category, when it may be part of n-grams.
-    #[cold]
-    fn learn_ngram_word(&mut self) {
+    /// Numbers words that may be part of n-grams, and scores those if they are many.
+    fn number_ngram_words(&mut self, warnings: WarningSink<'_>) {
         let Some(mut words) = self.words.take() else { return };
-        let known = words.uses.len() - 1;
-        self.learn_words(&mut words, known);
+        self.number_words(&mut words);
+        let is_long = words.line.is_long();
         self.words = Some(words);
+        if is_long {
+            self.end_of_words(warnings);
+        }
     }
 
     /// Works out what words add under each category: those that were numbered from `known` on.

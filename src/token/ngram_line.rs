@@ -18,8 +18,6 @@ const BLOCK: usize = 4096;
 pub struct NgramLine {
     order: usize,
     words: Vec<TermId>,
-    /// Their order-1 ids.
-    singles: Vec<FeatureId>,
     /// Their text, between boundary marks.
     text: Vec<u8>,
     /// For each of them the hash of the n-gram that begins there and grows.
@@ -34,27 +32,33 @@ pub struct NgramLine {
 pub struct Position<'a> {
     /// The words up to this one.
     words: &'a [TermId],
-    /// Ids of the n-grams that are not blank, longest first.
+    /// Ids of the n-grams of several words that are not blank, longest first.
     ids: &'a [FeatureId],
     /// Length of the longest.
     longest: usize,
+    /// Whether the word itself is blank.
+    is_blank: bool,
 }
 
 impl Position<'_> {
-    /// Orders of the n-grams, longest first.
+    /// Orders of the n-grams of several words that are not blank, longest first.
     pub fn orders(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
         (self.longest + 1 - self.ids.len()..=self.longest).rev()
     }
 
-    /// How many there are.
-    #[allow(clippy::len_without_is_empty)] // there is at least one, or nobody asks
-    pub fn len(&self) -> usize {
-        self.ids.len()
+    /// Ids of these n-grams.
+    pub const fn ids(&self) -> &[FeatureId] {
+        self.ids
     }
 
-    /// The id of the n-gram of `order` words, one of [`Self::orders`].
-    pub fn id(&self, order: usize) -> FeatureId {
-        self.ids[self.longest - order]
+    /// The id of the n-gram of `order` words, if it is one of [`Self::orders`].
+    pub fn id(&self, order: usize) -> Option<FeatureId> {
+        self.ids.get(self.longest.checked_sub(order)?).copied()
+    }
+
+    /// The word itself, unless it is blank.
+    pub fn single(&self) -> Option<TermId> {
+        self.words.last().copied().filter(|_| !self.is_blank)
     }
 
     /// The words of the n-gram of `order` words.
@@ -69,7 +73,6 @@ impl NgramLine {
         Self {
             order: usize::from(order),
             words: Vec::new(),
-            singles: Vec::new(),
             text: vec![BOUNDARY],
             hashes: Vec::new(),
             carried: 0,
@@ -101,17 +104,15 @@ impl NgramLine {
     /// Forgets all words: n-grams begin anew.
     pub fn clear(&mut self) {
         self.words.clear();
-        self.singles.clear();
         self.text.truncate(1);
         self.hashes.clear();
         self.carried = 0;
     }
 
-    /// Adds a word, whose order-1 id is `single`, to those that wait.
+    /// Adds a word to those that wait.
     #[inline]
-    pub fn push(&mut self, word: Word<'_>, term: TermId, single: FeatureId) {
+    pub fn push(&mut self, word: Word<'_>, term: TermId) {
         self.words.push(term);
-        self.singles.push(single);
         self.hashes.push(GrowingHash::new(self.text.len() - 1));
         word.append_to(&mut self.text);
         self.text.push(BOUNDARY);
@@ -123,7 +124,6 @@ impl NgramLine {
         let gone = self.words.len() - keep;
         let from = self.hashes.get(gone).map_or(self.text.len() - 1, GrowingHash::start);
         self.words.drain(..gone);
-        self.singles.drain(..gone);
         self.text.drain(..from);
         self.hashes.drain(..gone);
         for hash in &mut self.hashes {
@@ -138,8 +138,8 @@ impl NgramLine {
         next == self.hashes[at].start() + 1
     }
 
-    /// Works out the ids of all n-grams of `medium` that end in the waiting words, and returns them:
-    /// word by word, longest first. Blank ones have none.
+    /// Works out the ids of all n-grams of several words in `medium` that end in the waiting words, and
+    /// returns them: word by word, longest first. Blank ones have none.
     pub fn hash(&mut self, medium: Medium) -> &[FeatureId] {
         let end_of_text = self.text.len();
         self.text.resize(end_of_text + HASH_PADDING, 0);
@@ -155,9 +155,6 @@ impl NgramLine {
             for order in (blanks.max(1) + 1..=longest).rev() {
                 let hash = self.hashes[at + 1 - order].upto(&self.text, next + 1);
                 self.ids.push(FeatureId::from_body_hash(hash, medium));
-            }
-            if blanks == 0 {
-                self.ids.push(self.singles[at]);
             }
         }
         self.text.truncate(end_of_text);
@@ -175,10 +172,9 @@ impl NgramLine {
             }
             let longest = (at + 1).min(self.order);
             let start = from;
-            from += longest.saturating_sub(blanks);
-            let position =
-                Position { words: &self.words[..=at], ids: &self.ids[start..from], longest };
-            Some((start, position))
+            from += longest.saturating_sub(blanks.max(1));
+            let (words, ids) = (&self.words[..=at], &self.ids[start..from]);
+            Some((start, Position { words, ids, longest, is_blank: blanks > 0 }))
         })
     }
 
@@ -198,13 +194,19 @@ mod tests {
     use crate::token::tokenizer::{Tokenizer, WordSink};
     use proptest::prelude::*;
 
-    struct Sink<'a>(&'a mut NgramLine, &'a mut Lexicon, &'a mut Vec<FeatureId>);
+    struct Sink<'a>(
+        &'a mut NgramLine,
+        &'a mut Lexicon,
+        &'a mut Vec<FeatureId>,
+        &'a mut Vec<FeatureId>,
+    );
 
     impl Sink<'_> {
         fn drain(&mut self) {
             self.0.hash(Medium::TEXT);
             for (_, position) in self.0.positions() {
-                self.2.extend(position.orders().map(|order| position.id(order)));
+                self.2.extend(position.orders().map(|order| position.id(order).unwrap()));
+                self.2.extend(position.single().map(|term| self.3[term.index()]));
             }
             self.0.carry();
         }
@@ -214,7 +216,10 @@ mod tests {
         fn word(&mut self, word: Word<'_>) {
             let body = [b"\x03", word.bytes(), b"\x03"].concat();
             let term = self.1.intern(word, Medium::TEXT);
-            self.0.push(word, term, FeatureId::of(&body, Medium::TEXT));
+            if term.index() == self.3.len() {
+                self.3.push(FeatureId::of(&body, Medium::TEXT));
+            }
+            self.0.push(word, term);
         }
         fn end_of_line(&mut self) {
             self.drain();
@@ -233,9 +238,9 @@ mod tests {
             let mut spelling = tokenizer.clone();
             let (mut line, mut lexicon) = (NgramLine::new(order), Lexicon::default());
             let mut window = Window::new(order);
-            let (mut found, mut expected) = (Vec::new(), Vec::new());
+            let (mut found, mut singles, mut expected) = (Vec::new(), Vec::new(), Vec::new());
             for text in lines {
-                let mut sink = Sink(&mut line, &mut lexicon, &mut found);
+                let mut sink = Sink(&mut line, &mut lexicon, &mut found, &mut singles);
                 tokenizer.line(&mut text.clone().into_bytes(), &mut sink);
                 sink.drain();
                 let mut feeding = window.feeding(Medium::TEXT, |feature: Feature<'_>| {
