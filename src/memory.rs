@@ -37,10 +37,10 @@ pub fn is_available(bytes: u64) -> bool {
     free.is_none_or(|free| bytes / 1024 <= free + kilobytes("SwapFree:").unwrap_or(0))
 }
 
-/// An empty vector with room for `length` elements, on large pages where the system has some.
-pub fn with_large_pages<T>(length: usize) -> Vec<T> {
+/// An empty vector with room for `length` elements, which is about to be filled.
+pub fn with_memory<T>(length: usize) -> Vec<T> {
     let vector = Vec::with_capacity(length);
-    prefer_large_pages(&vector, length);
+    take_memory(&vector, length);
     vector
 }
 
@@ -53,22 +53,33 @@ pub fn has_addresses_to_spare() -> bool {
     false
 }
 
-/// Asks for large pages behind the first `length` elements that `vector` has room for, as far as their
-/// memory is not in use yet.
+/// Takes the memory behind the first `length` elements that `vector` has room for, as far as it is not in
+/// use yet: at once, and in large pages where the system has some. They are about to be filled; page by
+/// page that costs much more.
 #[allow(unsafe_code)]
-pub fn prefer_large_pages<T>(vector: &Vec<T>, length: usize) {
+pub fn take_memory<T>(vector: &Vec<T>, length: usize) {
     #[cfg(target_os = "linux")]
     {
-        const PAGE: usize = 1 << 21;
+        use rustix::mm::{Advice, madvise};
+        const PAGE: usize = 1 << 12;
+        const LARGE: usize = 1 << 21;
         let start = vector.as_ptr() as usize;
-        let from = start.next_multiple_of(PAGE);
-        let to = (start + length.min(vector.capacity()) * size_of::<T>()) / PAGE * PAGE;
-        if from < to {
-            let advice = rustix::mm::Advice::LinuxHugepage;
-            // SAFETY: whole pages within the vector's own memory; the advice leaves what they hold
-            // as it is, and refusing it is no error.
-            let _ = unsafe { rustix::mm::madvise(from as *mut _, to - from, advice) };
+        let end = start + vector.capacity() * size_of::<T>();
+        let filled = start + length.min(vector.capacity()) * size_of::<T>();
+        if filled - start < LARGE / 2 {
+            return;
         }
+        let advise = |from: usize, to: usize, advice: Advice| {
+            if from < to {
+                // SAFETY: whole pages within the vector's own memory; either advice leaves what they
+                // hold as it is, and refusing it is no error.
+                let _ = unsafe { madvise(from as *mut _, to - from, advice) };
+            }
+        };
+        let large_end = filled.next_multiple_of(LARGE).min(end / LARGE * LARGE);
+        advise(start.next_multiple_of(LARGE), large_end, Advice::LinuxHugepage);
+        let end = filled.max(large_end) / PAGE * PAGE;
+        advise(start.next_multiple_of(PAGE), end, Advice::LinuxPopulateWrite);
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (vector, length);

@@ -4,7 +4,7 @@
 use super::round::in_fixed_point;
 use super::state::LearningState;
 use super::weights::{SlotWeights, Weights};
-use crate::memory::with_large_pages;
+use crate::memory::with_memory;
 use crate::numeric::elementary::log;
 use crate::numeric::logarithms::CountLogs;
 use crate::numeric::quantize::QuantWeight;
@@ -64,11 +64,11 @@ impl Features {
     /// No features, with room for `length` of them.
     pub fn with_room(length: usize, scale: Scale) -> Self {
         Self {
-            counts: with_large_pages(length),
-            exponents: with_large_pages(length),
-            suffixes: with_large_pages(length),
-            pulls: with_large_pages(length),
-            lambdas: with_large_pages(length),
+            counts: with_memory(length),
+            exponents: with_memory(length),
+            suffixes: with_memory(length),
+            pulls: with_memory(length),
+            lambdas: with_memory(length),
             ..Self::new(scale)
         }
     }

@@ -11,7 +11,7 @@ use super::prepare::{Preparation, words};
 use super::round::{limited, round};
 use super::state::LearningState;
 use super::table::Place;
-use super::weights::Weights;
+use super::weights::{SlotWeights, Weights};
 use super::{LearnSettings, Preload, Progress};
 use crate::error::{Error, Result};
 use crate::model::digram::DigramTable;
@@ -95,10 +95,12 @@ pub fn fit(
     for _ in 0..if several { 50 } else { 1 } {
         // Sum of weight times count over the orders below, steps; exact.
         let mut weight_of_lower = 0;
+        let mut reach = Reach::default();
+        reach.note(&weights, orders.slots(0));
         for order in 1..=highest {
             let slots = orders.slots(order);
             preparation.prepare(state, &mut weights, order, slots);
-            let log_below = lower_orders(&weights, &orders, order, &mut exponentials);
+            let log_below = lower_orders(&weights, &orders, order, &reach, &mut exponentials);
             let occurrences = state.total_of[usize::from(order)];
             let total = f64::from(occurrences);
             let extra = if order == 1 { 0.0 } else { steps_to_nats(weight_of_lower) / total };
@@ -141,6 +143,9 @@ pub fn fit(
             }
             weight_of_lower += sums.weight;
             weights.store(slots, &features.lambdas);
+            if order < highest {
+                reach.note(&weights, slots);
+            }
             fitted = Fitted { log_partition: z, divergence: divergence + extra };
         }
         if (1.0 - previous / fitted.log_partition).abs() < 0.01 {
@@ -157,27 +162,47 @@ pub(super) const fn cut_off(min_count: i32, max_count: u32) -> u32 {
     if min_count >= 0 { min_count as u32 } else { (min_count as u32).wrapping_add(max_count) }
 }
 
+/// By order R, the largest `R l + R s + d` of weighty features of the orders fitted so far, steps; at
+/// least 0.
+#[derive(Debug, Default)]
+struct Reach([i32; 8]);
+
+impl Reach {
+    /// Takes the features in `slots` into account.
+    fn note(&mut self, weights: &Weights, slots: &[u32]) {
+        for &at in slots {
+            let SlotWeights { lambda, suffix, reference } = weights.slots()[at as usize];
+            if lambda == 0 {
+                continue;
+            }
+            let rise = i32::from(lambda) + i32::from(suffix);
+            for (order, max) in (0..).zip(&mut self.0) {
+                *max = (*max).max(order * rise - i32::from(reference));
+            }
+        }
+    }
+}
+
 /// Log mass of everything below `order`: maximum first, then the sum in hash order. The reference
 /// starts the sum from 1, not from exp(-max).
 fn lower_orders(
     weights: &Weights,
     orders: &Orders,
     order: u8,
+    reach: &Reach,
     exponentials: &mut Exponentials,
 ) -> f64 {
     if order <= 1 {
         return 0.0;
     }
-    let lower = || {
-        let slots = orders.by_slot().iter().zip(weights.slots());
-        let lower = slots.filter(|&(&of, slot)| of < order && slot.lambda > 0);
-        lower.map(|(_, slot)| (slot.exponent(order), i32::from(order) * i32::from(slot.lambda)))
-    };
-    let max = lower().map(|(steps, rise)| steps + rise).max().unwrap_or(0).max(0);
-    let max = f64::from(max) / 32.0;
+    let max = f64::from(reach.0[usize::from(order)]) / 32.0;
     exponentials.set_shift(max);
+    let lower = orders.by_slot().iter().zip(weights.slots());
+    let lower = lower.filter(|&(&of, slot)| of < order && slot.lambda > 0);
+    let lower =
+        lower.map(|(_, slot)| (slot.exponent(order), i32::from(order) * i32::from(slot.lambda)));
     let mut g = 1.0f64;
-    exponentials.add_differences(&mut g, lower());
+    exponentials.add_differences(&mut g, lower);
     max + log(g)
 }
 

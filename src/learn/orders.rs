@@ -2,7 +2,7 @@
 //! The used slots of a table by the order of their features.
 
 use super::table::Table;
-use crate::memory::with_large_pages;
+use crate::memory::with_memory;
 
 /// Marks empty slots among orders.
 const NO_ORDER: u8 = u8::MAX;
@@ -20,7 +20,7 @@ pub struct Orders {
 impl Orders {
     /// The orders of the slots of `table`.
     pub fn of(table: &Table) -> Self {
-        let mut by_slot = with_large_pages(table.size());
+        let mut by_slot = with_memory(table.size());
         let mut ends = [0; 8];
         for (id, at) in table.ids().zip(0..) {
             let order = if id.0 == 0 { NO_ORDER } else { table.head(at).order() };
@@ -33,7 +33,7 @@ impl Orders {
         for end in &mut ends {
             (begin, *end) = (begin + *end, begin);
         }
-        let mut slots = with_large_pages(begin);
+        let mut slots = with_memory(begin);
         slots.resize(begin, 0);
         for (&order, at) in by_slot.iter().zip(0u32..) {
             if let Some(end) = ends.get_mut(usize::from(order)) {

@@ -108,7 +108,7 @@ impl<'a> Preparation<'a> {
             // First tags, then slots, then weights: look-ups of a kind wait for memory together.
             ask(slots.get((k + 1) * AHEAD..).map_or(&[], |rest| &rest[..AHEAD.min(rest.len())]));
             for (candidate, &at) in candidates.iter_mut().zip(chunk) {
-                (*candidate, _) = table.candidate(table.suffix(at as usize));
+                *candidate = table.candidate(table.suffix(at as usize));
                 prefetch(weights.slots(), *candidate);
             }
             for (&at, &candidate) in chunk.iter().zip(&candidates) {

@@ -3,7 +3,7 @@
 //!
 //! The order of slots is part of the result: sums of the fit run over it and the file holds it.
 
-use crate::memory::{has_addresses_to_spare, is_available, prefer_large_pages, prefetch};
+use crate::memory::{has_addresses_to_spare, is_available, prefetch, take_memory};
 use crate::token::id::FeatureId;
 
 /// Largest number of bits of a table's size.
@@ -119,17 +119,15 @@ pub struct Spread {
     pub share: f32,
 }
 
-/// A table of 2^bits slots. Searches run over tags, one byte a slot, and look at the slots that have the
-/// right one; what the feature is made of lies apart from what counting needs.
+/// A table of 2^bits slots. Searches run over tags, one byte a slot, and look only at the slots that have
+/// the right one.
 #[derive(Debug, Clone)]
 pub struct Table {
     bits: u8,
     /// The upper bits of the ids, never 0; 0 where a slot is empty.
     tags: Vec<u8>,
-    /// Id, 0 in an empty slot, and count.
-    slots: Vec<[u32; 2]>,
-    /// Head, and id of the suffix.
-    makings: Vec<[u32; 2]>,
+    /// Id, 0 in an empty slot; count; head; id of the suffix.
+    slots: Vec<[u32; 4]>,
     /// As long as the others, or empty.
     spreads: Vec<Spread>,
 }
@@ -171,8 +169,7 @@ impl Table {
         let size = 1 << bits;
         let spreads = if spreads { vec![Spread::default(); size] } else { Vec::new() };
         // Zeros come from the system as they are needed.
-        let (slots, makings) = (vec![[0; 2]; size], vec![[0; 2]; size]);
-        Self { bits, tags: vec![0; size], slots, makings, spreads }
+        Self { bits, tags: vec![0; size], slots: vec![[0; 4]; size], spreads }
     }
 
     /// Whether there is memory for a table of 2^`bits` slots, and for its fit.
@@ -209,7 +206,7 @@ impl Table {
     /// What the slot at `at` holds.
     #[inline]
     pub fn cell(&self, at: usize) -> Cell {
-        let ([id, count], [head, suffix]) = (self.slots[at], self.makings[at]);
+        let [id, count, head, suffix] = self.slots[at];
         Cell { id: FeatureId(id), count, head: Head(head), suffix: FeatureId(suffix) }
     }
 
@@ -217,14 +214,12 @@ impl Table {
     #[inline]
     pub fn set(&mut self, at: usize, cell: Cell) {
         self.tags[at] = if cell.is_empty() { 0 } else { tag_of(cell.id.0) };
-        self.slots[at] = [cell.id.0, cell.count];
-        self.makings[at] = [cell.head.0, cell.suffix.0];
+        self.slots[at] = [cell.id.0, cell.count, cell.head.0, cell.suffix.0];
     }
 
     /// The slots in order.
     pub fn cells(&self) -> impl DoubleEndedIterator<Item = Cell> + ExactSizeIterator {
-        let both = self.slots.iter().zip(&self.makings);
-        both.map(|(&[id, count], &[head, suffix])| Cell {
+        self.slots.iter().map(|&[id, count, head, suffix]| Cell {
             id: FeatureId(id),
             count,
             head: Head(head),
@@ -234,7 +229,7 @@ impl Table {
 
     /// The ids of the slots in order.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = FeatureId> + ExactSizeIterator {
-        self.slots.iter().map(|&[id, _]| FeatureId(id))
+        self.slots.iter().map(|&[id, ..]| FeatureId(id))
     }
 
     /// Id of the slot at `at`.
@@ -258,31 +253,25 @@ impl Table {
     /// Head of the slot at `at`.
     #[inline]
     pub fn head(&self, at: usize) -> Head {
-        Head(self.makings[at][0])
+        Head(self.slots[at][2])
     }
 
     /// Changes the head of the slot at `at`.
     #[inline]
     pub fn set_head(&mut self, at: usize, head: Head) {
-        self.makings[at][0] = head.0;
-    }
-
-    /// Asks for the memory of the slot's head and suffix.
-    #[inline]
-    pub fn prefetch_making(&self, at: usize) {
-        prefetch(&self.makings, at);
+        self.slots[at][2] = head.0;
     }
 
     /// Id of the suffix of the feature in the slot at `at`.
     #[inline]
     pub fn suffix(&self, at: usize) -> FeatureId {
-        FeatureId(self.makings[at][1])
+        FeatureId(self.slots[at][3])
     }
 
     /// Changes it.
     #[inline]
     pub fn set_suffix(&mut self, at: usize, suffix: FeatureId) {
-        self.makings[at][1] = suffix.0;
+        self.slots[at][3] = suffix.0;
     }
 
     /// Statistics over documents of the slot at `at`; zeros where none are kept.
@@ -324,8 +313,8 @@ impl Table {
     #[inline]
     pub fn place_from(&self, at: usize, id: FeatureId) -> Place {
         match self.slots.get(at) {
-            Some([0, _]) => Place::Vacant(at),
-            Some(&[found, _]) if found == id.0 => Place::Found(at),
+            Some([0, ..]) => Place::Vacant(at),
+            Some(&[found, ..]) if found == id.0 => Place::Found(at),
             _ => self.search(at, id),
         }
     }
@@ -352,12 +341,11 @@ impl Table {
     /// The slot that holds `id`, for all its tag says, or the empty one where the search for it ends:
     /// where to go on with [`Self::place_from`]. Asks for the slot's memory.
     #[inline]
-    pub fn candidate(&self, id: FeatureId) -> (usize, bool) {
+    pub fn candidate(&self, id: FeatureId) -> usize {
         let home = self.home(id);
-        let Some(at) = first_of(&self.tags[home..], tag_of(id.0)) else { return (home, false) };
-        let at = home + at;
+        let at = home + first_of(&self.tags[home..], tag_of(id.0)).unwrap_or(0);
         prefetch(&self.slots, at);
-        (at, self.tags[at] == 0)
+        at
     }
 
     /// Counts one more occurrence of `id` in slot `at`, if that holds it and the count has room;
@@ -365,7 +353,7 @@ impl Table {
     #[inline]
     pub fn count_at(&mut self, at: usize, id: FeatureId) -> bool {
         match self.slots.get_mut(at) {
-            Some([found, count]) if *found == id.0 && id.0 != 0 && *count != u32::MAX => {
+            Some([found, count, ..]) if *found == id.0 && id.0 != 0 && *count != u32::MAX => {
                 *count += 1;
                 true
             }
@@ -385,7 +373,7 @@ impl Table {
 
     /// The largest count of all slots.
     pub fn max_count(&self) -> u32 {
-        self.slots.iter().map(|[_, count]| *count).max().unwrap_or(0)
+        self.slots.iter().map(|&[_, count, ..]| count).max().unwrap_or(0)
     }
 
     /// The slot where the search for `id` ends, whether it holds `id` or is empty.
@@ -406,6 +394,9 @@ impl Table {
     /// Returns whether there was enough memory; if not, the table is as before.
     #[must_use]
     pub fn grow(&mut self) -> bool {
+        // Meanwhile tags tell which features have found their new places.
+        const WAITING: u8 = 1;
+        const PLACED: u8 = 2;
         let old_size = self.slots.len();
         let new_size = old_size * 2;
         let has_spreads = !self.spreads.is_empty();
@@ -415,42 +406,40 @@ impl Table {
         if !has_memory {
             return false;
         }
-        // Marked slots are used ones that have not found their new place yet.
-        let mut marked: Vec<bool> = self.tags.iter().map(|&tag| tag != 0).collect();
-        marked.resize(new_size, false);
+        for tag in &mut self.tags {
+            *tag = if *tag == 0 { 0 } else { WAITING };
+        }
         self.bits += 1;
-        prefer_large_pages(&self.tags, new_size);
-        prefer_large_pages(&self.slots, new_size);
-        prefer_large_pages(&self.makings, new_size);
+        take_memory(&self.tags, new_size);
+        take_memory(&self.slots, new_size);
         self.tags.resize(new_size, 0);
-        self.slots.resize(new_size, [0; 2]);
-        self.makings.resize(new_size, [0; 2]);
+        self.slots.resize(new_size, [0; 4]);
         if has_spreads {
             self.spreads.resize(new_size, Spread::default());
         }
         let mask = new_size - 1;
         for c in 0..old_size {
-            while marked[c] {
+            while self.tags[c] == WAITING {
                 let mut i = self.slots[c][0] as usize & mask;
-                while self.slots[i][0] != 0 && !marked[i] {
+                while self.tags[i] == PLACED {
                     i = (i + 1) & mask;
                 }
-                marked[c] = false;
-                if i != c {
-                    // An empty or a marked slot: either way what is there comes here.
-                    self.slots.swap(i, c);
-                    self.makings.swap(i, c);
-                    marked.swap(i, c);
-                    if has_spreads {
-                        self.spreads.swap(i, c);
-                    }
-                    if self.slots[c][0] == 0 {
-                        self.set(c, Cell::default());
-                    }
+                // An empty slot, or one whose feature waits: either way what is there comes here.
+                let there = std::mem::replace(&mut self.tags[i], PLACED);
+                if i == c {
+                    break;
+                }
+                self.tags[c] = there;
+                self.slots.swap(i, c);
+                if has_spreads {
+                    self.spreads.swap(i, c);
+                }
+                if there == 0 {
+                    self.set(c, Cell::default());
                 }
             }
         }
-        for (tag, &[id, _]) in self.tags.iter_mut().zip(&self.slots) {
+        for (tag, &[id, ..]) in self.tags.iter_mut().zip(&self.slots) {
             *tag = if id == 0 { 0 } else { tag_of(id) };
         }
         true
@@ -465,9 +454,7 @@ impl Table {
     /// Makes room for `size` slots; returns whether there is memory for them.
     fn reserve(&mut self, size: usize) -> bool {
         let more = size.saturating_sub(self.slots.len());
-        self.tags.try_reserve_exact(more).is_ok()
-            && self.slots.try_reserve_exact(more).is_ok()
-            && self.makings.try_reserve_exact(more).is_ok()
+        self.tags.try_reserve_exact(more).is_ok() && self.slots.try_reserve_exact(more).is_ok()
     }
 }
 

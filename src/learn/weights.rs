@@ -3,7 +3,7 @@
 
 use super::state::LearningState;
 use super::{Preload, Progress};
-use crate::memory::with_large_pages;
+use crate::memory::with_memory;
 use crate::numeric::quantize::QuantWeight;
 
 /// What the fit knows of one slot, in stored form.
@@ -34,7 +34,7 @@ impl Weights {
     /// memory with suffix sum and reference weight in the reference and show where the fit never
     /// sets those (spec model 7.4).
     pub fn new(state: &LearningState) -> Self {
-        let mut weights = with_large_pages(state.table.size());
+        let mut weights = with_memory(state.table.size());
         weights.resize(state.table.size(), SlotWeights::default());
         if state.measures_entropy() {
             for (at, slot) in weights.iter_mut().enumerate() {

@@ -57,16 +57,7 @@ impl LookAhead {
     }
 
     fn search(&mut self, ids: &[FeatureId], table: &Table) {
-        // What new ones and their suffixes - each behind the longer one - are made of will be needed.
-        let mut is_suffix_of_new = false;
-        for &id in ids {
-            let (at, is_new) = table.candidate(id);
-            if is_new || is_suffix_of_new {
-                table.prefetch_making(at);
-            }
-            is_suffix_of_new = is_new;
-            self.places.push(slot_number(at));
-        }
+        self.places.extend(ids.iter().map(|&id| slot_number(table.candidate(id))));
     }
 }
 
