@@ -96,6 +96,8 @@ pub struct Pipeline<'a> {
     reader: LineReader,
     filter: Filter,
     line: Vec<u8>,
+    /// What a source is read into.
+    block: Vec<u8>,
     extra_lines: bool,
     stop: Option<&'a AtomicBool>,
 }
@@ -104,7 +106,8 @@ impl<'a> Pipeline<'a> {
     /// A pipeline through `filter`. With `extra_lines` two lines `\r\n` follow each source, which
     /// the line filter (`-f`) leaves out. Reading ends early once `stop` is set.
     pub fn new(filter: Filter, extra_lines: bool, stop: Option<&'a AtomicBool>) -> Self {
-        Self { reader: LineReader::default(), filter, line: Vec::new(), extra_lines, stop }
+        let (reader, line, block) = (LineReader::default(), Vec::new(), Vec::new());
+        Self { reader, filter, line, block, extra_lines, stop }
     }
 
     /// Reads `source` to its end. A read error ends the source; it is returned after the source's
@@ -118,7 +121,8 @@ impl<'a> Pipeline<'a> {
         consumer: &mut impl Consumer,
     ) -> io::Result<Option<io::Error>> {
         self.filter.start_file();
-        let mut stream = Stream::new(source.reader, self.stop);
+        let block = std::mem::take(&mut self.block);
+        let mut stream = Stream::reusing(block, source.reader, self.stop);
         let mut line = std::mem::take(&mut self.line);
         loop {
             let last = self.reader.next_line(&mut stream, &mut line);
@@ -136,7 +140,9 @@ impl<'a> Pipeline<'a> {
         }
         self.line = line;
         consumer.end_of_source(&source.name)?;
-        Ok(stream.error())
+        let error = stream.error();
+        self.block = stream.into_block();
+        Ok(error)
     }
 
     /// The same pipeline, for which zero bytes are blanks and hide nothing.

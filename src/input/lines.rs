@@ -19,6 +19,8 @@ pub struct Stream<'a> {
     block: Vec<u8>,
     from: usize,
     to: usize,
+    /// Whether the block holds zero bytes.
+    has_nul: bool,
     /// Bytes before `from`, since the beginning.
     position: u64,
     ended: bool,
@@ -31,16 +33,32 @@ impl<'a> Stream<'a> {
     /// The stream of `source`. Once `stop` is set, also while a read waits and a signal ends it, the
     /// input counts as ended.
     pub fn new(source: Box<dyn Read + 'a>, stop: Option<&'a AtomicBool>) -> Self {
+        Self::reusing(Vec::new(), source, stop)
+    }
+
+    /// The same, with the memory of an earlier stream ([`Self::into_block`]).
+    pub fn reusing(
+        mut block: Vec<u8>,
+        source: Box<dyn Read + 'a>,
+        stop: Option<&'a AtomicBool>,
+    ) -> Self {
+        block.resize(BLOCK, 0);
         Self {
             source,
-            block: vec![0; BLOCK],
+            block,
             from: 0,
             to: 0,
+            has_nul: false,
             position: 0,
             ended: false,
             stop,
             error: None,
         }
+    }
+
+    /// Memory that a later stream can use.
+    pub fn into_block(self) -> Vec<u8> {
+        self.block
     }
 
     /// Why reading ended, if it was an error.
@@ -62,7 +80,10 @@ impl<'a> Stream<'a> {
             }
             match self.source.read(&mut self.block) {
                 Ok(0) => self.ended = true,
-                Ok(length) => (self.from, self.to) = (0, length),
+                Ok(length) => {
+                    (self.from, self.to) = (0, length);
+                    self.has_nul = memchr::memchr(0, &self.block[..length]).is_some();
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.error = Some(error);
@@ -86,16 +107,17 @@ impl<'a> Stream<'a> {
         let mut hidden = false;
         let start = line.len();
         while chunk.read < limit {
-            let available = self.available();
-            if available.is_empty() {
+            if self.available().is_empty() {
                 chunk.wanted_more = true;
                 break;
             }
+            let available = &self.block[self.from..self.to];
             let window = &available[..available.len().min(limit - chunk.read)];
             let newline = memchr::memchr(b'\n', window);
             let piece = &window[..newline.map_or(window.len(), |at| at + 1)];
             if !hidden {
-                let visible = if keeps_nul { None } else { memchr::memchr(0, piece) };
+                let looks = self.has_nul && !keeps_nul;
+                let visible = if looks { memchr::memchr(0, piece) } else { None };
                 hidden = visible.is_some();
                 let visible = &piece[..visible.unwrap_or(piece.len())];
                 line.extend_from_slice(visible);
