@@ -5,7 +5,7 @@
 //! other. Those are found in bit masks, 64 bytes at a time; where anything else may come up - a
 //! letter thrice, a byte above 7F, an apostrophe between letters - the caller asks the machine.
 
-use super::class::{is_alnum, is_alpha, is_digit, is_punct};
+use super::class::{is_alpha, is_digit, is_graph, is_punct};
 use super::scheme::is_atom;
 use crate::model::settings::Scheme;
 
@@ -290,26 +290,23 @@ fn block_at(padded: &[u8], at: usize, ahead: usize) -> &[u8; 64] {
 /// The classes of all bytes of a block.
 #[inline]
 fn classes(bytes: &[u8; 64]) -> Classes {
-    Classes {
-        alpha: mask(bytes, is_alpha),
-        digit: mask(bytes, is_digit),
-        punct: mask(bytes, |byte| byte.wrapping_sub(b'!') < 94 && !is_alnum(byte)),
-        high: mask(bytes, |byte| byte >= 0x80),
-    }
+    let (alpha, digit) = (mask(bytes, is_alpha), mask(bytes, is_digit));
+    let punct = mask(bytes, is_graph) & !(alpha | digit);
+    Classes { alpha, digit, punct, high: rare_mask(bytes, |byte| byte >= 0x80) }
 }
 
-/// The bytes that come thrice: in its folded case the byte is like the next two as they stand.
+/// The visible bytes that come thrice: in its folded case the byte is like the next two as they stand.
 #[inline]
 fn thrice(padded: &[u8], at: usize, folds: bool) -> Mask {
     let (bytes, second, third) =
         (block_at(padded, at, 0), block_at(padded, at, 1), block_at(padded, at, 2));
     let mut flags = [0; 64];
     for (number, flag) in flags.iter_mut().enumerate() {
-        let byte = bytes[number];
-        let byte = if folds { byte.to_ascii_lowercase() } else { byte };
-        *flag = u8::from(byte == second[number]) & u8::from(byte == third[number]);
+        let (byte, next) = (bytes[number], second[number]);
+        let folded = if folds { byte.to_ascii_lowercase() } else { byte };
+        *flag = u8::from(folded == next) & u8::from(next == third[number]) & u8::from(next > b' ');
     }
-    gather(&flags)
+    gather_rare(&flags)
 }
 
 /// One bit for each byte: whether it is a `member`.
@@ -322,6 +319,16 @@ fn mask(bytes: &[u8; 64], member: impl Fn(u8) -> bool) -> Mask {
     gather(&flags)
 }
 
+/// The same for bytes that most texts lack.
+#[inline]
+fn rare_mask(bytes: &[u8; 64], member: impl Fn(u8) -> bool) -> Mask {
+    let mut flags = [0; 64];
+    for (flag, &byte) in flags.iter_mut().zip(bytes) {
+        *flag = u8::from(member(byte));
+    }
+    gather_rare(&flags)
+}
+
 /// One bit for each pair of bytes.
 #[inline]
 fn mask_pairs(bytes: &[u8; 64], others: &[u8; 64], member: impl Fn(u8, u8) -> bool) -> Mask {
@@ -330,6 +337,14 @@ fn mask_pairs(bytes: &[u8; 64], others: &[u8; 64], member: impl Fn(u8, u8) -> bo
         *flag = u8::from(member(bytes[number], others[number]));
     }
     gather(&flags)
+}
+
+/// The lowest bits of 64 bytes, none of which has another bit; most often all are 0.
+#[inline]
+fn gather_rare(flags: &[u8; 64]) -> Mask {
+    let any =
+        flags.as_chunks::<8>().0.iter().fold(0, |any, &eight| any | u64::from_le_bytes(eight));
+    if any == 0 { 0 } else { gather(flags) }
 }
 
 /// The lowest bits of 64 bytes, none of which has another bit.
