@@ -44,6 +44,20 @@ pub fn with_memory<T>(length: usize) -> Vec<T> {
     vector
 }
 
+/// Makes room in `vector`, which is full: twice as much, or, where it is large and room that is not used
+/// costs nothing, sixteen times as much.
+pub fn make_room<T: Copy>(vector: &mut Vec<T>) {
+    const LARGE: usize = 1 << 19;
+    let is_large = vector.len() * size_of::<T>() >= LARGE && has_addresses_to_spare();
+    let length = vector.len().max(16) * if is_large { 16 } else { 2 };
+    let mut larger = Vec::with_capacity(length);
+    if is_large {
+        take_memory(&larger, 2 * vector.len());
+    }
+    larger.extend_from_slice(vector);
+    *vector = larger;
+}
+
 /// Whether the process may take as many addresses as it likes, so that room which may never be used
 /// takes nothing from others.
 pub fn has_addresses_to_spare() -> bool {
@@ -88,6 +102,19 @@ pub fn take_memory<T>(vector: &Vec<T>, length: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn room_is_made_for_more_of_the_same() {
+        let mut vector: Vec<u64> = Vec::new();
+        for number in 0..200_000 {
+            if vector.len() == vector.capacity() {
+                make_room(&mut vector);
+                assert!(vector.capacity() > vector.len());
+            }
+            vector.push(number);
+        }
+        assert!(vector.iter().zip(0..).all(|(&found, number)| found == number));
+    }
 
     #[test]
     fn a_little_is_always_there_and_a_world_never() {

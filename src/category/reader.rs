@@ -135,10 +135,10 @@ impl<D: AsRef<[u8]>> Category<D> {
         bytes.chunks_exact(WEIGHT_BYTES).map(|weight| QuantWeight(BigEndian::read_u16(weight)))
     }
 
-    /// Steps of 1/32 nat that `to` after `from` costs.
-    fn cost(&self, from: usize, to: usize) -> u32 {
-        let at = self.digrams + (from * SYMBOLS + to) * WEIGHT_BYTES;
-        u32::from(BigEndian::read_u16(&self.bytes.as_ref()[at..at + WEIGHT_BYTES]))
+    /// The stored digram weights.
+    fn digram_bytes(&self) -> &[u8; DIGRAM_BYTES] {
+        let bytes = &self.bytes.as_ref()[self.digrams..self.digrams + DIGRAM_BYTES];
+        bytes.try_into().expect("a slice of that length")
     }
 
     /// The reference log-probability of a token when scoring, digitised, nats (spec model 12).
@@ -148,6 +148,7 @@ impl<D: AsRef<[u8]>> Category<D> {
     /// next byte is no boundary mark.
     pub fn log_reference(&self, body: &[u8]) -> f32 {
         let Some((&first, rest)) = body.split_first() else { return 0.0 };
+        let digrams = self.digram_bytes();
         let mut from = clip(first);
         let mut steps = 0u32;
         let mut length = 1;
@@ -156,14 +157,21 @@ impl<D: AsRef<[u8]>> Category<D> {
                 continue;
             }
             let to = clip(byte);
-            steps += self.cost(from, to);
+            steps += cost(digrams, from, to);
             from = to;
             length += usize::from(rest.get(at + 1) != Some(&BOUNDARY));
         }
-        let length = self.cost(LENGTH_ROW, length.min(SYMBOLS - 1));
-        let steps = (steps + length).saturating_sub(self.cost(LENGTH_ROW, 0));
+        let length = cost(digrams, LENGTH_ROW, length.min(SYMBOLS - 1));
+        let steps = (steps + length).saturating_sub(cost(digrams, LENGTH_ROW, 0));
         #[allow(clippy::cast_precision_loss)] // below 2^24, exact
         let weight = steps as f32 / crate::numeric::quantize::STEPS_PER_NAT;
         QuantWeight::from_weight(weight).log_probability()
     }
+}
+
+/// Steps of 1/32 nat that `to` after `from` costs.
+#[inline]
+fn cost(digrams: &[u8; DIGRAM_BYTES], from: usize, to: usize) -> u32 {
+    let at = (from * SYMBOLS + to) * WEIGHT_BYTES;
+    u32::from(BigEndian::read_u16(&digrams[at..at + WEIGHT_BYTES]))
 }

@@ -38,6 +38,52 @@ pub struct Counter {
     was_in_header: bool,
 }
 
+/// The entropy of a document, summed up feature by feature.
+#[derive(Debug, Clone)]
+pub(super) struct DocumentEntropy {
+    /// Occurrences of all features.
+    length: f32,
+    sum: f64,
+    /// By occurrences, a feature's share of the document and what it adds to the entropy; NaN where
+    /// unknown. Most features of a document occur a few times only.
+    known: [(f32, f64); 16],
+}
+
+impl DocumentEntropy {
+    /// The entropy of a document of `length` occurrences, before any feature is added.
+    fn of_length(length: usize) -> Self {
+        let length = count_f32(u32::try_from(length).unwrap_or(u32::MAX));
+        Self { length, sum: 0.0, known: [(f32::NAN, 0.0); 16] }
+    }
+
+    /// Adds a feature; returns its share of the document.
+    #[inline]
+    pub(super) fn add(&mut self, occurrences: u32) -> f32 {
+        let (share, part) = match self.known.get_mut(occurrences as usize) {
+            Some(known) if !known.0.is_nan() => *known,
+            Some(unknown) => {
+                *unknown = share_and_part(occurrences, self.length);
+                *unknown
+            }
+            None => share_and_part(occurrences, self.length),
+        };
+        self.sum += part;
+        share
+    }
+
+    /// The entropy of the features added, nats.
+    pub(super) const fn sum(&self) -> f64 {
+        self.sum
+    }
+}
+
+/// A feature's share of a document of `length` occurrences, and what it adds to the entropy, nats.
+fn share_and_part(occurrences: u32, length: f32) -> (f32, f64) {
+    let share = count_f32(occurrences) / length;
+    let surprise = narrow(-log(f64::from(share)));
+    (share, if surprise.is_finite() { f64::from(share * surprise) } else { 0.0 })
+}
+
 /// What became of a counted feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
@@ -88,7 +134,6 @@ impl Counter {
         }
         let TokenList::Texts(texts) = &self.state.tokens else { return false };
         let Some(list) = TermList::from_texts(texts, &mut self.state.table) else { return false };
-        self.state.tokens = TokenList::Terms(Box::new(list));
         // Dropped occurrences would change which word comes first; and who looks at the document as a
         // list of tokens wants all of them.
         let may_wait = order == 1 && self.decimation.is_none();
@@ -96,14 +141,26 @@ impl Counter {
             IntoTable::AtOnce
         } else if !self.state.measures_entropy() {
             IntoTable::AtEnd
-        } else if self.state.options.has(ModelOption::Mail) && !self.confidence && !self.say_growth
+        } else if self.state.options.has(ModelOption::Mail)
+            && !(self.confidence || self.say_growth)
+            && self.has_whole_words()
         {
             IntoTable::WithDocument
         } else {
             IntoTable::AtOnce
         };
-        self.engine = Some(Box::new(WordEngine::new(order, into_table, &self.state)));
+        self.engine = Some(Box::new(WordEngine::new(order, into_table, &self.state, &list)));
+        self.state.tokens = TokenList::Terms(Box::new(list));
         true
+    }
+
+    /// Whether all features are single words, none of them counted in a document that is still open.
+    fn has_whole_words(&self) -> bool {
+        let table = &self.state.table;
+        let is_whole = |at: usize| {
+            table.id(at).0 == 0 || table.head(at).order() == 1 && table.spread(at).occurrences == 0
+        };
+        self.state.used == 0 || (0..table.size()).all(is_whole)
     }
 
     /// The counts so far.
@@ -249,9 +306,21 @@ impl Counter {
         (Some(at), true)
     }
 
-    /// Counts occurrences in slot `at`, which may be an empty one.
+    /// Counts occurrences in slot `at`, which may be an empty one, also for the document being read.
     #[inline]
     pub(super) fn add_occurrences(&mut self, at: usize, times: u32, warnings: WarningSink<'_>) {
+        let id = self.state.table.id(at);
+        if let Some(spread) = self.state.table.spread_mut(at) {
+            spread.occurrences = spread.occurrences.wrapping_add(times);
+            self.repeats += times as usize - 1;
+            self.note_document(id, warnings);
+        }
+        self.add_to_slot(at, times, warnings);
+    }
+
+    /// Counts occurrences in slot `at`, but not for a document.
+    #[inline]
+    pub(super) fn add_to_slot(&mut self, at: usize, times: u32, warnings: WarningSink<'_>) {
         let state = &mut self.state;
         let count = state.table.count_mut(at);
         *count = count.saturating_add(times);
@@ -264,11 +333,6 @@ impl Counter {
         let of_order = &mut state.total_of[usize::from(order)];
         *of_order = of_order.saturating_add(times);
         let full = state.total == u32::MAX || count == u32::MAX || *of_order == u32::MAX;
-        if let Some(spread) = state.table.spread_mut(at) {
-            spread.occurrences = spread.occurrences.wrapping_add(times);
-            self.repeats += times as usize - 1;
-            self.note_document(id, warnings);
-        }
         if full {
             self.overflow = true;
             self.state.options.insert(ModelOption::Overflow);
@@ -313,45 +377,53 @@ impl Counter {
 
     /// Closes the document being read (spec model 8.1).
     pub(crate) fn end_document(&mut self, warnings: WarningSink<'_>) {
-        self.settle_document(warnings);
+        let housed = self.settle_document(warnings);
         let repeats = std::mem::take(&mut self.repeats);
-        let state = &mut self.state;
-        if !state.measures_entropy() {
+        if !self.state.measures_entropy() {
             return;
         }
-        if self.document.is_empty() {
-            state.empty_documents = state.empty_documents.saturating_add(1);
+        let length = self.document.len() + repeats + housed;
+        if length == 0 {
+            if let Some(engine) = &mut self.engine {
+                engine.documents.forget();
+            }
+            self.state.empty_documents = self.state.empty_documents.saturating_add(1);
             return;
         }
-        let length = u32::try_from(self.document.len() + repeats).unwrap_or(u32::MAX);
-        let length = count_f32(length);
-        let mut entropy = 0.0f64;
-        for &id in &self.document {
-            let Some(at) = state.table.find(id) else { continue };
-            let Some(spread) = state.table.spread_mut(at) else { continue };
-            if spread.occurrences == 0 {
-                continue; // seen earlier in this document
-            }
-            let share = count_f32(spread.occurrences) / length;
-            spread.share += share;
-            spread.occurrences = 0;
-            let surprise = narrow(-log(f64::from(share)));
-            if surprise.is_finite() {
-                entropy += f64::from(share * surprise);
-            }
-        }
-        let document = std::mem::take(&mut self.document);
-        if self.confidence {
-            self.sample(document, entropy);
-        } else {
-            self.document = document;
+        let mut entropy = DocumentEntropy::of_length(length);
+        let entropy = if let Some(mut engine) = self.engine.take_if(|one| one.measures_words()) {
             self.document.clear();
-        }
+            let entropy = self.close_document(&mut engine.documents, entropy);
+            self.engine = Some(engine);
+            entropy
+        } else {
+            let document = std::mem::take(&mut self.document);
+            for &id in &document {
+                self.share_out(id, &mut entropy);
+            }
+            if self.confidence {
+                self.sample(document, entropy.sum());
+            } else {
+                self.document = document;
+                self.document.clear();
+            }
+            entropy.sum()
+        };
         let state = &mut self.state;
         state.negative_entropy_sum += -entropy;
         state.squared_entropy_sum += entropy * entropy;
         state.last_entropy = entropy;
         state.documents = state.documents.saturating_add(1);
+    }
+
+    /// Gives the slot of `id` its share of the document that is being closed, unless it has it.
+    pub(super) fn share_out(&mut self, id: FeatureId, entropy: &mut DocumentEntropy) {
+        let table = &mut self.state.table;
+        let Some(at) = table.find(id) else { return };
+        let Some(spread) = table.spread_mut(at) else { return };
+        if spread.occurrences > 0 {
+            spread.share += entropy.add(std::mem::take(&mut spread.occurrences));
+        }
     }
 
     /// Offers a document to the reservoir.

@@ -10,7 +10,6 @@ use super::table::{Head, Place};
 use super::tokens::{TermList, TokenList};
 use crate::error::WarningSink;
 use crate::token::lexicon::TermId;
-use crate::token::tokenizer::Word;
 
 /// Look-ups whose memory is asked for ahead.
 const AHEAD: usize = 64;
@@ -145,8 +144,7 @@ impl TermList {
     fn adopt(&mut self, other: &Self) -> Vec<TermId> {
         let adopt = |at: u32| {
             let term = TermId(at);
-            let (window, length) = other.lexicon.word(term);
-            let number = self.intern(Word::new(window, length), other.lexicon.medium(term));
+            let number = self.intern(other.lexicon.word(term), other.lexicon.medium(term));
             let times = &mut self.uses[number.index()].times;
             *times = times.saturating_add(other.uses[term.index()].times);
             number

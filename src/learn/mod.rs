@@ -8,6 +8,7 @@
 //! ```
 
 pub mod count;
+mod documents;
 mod features;
 pub mod fit;
 pub mod join;

@@ -262,6 +262,15 @@ impl Table {
         self.slots[at][2] = head.0;
     }
 
+    /// Asks for all memory that a feature takes which goes to its home slot.
+    #[inline]
+    pub fn prefetch_whole(&self, id: FeatureId) {
+        let home = self.home(id);
+        prefetch(&self.tags, home);
+        prefetch(&self.slots, home);
+        prefetch(&self.spreads, home);
+    }
+
     /// Id of the suffix of the feature in the slot at `at`.
     #[inline]
     pub fn suffix(&self, at: usize) -> FeatureId {

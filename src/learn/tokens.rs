@@ -67,9 +67,7 @@ impl TermUse {
     /// A word that has not been counted yet.
     #[cold]
     pub fn new(word: Word<'_>, medium: Medium) -> Self {
-        let mut body = [BOUNDARY; WORD_WINDOW + 1];
-        body[1..=word.len()].copy_from_slice(word.bytes());
-        let id = FeatureId::of(&body[..word.len() + 2], medium);
+        let id = FeatureId::of_word(word, medium);
         Self { id, times: 0, here: 0, holding: Holding::Unknown }
     }
 
@@ -181,7 +179,7 @@ impl TermList {
         body.clear();
         body.push(BOUNDARY);
         for &term in terms {
-            self.lexicon.append_word(term, body);
+            self.lexicon.word(term).append_to(body);
             body.push(BOUNDARY);
         }
     }

@@ -3,14 +3,17 @@
 //! is what [`Counter::count`] would do with each n-gram's text.
 
 use super::count::Counter;
+use super::documents::DocumentWords;
 use super::state::LearningState;
 use super::table::{Head, Place, Table};
 use super::tokens::{Holding, TermList, TermUse, TokenList};
 use crate::error::WarningSink;
+use crate::memory::prefetch;
+use crate::model::digram::CharacterTally;
 use crate::model::medium::Medium;
 use crate::token::BOUNDARY;
 use crate::token::id::FeatureId;
-use crate::token::lexicon::{TermId, WaitingWords};
+use crate::token::lexicon::{TermId, TermUser, WaitingWords};
 use crate::token::ngram_line::{NgramLine, Position};
 use crate::token::tokenizer::{Word, WordSink};
 
@@ -88,6 +91,9 @@ pub struct WordEngine {
     unsettled: Vec<TermId>,
     /// How many such occurrences of single words there are beside n-grams.
     held_back: u32,
+    /// What documents are made of; only when their words wait for reading to be over, and documents
+    /// are measured.
+    pub(super) documents: DocumentWords,
 }
 
 /// When the single words of a run go into the table. What it makes of them depends on the order of
@@ -96,15 +102,22 @@ pub struct WordEngine {
 pub(super) enum IntoTable {
     /// At once, or nearly so; always with n-grams.
     AtOnce,
-    /// When their document ends: what it is made of is asked for then.
-    WithDocument,
     /// When reading is over.
     AtEnd,
+    /// When their document ends, so that it can be measured; all but their slots then waits for reading
+    /// to be over.
+    WithDocument,
 }
 
 impl WordEngine {
     /// Words for n-grams of up to `order`, beside what `state` knows already.
-    pub(super) fn new(order: u8, into_table: IntoTable, state: &LearningState) -> Self {
+    /// The words of `list` are the known ones.
+    pub(super) fn new(
+        order: u8,
+        into_table: IntoTable,
+        state: &LearningState,
+        list: &TermList,
+    ) -> Self {
         let budget = u32::MAX - state.total;
         let mut surplus = state.table.totals();
         for (surplus, &total) in surplus.iter_mut().zip(&state.total_of) {
@@ -121,7 +134,23 @@ impl WordEngine {
             waiting: WaitingWords::default(),
             unsettled: Vec::new(),
             held_back: 0,
+            documents: match into_table {
+                IntoTable::WithDocument => DocumentWords::of(list, &state.table),
+                IntoTable::AtOnce | IntoTable::AtEnd => DocumentWords::default(),
+            },
         }
+    }
+
+    /// Whether documents are measured by their words.
+    pub(super) fn measures_words(&self) -> bool {
+        self.into_table == IntoTable::WithDocument
+    }
+
+    /// Whether words wait that make n-grams, or that have been numbered.
+    fn has_words(&self) -> bool {
+        !self.singles.is_empty()
+            || self.line.is_waiting()
+            || self.line.order() > 1 && !self.waiting.is_empty()
     }
 
     /// Occurrences that were counted off the budget.
@@ -142,28 +171,15 @@ impl WordEngine {
     /// Counts the words that have not been numbered yet, or puts them into the line if they make
     /// n-grams.
     fn number_words(&mut self, list: &mut TermList) {
-        let Self { waiting, unsettled, into_table, line, .. } = self;
+        let Self { waiting, documents, into_table, line, .. } = self;
         let TermList { lexicon, uses, .. } = list;
-        let with_document = *into_table == IntoTable::WithDocument;
-        let makes_ngrams = line.order() > 1;
-        waiting.number(lexicon, |term, new, word, medium| {
-            if new {
-                uses.push(TermUse::new(word, medium));
-            }
-            if makes_ngrams {
-                line.push(word, term);
-                return;
-            }
-            let uses = &mut uses[term.index()];
-            if !with_document {
-                uses.times += 1;
-                return;
-            }
-            if uses.here == 0 {
-                unsettled.push(term);
-            }
-            uses.here += 1;
-        });
+        if line.order() > 1 {
+            waiting.number(lexicon, &mut WordsOfNgrams { uses, line });
+        } else if *into_table == IntoTable::WithDocument {
+            waiting.number(lexicon, &mut WordsOfDocuments { uses, documents });
+        } else {
+            waiting.number(lexicon, &mut WordsOfText { uses });
+        }
     }
 
     /// N-grams begin anew.
@@ -180,7 +196,7 @@ impl Counter {
 
     /// Counts the words that wait; to be called behind each line of text.
     pub fn end_of_words(&mut self, warnings: WarningSink<'_>) {
-        let Some(mut engine) = self.engine.take() else { return };
+        let Some(mut engine) = self.engine.take_if(|engine| engine.has_words()) else { return };
         let TokenList::Terms(mut list) = self.state.tokens.take() else {
             return;
         };
@@ -251,15 +267,12 @@ impl Counter {
         }
     }
 
-    /// Puts the occurrences that have waited - for their document's end, or because nobody asks - into
-    /// the table.
-    pub(super) fn settle_document(&mut self, warnings: WarningSink<'_>) {
-        let Some(mut engine) = self.engine.take() else { return };
-        if engine.unsettled.is_empty() && engine.waiting.is_empty() {
-            self.engine = Some(engine);
-            return;
-        }
-        let TokenList::Terms(mut list) = self.state.tokens.take() else { return };
+    /// Numbers the words that wait, puts occurrences beside n-grams that have waited into the table, and
+    /// finds slots for the words of the document being read, if documents are measured. Returns how
+    /// often words that have slots occur in it.
+    pub(super) fn settle_document(&mut self, warnings: WarningSink<'_>) -> usize {
+        let Some(mut engine) = self.engine.take() else { return 0 };
+        let TokenList::Terms(mut list) = self.state.tokens.take() else { return 0 };
         engine.number_words(&mut list);
         for terms in engine.unsettled.chunks(AHEAD) {
             for term in terms {
@@ -274,12 +287,18 @@ impl Counter {
         }
         engine.unsettled.clear();
         engine.held_back = 0;
+        let housed = if engine.measures_words() {
+            self.house_words(&mut engine.documents, &mut list, warnings)
+        } else {
+            0
+        };
         self.state.tokens = TokenList::Terms(list);
         self.engine = Some(engine);
+        housed
     }
 
     /// Counts a single word so many times.
-    fn count_word(
+    pub(super) fn count_word(
         &mut self,
         term: TermId,
         times: u32,
@@ -399,6 +418,25 @@ impl Counter {
         }
     }
 
+    /// Puts the characters of all words into the digrams.
+    fn count_characters(&mut self, list: &TermList) {
+        let words = || {
+            let uses = (0u32..).map(TermId).zip(&list.uses).filter(|(_, uses)| uses.times > 0);
+            uses.map(|(term, uses)| (term, uses.times))
+        };
+        let mut tally = CharacterTally::default();
+        for (term, times) in words() {
+            tally.count(list.lexicon.word(term).bytes(), times);
+        }
+        if !self.state.characters.add_tally(&tally) {
+            let mut body = Vec::new();
+            for (term, times) in words() {
+                list.text(&[term], &mut body);
+                self.state.characters.count_times(&body, times);
+            }
+        }
+    }
+
     /// Puts deferred words into the table, and all words' characters into the digrams.
     pub(super) fn finish_words(&mut self, warnings: WarningSink<'_>) {
         self.end_of_words(warnings);
@@ -407,19 +445,17 @@ impl Counter {
         let TokenList::Terms(mut list) = self.state.tokens.take() else {
             return;
         };
-        let mut body = Vec::new();
-        for at in 0..list.uses.len() {
-            let times = list.uses[at].times;
-            let term = TermId(u32::try_from(at).expect("terms are numbered in 32 bits"));
-            if times == 0 {
-                continue;
-            }
-            if engine.into_table == IntoTable::AtEnd {
-                self.count_word(term, times, &mut list, warnings);
-            }
-            list.text(&[term], &mut body);
-            self.state.characters.count_times(&body, times);
+        if engine.measures_words() {
+            self.settle_words(&engine.documents, &mut list, warnings);
         }
+        if engine.into_table == IntoTable::AtEnd {
+            for (term, at) in (0u32..).map(TermId).zip(0..list.uses.len()) {
+                if list.uses[at].times > 0 {
+                    self.count_word(term, list.uses[at].times, &mut list, warnings);
+                }
+            }
+        }
+        self.count_characters(&list);
         // Occurrences of known n-grams were counted without a look at their order, and at the largest
         // count.
         let totals = self.state.table.totals().into_iter().zip(engine.surplus);
@@ -428,6 +464,70 @@ impl Counter {
         }
         self.state.max_count = self.state.max_count.max(self.state.table.max_count());
         self.state.tokens = TokenList::Terms(list);
+    }
+}
+
+/// Counts words by their numbers.
+struct WordsOfText<'a> {
+    uses: &'a mut Vec<TermUse>,
+}
+
+impl TermUser for WordsOfText<'_> {
+    #[inline]
+    fn expect(&self, term: TermId) {
+        prefetch(self.uses, term.index());
+    }
+
+    fn add(&mut self, word: Word<'_>, medium: Medium) {
+        self.uses.push(TermUse::new(word, medium));
+    }
+
+    #[inline]
+    fn take(&mut self, term: TermId, _: Word<'_>) {
+        self.uses[term.index()].times += 1;
+    }
+}
+
+/// Counts words in documents by their numbers.
+struct WordsOfDocuments<'a> {
+    uses: &'a mut Vec<TermUse>,
+    documents: &'a mut DocumentWords,
+}
+
+impl TermUser for WordsOfDocuments<'_> {
+    #[inline]
+    fn expect(&self, term: TermId) {
+        self.documents.prefetch(term);
+    }
+
+    fn add(&mut self, word: Word<'_>, medium: Medium) {
+        self.uses.push(TermUse::new(word, medium));
+        self.documents.add();
+    }
+
+    #[inline]
+    fn take(&mut self, term: TermId, _: Word<'_>) {
+        self.documents.count(term);
+    }
+}
+
+/// Puts words into a line that makes n-grams of them.
+struct WordsOfNgrams<'a> {
+    uses: &'a mut Vec<TermUse>,
+    line: &'a mut NgramLine,
+}
+
+impl TermUser for WordsOfNgrams<'_> {
+    #[inline]
+    fn expect(&self, _: TermId) {}
+
+    fn add(&mut self, word: Word<'_>, medium: Medium) {
+        self.uses.push(TermUse::new(word, medium));
+    }
+
+    #[inline]
+    fn take(&mut self, term: TermId, word: Word<'_>) {
+        self.line.push(word, term);
     }
 }
 
@@ -455,14 +555,14 @@ impl WordSink for CountedWords<'_> {
         if engine.into_table != IntoTable::AtOnce {
             if engine.budget > 0 {
                 engine.budget -= 1;
-                if !engine.waiting.push(word, self.medium) {
+                if !engine.waiting.push(word, self.medium, &list.lexicon) {
                     engine.number_words(list);
                 }
             }
             return;
         }
         if order > 1 {
-            if !engine.waiting.push(word, self.medium) {
+            if !engine.waiting.push(word, self.medium, &list.lexicon) {
                 engine.number_words(list);
                 if engine.line.is_long() {
                     self.counter.end_of_words(self.warnings);

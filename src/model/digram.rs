@@ -70,6 +70,33 @@ impl CharacterCounts {
         add_ones(&mut self.cells[LENGTH_ROW * SYMBOLS + length.min(SYMBOLS - 1)], times);
     }
 
+    /// Counts what `tally` holds, as if each of its words had been counted by itself. Returns whether
+    /// that is possible: not where there are counts that no counting gives.
+    #[must_use]
+    pub fn add_tally(&mut self, tally: &CharacterTally) -> bool {
+        let is_counted = |cell: &f32| cell.is_sign_positive() && cell.fract() == 0.0;
+        if !self.cells.iter().all(is_counted) {
+            return false;
+        }
+        let mut marginals = [0u32; SYMBOLS];
+        for (row, from) in tally.steps.chunks_exact(SYMBOLS).zip(0..) {
+            for ((to, &times), marginal) in row.iter().enumerate().zip(&mut marginals) {
+                if times > 0 {
+                    add_ones(&mut self.cells[from * SYMBOLS + to], times);
+                    *marginal = marginal.saturating_add(times);
+                }
+            }
+        }
+        for (special, times) in [(MARGINAL_ROW, &marginals), (LENGTH_ROW, &tally.lengths)] {
+            for (cell, &times) in self.cells[special * SYMBOLS..].iter_mut().zip(times) {
+                if times > 0 {
+                    add_ones(cell, times);
+                }
+            }
+        }
+        true
+    }
+
     /// Row `from`: 256 counts.
     pub fn row(&self, from: usize) -> &[f32] {
         &self.cells[from * SYMBOLS..(from + 1) * SYMBOLS]
@@ -90,6 +117,37 @@ impl CharacterCounts {
         for (cell, more) in self.cells.iter_mut().zip(&other.cells) {
             *cell += more;
         }
+    }
+}
+
+/// Characters of many words, on their way into [`CharacterCounts`]. Counts stop at 2^32 - 1.
+#[derive(Debug, Clone)]
+pub struct CharacterTally {
+    /// How often a symbol follows another: `steps[from * 256 + to]`.
+    steps: Vec<u32>,
+    lengths: [u32; SYMBOLS],
+}
+
+impl Default for CharacterTally {
+    fn default() -> Self {
+        Self { steps: vec![0; SYMBOLS * SYMBOLS], lengths: [0; SYMBOLS] }
+    }
+}
+
+impl CharacterTally {
+    /// Counts a word so many times.
+    pub fn count(&mut self, word: &[u8], times: u32) {
+        let mut from = FIRST;
+        let mut length = 1;
+        for &byte in word.iter().chain(std::iter::once(&BOUNDARY)) {
+            let to = clip(byte);
+            let step = &mut self.steps[from * SYMBOLS + to];
+            *step = step.saturating_add(times);
+            from = to;
+            length += usize::from(to != FIRST);
+        }
+        let length = &mut self.lengths[length.min(SYMBOLS - 1)];
+        *length = length.saturating_add(times);
     }
 }
 
@@ -231,6 +289,27 @@ mod tests {
                 (0..times).for_each(|_| one_by_one += 1.0f32);
                 assert_eq!(at_once, one_by_one, "{start} + {times}");
             }
+        }
+    }
+
+    #[test]
+    fn tallies_count_as_their_words() {
+        for start in [0.0, 1.0, 16_777_213.0, 16_777_218.0] {
+            let mut expected = CharacterCounts { cells: vec![start; SYMBOLS * SYMBOLS] };
+            let mut found = expected.clone();
+            let mut tally = CharacterTally::default();
+            for (word, times) in
+                [(&b"ab"[..], 1), (b"abab", 2), (b"", 7), (b"\x01\xffb", 3), (b"ab", 40_000_000)]
+            {
+                expected.count_times(&[b"\x03", word, b"\x03"].concat(), times);
+                tally.count(word, times);
+            }
+            assert!(found.add_tally(&tally));
+            assert_eq!(found, expected, "{start}");
+        }
+        for odd in [0.5, -0.0, f32::NAN, f32::INFINITY] {
+            let mut counts = CharacterCounts { cells: vec![odd; SYMBOLS * SYMBOLS] };
+            assert!(!counts.add_tally(&CharacterTally::default()), "{odd}");
         }
     }
 

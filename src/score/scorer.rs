@@ -75,12 +75,12 @@ impl Scorer {
         &self.models
     }
 
-    /// Replaces the categories by newer versions of them, for the documents to come.
+    /// Replaces the categories by newer versions of them, for the words to come; none should be waiting.
     pub fn set_models(&mut self, models: Vec<Model>) {
         if models.len() != self.models.len() {
             return;
         }
-        self.settle_words();
+        self.settle_words(&mut |_| {});
         self.deltas = models.iter().map(Model::delta).collect();
         self.models = models;
         if let Some(words) = &mut self.words {
@@ -142,7 +142,7 @@ impl Scorer {
 
     /// Starts a new document. Misses and media go on counting, as in the reference.
     pub fn start_document(&mut self) {
-        self.settle_words();
+        self.settle_words(&mut |_| {});
         self.start_words();
         for tally in &mut self.tallies {
             *tally = Tally { misses: tally.misses, media: tally.media, ..Tally::default() };

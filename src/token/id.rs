@@ -2,7 +2,8 @@
 //! Feature → 32-bit id: Bob Jenkins' 64-bit hash ("lookup8", January 1997, public domain).
 
 use crate::model::medium::Medium;
-use crate::token::MEDIUM_MARK;
+use crate::token::tokenizer::{WORD_WINDOW, Word};
+use crate::token::{BOUNDARY, MEDIUM_MARK};
 
 /// The 32-bit id of a feature. Two features with one id are one feature to a model; 0 marks an
 /// empty slot, so a feature that hashes to 0 is never found.
@@ -13,6 +14,14 @@ impl FeatureId {
     /// The id of a feature with this body and medium (spec model 2.1).
     pub fn of(body: &[u8], medium: Medium) -> Self {
         Self::from_body_hash(hash(body, 0), medium)
+    }
+
+    /// The id of a single word.
+    pub fn of_word(word: Word<'_>, medium: Medium) -> Self {
+        let mut body = [BOUNDARY; 1 + WORD_WINDOW + HASH_PADDING];
+        body[1..=WORD_WINDOW].copy_from_slice(word.window());
+        body[word.len() + 1] = BOUNDARY;
+        Self::from_body_hash(GrowingHash::new(0).upto(&body, word.len() + 2), medium)
     }
 
     /// The id of a feature whose body hashes to `body_hash` at level 0.

@@ -58,31 +58,29 @@ impl<'a> Word<'a> {
         self.length == 0
     }
 
-    /// The word as four little-endian numbers, padded with zero bytes. No two words have the same,
-    /// because words hold no zero bytes.
-    pub fn key(&self) -> [u64; 4] {
-        let mut key = [0; 4];
-        for (at, part) in key.iter_mut().enumerate() {
-            if self.length > at * 8 {
-                let bytes = &self.window[at * 8..at * 8 + 8];
-                let value = u64::from_le_bytes(bytes.try_into().expect("a slice of eight"));
-                *part = value & low_bytes(self.length - at * 8);
+    /// Its bytes, and zero bytes behind them, as little-endian numbers.
+    #[inline]
+    pub fn padded(&self) -> [u64; WORD_WINDOW / 8] {
+        /// A mask of the first bytes, for each number of them.
+        const MASKS: [[u64; WORD_WINDOW / 8]; WORD_WINDOW] = {
+            let mut masks = [[0; WORD_WINDOW / 8]; WORD_WINDOW];
+            let mut length = 0;
+            while length < WORD_WINDOW {
+                let mut at = 0;
+                while at < length {
+                    masks[length][at / 8] |= 0xff << (8 * (at % 8));
+                    at += 1;
+                }
+                length += 1;
             }
+            masks
+        };
+        let mut parts = MASKS[self.length];
+        for (part, bytes) in parts.iter_mut().zip(self.window.as_chunks().0) {
+            *part &= u64::from_le_bytes(*bytes);
         }
-        key
+        parts
     }
-
-    /// The first of the four numbers of [`Self::key`]; all of it for words of up to eight bytes.
-    pub fn first_key(&self) -> u64 {
-        let bytes = &self.window[..8];
-        let value = u64::from_le_bytes(bytes.try_into().expect("a slice of eight"));
-        value & low_bytes(self.length)
-    }
-}
-
-/// A mask of the lowest `count` bytes.
-const fn low_bytes(count: usize) -> u64 {
-    if count >= 8 { u64::MAX } else { (1 << (8 * count)) - 1 }
 }
 
 /// Receives the words of a line.
@@ -407,14 +405,13 @@ mod tests {
     }
 
     #[test]
-    fn keys_tell_words_apart() {
-        let mut window = *b"abcdefghijklmnopqrstuvwxyzABCDEF";
-        let keys: Vec<[u64; 4]> = (0..32).map(|length| Word::new(&window, length).key()).collect();
-        for (length, key) in keys.iter().enumerate() {
-            assert!(keys[..length].iter().all(|other| other != key));
-            window[length] ^= 1;
-            assert_eq!(Word::new(&window, length).key(), *key, "bytes behind the word");
-            window[length] ^= 1;
+    fn padding_hides_what_is_behind_a_word() {
+        let window = *b"abcdefghijklmnopqrstuvwxyzABCDEF";
+        for length in 0..WORD_WINDOW {
+            let padded = Word::new(&window, length).padded().map(u64::to_le_bytes);
+            let padded = padded.as_flattened();
+            assert_eq!(padded[..length], window[..length]);
+            assert!(padded[length..].iter().all(|&byte| byte == 0), "{length}");
         }
     }
 

@@ -22,6 +22,7 @@ use crate::report::trace::{self, CellForm};
 use crate::score::document;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
+use crate::score::words::Wanted;
 use crate::token::id::FeatureId;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
@@ -63,7 +64,8 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
     }
     let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
     let keep_case = config.options.has(ModelOption::KeepCase);
-    // Nobody sees the entropy or the squares unless these forms are asked for.
+    // Nobody sees these unless such forms are asked for.
+    let (squares, counts) = (form.uncertainty, form.media || form.verbose && form.uncertainty);
     let entropy = form.confidence || (form.verbose && form.uncertainty);
     let standard = config.options.has(ModelOption::StandardTokenizer);
     let is_once = set.as_ref().is_some_and(|set| set.line.scoring == Scoring::Once);
@@ -71,7 +73,7 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
         && patterns.is_empty()
         && cells.is_none()
         && !is_once
-        && scorer.expect_words(config.order, form.uncertainty, entropy);
+        && scorer.expect_words(config.order, Wanted { squares, counts, entropy });
     let mut classifier = Classifier {
         scorer,
         by_words,
@@ -227,7 +229,7 @@ struct Classifier<'a> {
 impl Classifier<'_> {
     /// Prints the result of the document scored so far, which has this name, and starts a new one.
     fn result(&mut self, name: &[u8]) {
-        self.scorer.settle_words();
+        self.scorer.settle_words(&mut warn);
         let standings = document::finish(&self.scorer, self.prior);
         self.results += 1;
         if let Some(set) = &self.set {
@@ -291,6 +293,7 @@ impl Classifier<'_> {
                 }
             }
         }
+        self.scorer.settle_words(&mut warn);
         self.scorer.set_models(models);
     }
 }
@@ -313,7 +316,7 @@ impl Consumer for Classifier<'_> {
         }
         if self.by_words {
             tokenizer.line(line, &mut scorer.words(state.medium, &mut warn));
-            scorer.end_of_words(&mut warn);
+            scorer.end_of_line(&mut warn);
             return output.spill();
         }
         let cells = *cells;
@@ -344,7 +347,7 @@ impl Consumer for Classifier<'_> {
             return Ok(());
         }
         if self.cells.is_none() {
-            self.scorer.settle_words();
+            self.scorer.settle_words(&mut warn);
             let standings = document::finish(&self.scorer, self.prior);
             let (out, form) = (self.output.buffer(), self.form);
             print::line(out, form, &self.scorer, &standings, &self.filters, line);

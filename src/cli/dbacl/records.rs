@@ -17,6 +17,7 @@ use crate::pipeline::{Consumer, LineState, Pipeline};
 use crate::score::document;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
+use crate::score::words::Wanted;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
@@ -362,9 +363,10 @@ impl Worker {
         let straddle = has(ModelOption::Straddle);
         let tokenizer = Tokenizer::new(how.scheme, keep_case, straddle, how.order);
         let mut scorer = Scorer::new(models, how.empirical_bits);
+        let wanted = Wanted { entropy: how.confident, ..Wanted::default() };
         let by_words = patterns.is_empty()
             && has(ModelOption::StandardTokenizer)
-            && scorer.expect_words(how.order, false, how.confident);
+            && scorer.expect_words(how.order, wanted);
         Self {
             scorer,
             by_words,
@@ -415,7 +417,7 @@ impl Worker {
     }
 
     fn result(&mut self, part: &mut Part, id: &Id<'_>, how: &How) {
-        self.scorer.settle_words();
+        self.scorer.settle_words(&mut |warning| MESSAGES.warning(&warning.0));
         let standings = document::finish(&self.scorer, how.prior);
         let models = self.scorer.models();
         how.format.result(&mut part.text, id, models, &standings, how.confident);
@@ -450,7 +452,7 @@ impl Consumer for Worker {
         let mut warn = |warning: Warning| MESSAGES.warning(&warning.0);
         if self.by_words {
             tokenizer.line(line, &mut scorer.words(state.medium, &mut warn));
-            scorer.end_of_words(&mut warn);
+            scorer.end_of_line(&mut warn);
             return Ok(());
         }
         let mut score = |feature: Feature<'_>| scorer.score(&feature, &mut warn);
