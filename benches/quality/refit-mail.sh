@@ -144,5 +144,12 @@ unlearn)
         done >"$work/$set.verdicts"
     done
     echo "verdicts that differ: $(diff "$work/never.verdicts" "$work/set.verdicts" | grep -c '^<' || true)"
+    for file in ham spam ham.ordinary spam.ordinary ledger; do
+        # The path of the category stands in the first line.
+        for set in never set; do
+            sed '1s,[^ ]*/,,' "$work/$set/$file" >"$work/$set.file"
+        done
+        cmp -s "$work/never.file" "$work/set.file" && echo "$file: the same bytes" || echo "$file: differs"
+    done
     ;;
 esac

@@ -7,6 +7,7 @@ use super::table::{Cell, Head, Place, Table};
 use super::tokens::{TermList, TokenList, append_text};
 use super::words::{IntoTable, WordEngine};
 use crate::error::{Warning, WarningSink};
+use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
 use crate::numeric::elementary::{count_f32, log, narrow};
 use crate::numeric::random::Random;
@@ -240,6 +241,27 @@ impl Counter {
         }
         if order == 1 {
             self.state.characters.count_times(feature.body, times);
+        }
+    }
+
+    /// Counts a single word whose text is not known so many times, by its id; its text has so many
+    /// `pairs` of neighbouring characters. Character statistics stay as they are.
+    pub fn count_unread(
+        &mut self,
+        (id, medium, pairs): (FeatureId, Medium, u8),
+        times: u32,
+        warnings: WarningSink<'_>,
+    ) {
+        if times == 0 || self.is_deaf() {
+            return;
+        }
+        let head = Head::new(1, u32::from(medium.number()));
+        let (place, new) = self.place(id, head, FeatureId(0), warnings);
+        if new && let TokenList::Pairs(list) = &mut self.state.tokens {
+            list.push((id, pairs));
+        }
+        if let Some(at) = place {
+            self.add_occurrences(at, times, warnings);
         }
     }
 

@@ -19,6 +19,9 @@ pub enum TokenList {
     Texts(Vec<u8>),
     /// Features of the standard tokenizer, by their words.
     Terms(Box<TermList>),
+    /// Single words whose texts are not known, each with the number of pairs of neighbouring
+    /// characters in its text; only for measures that price all pairs alike.
+    Pairs(Vec<(FeatureId, u8)>),
 }
 
 /// Features as words. A feature's slot knows its first term and its suffix; following the suffixes
@@ -195,6 +198,7 @@ impl TokenList {
     pub fn for_each(&self, table: &Table, mut each: impl FnMut(&[u8], Medium)) {
         match self {
             Self::Texts(list) => tokens_in(list).for_each(|(body, medium)| each(body, medium)),
+            Self::Pairs(_) => {}
             Self::Terms(list) => {
                 let (mut terms, mut body) = (Vec::new(), Vec::new());
                 for &id in &list.ids {

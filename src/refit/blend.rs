@@ -121,6 +121,10 @@ pub fn compose<D: AsRef<[u8]>>(
             }
         }
     }
+    // In an order that does not tell which documents came first.
+    for table in &mut tables {
+        table.sort_unstable_by_key(|&(id, _)| id);
+    }
     let log_partitions = log_partitions(categories, data, fits, per_ordinary, scale);
     let digrams = (!agree && blend == 0.0).then(uniform_digrams);
     let name = name(&tables, &log_partitions);

@@ -11,7 +11,7 @@
 //! The counts view is what scoring computes; the presence view keeps a few repeated words from
 //! deciding (spec refit 3.1).
 
-use super::documents::Corpus;
+use super::documents::{Corpus, fingerprint};
 use super::index::FeatureIndex;
 use super::real;
 use super::scoring::Scoring;
@@ -46,6 +46,8 @@ pub struct Dataset {
     starts: Vec<usize>,
     /// Category of each document.
     pub labels: Vec<u32>,
+    /// Name of each document, see [`fingerprint`].
+    pub names: Vec<u64>,
     /// Distinct features of each document (u).
     pub distinct: Vec<u32>,
     /// Occurrences of features in each document (n).
@@ -76,6 +78,7 @@ impl Dataset {
             cells: Vec::with_capacity(terms.len()),
             starts: vec![0],
             labels: Vec::with_capacity(documents.len()),
+            names: Vec::with_capacity(documents.len()),
             distinct: Vec::with_capacity(documents.len()),
             occurrences: Vec::with_capacity(documents.len()),
             categories,
@@ -93,14 +96,15 @@ impl Dataset {
             for term in own {
                 let feature = index.insert(term.id);
                 if feature as usize == orders.len() {
-                    orders.push(term.order());
+                    orders.push(term.makeup.order);
                     document_frequencies.push(0u32);
                 }
                 document_frequencies[feature as usize] += 1;
-                data.cells.push(Cell { feature, count: term.count() });
+                data.cells.push(Cell { feature, count: term.count });
             }
             data.starts.push(data.cells.len());
             data.labels.push(document.label);
+            data.names.push(fingerprint(own));
             data.distinct.push(u32::try_from(own.len()).unwrap_or(u32::MAX));
             data.occurrences.push(document.occurrences);
             if !references.is_empty() {

@@ -2,35 +2,47 @@
 //! Features of a document → its distinct features with their counts; documents → a corpus.
 
 use super::checksum::Checksum;
+use crate::token::Feature;
 use crate::token::id::FeatureId;
 
-/// Largest count of a feature in one document; more occurrences count as that many.
-pub const MAX_COUNT: u32 = (1 << 29) - 1;
+/// What is known of a feature beside its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Makeup {
+    /// Number of words; 0 stands for eight.
+    pub order: u8,
+    /// Number of the medium.
+    pub medium: u8,
+    /// Pairs of neighbouring characters in its text, boundary marks included; at most 255. What the
+    /// uniform measure asks for a feature is as much for each.
+    pub pairs: u8,
+}
 
-/// A feature of a document: eight bytes.
+impl Makeup {
+    /// That of a feature.
+    pub fn of(feature: &Feature<'_>) -> Self {
+        Self {
+            order: feature.order & 7,
+            medium: feature.medium.number(),
+            pairs: u8::try_from(feature.body.len().saturating_sub(1)).unwrap_or(u8::MAX),
+        }
+    }
+}
+
+/// A feature of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Term {
     /// The feature.
     pub id: FeatureId,
-    /// Order in the upper three bits, count below.
-    packed: u32,
+    /// Occurrences in the document.
+    pub count: u32,
+    /// What the feature is.
+    pub makeup: Makeup,
 }
 
 impl Term {
     /// A feature of this order that occurs `count` times.
     pub const fn new(id: FeatureId, order: u8, count: u32) -> Self {
-        let count = if count > MAX_COUNT { MAX_COUNT } else { count };
-        Self { id, packed: (order as u32 & 7) << 29 | count }
-    }
-
-    /// Occurrences in the document.
-    pub const fn count(self) -> u32 {
-        self.packed & MAX_COUNT
-    }
-
-    /// Number of words of the feature; 0 stands for eight.
-    pub const fn order(self) -> u8 {
-        (self.packed >> 29) as u8
+        Self { id, count, makeup: Makeup { order, medium: 0, pairs: 0 } }
     }
 }
 
@@ -48,7 +60,7 @@ pub struct Document {
 /// Labelled documents.
 #[derive(Debug, Clone, Default)]
 pub struct Corpus {
-    /// The documents' terms, one document after the other, each sorted by id.
+    /// The documents' terms, one document after the other, each in order of first appearance.
     pub terms: Vec<Term>,
     /// The documents.
     pub documents: Vec<Document>,
@@ -75,27 +87,37 @@ impl Corpus {
 }
 
 /// The name of a document: a checksum of its terms, which mail systems leave alone when they add
-/// headers that no feature comes from.
+/// headers that no feature comes from. The order of the terms plays no part in it.
 pub fn fingerprint(terms: &[Term]) -> u64 {
-    let mut sum = Checksum::default();
+    let mut all = Checksum::default();
+    let mut sum = 0u64;
     for term in terms {
-        sum.word(u64::from(term.id.0) << 32 | u64::from(term.packed));
+        let mut one = Checksum::default();
+        one.word(u64::from(term.id.0) << 32 | u64::from(term.count));
+        sum = sum.wrapping_add(one.value());
     }
-    sum.value()
+    all.word(sum);
+    all.value()
 }
 
 /// Gathers the features of one document after the other.
 #[derive(Debug, Default)]
 pub struct Collector {
-    /// Id and order of each occurrence.
+    /// Id and number of each occurrence.
     keys: Vec<u64>,
+    /// Kinds by number.
+    makeups: Vec<Makeup>,
+    /// Number of the first occurrence of each term.
+    firsts: Vec<(u32, Term)>,
     terms: Vec<Term>,
 }
 
 impl Collector {
     /// Takes an occurrence of a feature.
-    pub fn add(&mut self, id: FeatureId, order: u8) {
-        self.keys.push(u64::from(id.0) << 3 | u64::from(order & 7));
+    #[allow(clippy::cast_possible_truncation)] // a document has fewer than 2^32 occurrences
+    pub fn add(&mut self, id: FeatureId, makeup: Makeup) {
+        self.keys.push(u64::from(id.0) << 32 | self.makeups.len() as u64 & 0xffff_ffff);
+        self.makeups.push(makeup);
     }
 
     /// Whether nothing was taken since the last document ended.
@@ -103,21 +125,27 @@ impl Collector {
         self.keys.is_empty()
     }
 
-    /// Ends the document: its occurrences and its terms, sorted by id. Two orders under one id, a
-    /// collision of hashes, count as the lower one.
-    #[allow(clippy::cast_possible_truncation)] // the id was put there as 32 bits
+    /// Ends the document: its occurrences and its terms, in order of first appearance. Of two features
+    /// under one id, a collision of hashes, the first one tells what the term is, as in a table of
+    /// counts.
+    #[allow(clippy::cast_possible_truncation)] // both halves were put there as 32 bits
     pub fn finish(&mut self) -> (u32, &[Term]) {
         let occurrences = u32::try_from(self.keys.len()).unwrap_or(u32::MAX);
         self.keys.sort_unstable();
-        self.terms.clear();
-        for run in self.keys.chunk_by(|a, b| a >> 3 == b >> 3) {
-            let id = FeatureId((run[0] >> 3) as u32);
+        self.firsts.clear();
+        for run in self.keys.chunk_by(|a, b| a >> 32 == b >> 32) {
+            let id = FeatureId((run[0] >> 32) as u32);
             if id.0 != 0 {
                 let count = u32::try_from(run.len()).unwrap_or(u32::MAX);
-                self.terms.push(Term::new(id, (run[0] & 7) as u8, count));
+                let first = run[0] as u32;
+                self.firsts.push((first, Term { id, count, makeup: self.makeups[first as usize] }));
             }
         }
+        self.firsts.sort_unstable_by_key(|&(first, _)| first);
+        self.terms.clear();
+        self.terms.extend(self.firsts.iter().map(|&(_, term)| term));
         self.keys.clear();
+        self.makeups.clear();
         (occurrences, &self.terms)
     }
 }
@@ -125,20 +153,48 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::medium::Medium;
+
+    const fn makeup(order: u8) -> Makeup {
+        Makeup { order, medium: 1, pairs: 5 }
+    }
 
     #[test]
-    fn occurrences_become_sorted_distinct_terms() {
+    fn occurrences_become_distinct_terms_in_order_of_first_appearance() {
         let mut collector = Collector::default();
-        for (id, order) in [(9, 1), (4, 2), (9, 1), (0, 1), (4, 2), (9, 1)] {
-            collector.add(FeatureId(id), order);
+        for (id, order) in [(9, 1), (4, 2), (9, 3), (0, 1), (4, 2), (9, 1)] {
+            collector.add(FeatureId(id), makeup(order));
         }
         let (occurrences, terms) = collector.finish();
         assert_eq!(occurrences, 6);
-        assert_eq!(terms, [Term::new(FeatureId(4), 2, 2), Term::new(FeatureId(9), 1, 3)]);
-        assert_eq!((terms[0].order(), terms[0].count()), (2, 2));
+        let expected = [(9, 3, 1), (4, 2, 2)];
+        let expected = expected.map(|(id, count, order)| Term {
+            id: FeatureId(id),
+            count,
+            makeup: makeup(order),
+        });
+        assert_eq!(terms, expected);
         let name = fingerprint(terms);
-        collector.add(FeatureId(4), 2);
+        collector.add(FeatureId(4), makeup(2));
         assert_ne!(fingerprint(collector.finish().1), name);
         assert!(collector.is_empty());
+    }
+
+    #[test]
+    fn a_document_is_called_the_same_in_whatever_order_it_is_told() {
+        let term = |id, count| Term::new(FeatureId(id), 1, count);
+        let name = fingerprint(&[term(1, 2), term(3, 4)]);
+        assert_eq!(fingerprint(&[term(3, 4), term(1, 2)]), name);
+        assert_ne!(fingerprint(&[term(3, 2), term(1, 4)]), name);
+    }
+
+    #[test]
+    fn kinds_know_their_texts() {
+        let body = [b'x'; 300];
+        for (length, pairs) in [(1, 0), (5, 4), (256, 255), (300, 255)] {
+            let feature =
+                Feature { body: &body[..length], medium: Medium::new(3), order: 8, pattern: None };
+            assert_eq!(Makeup::of(&feature), Makeup { order: 0, medium: 3, pairs });
+        }
     }
 }

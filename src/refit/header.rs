@@ -15,7 +15,7 @@ use std::fmt::Write;
 /// How the line begins.
 pub const MARK: &[u8] = b"# refit";
 
-/// Words of the line behind the word `set`, without `once`.
+/// Words of the line behind the word `set`, without those that may be missing.
 const LINE_WORDS: usize = 20;
 
 /// What the line says.
@@ -41,6 +41,12 @@ pub struct RefitLine {
     pub band: (f64, f64),
     /// How verdicts count features; `once` stands before the end of the line.
     pub scoring: Scoring,
+    /// Share of the first category's documents that were wished above the band, if one was; `fp` and
+    /// the share stand before the end of the line.
+    pub false_positives: Option<f64>,
+    /// Whether a band was wished, even if there is none because all documents can be told apart;
+    /// `unsure` stands before the end of the line.
+    pub wants_unsure: bool,
 }
 
 /// What a document is, as far as a set can tell.
@@ -80,11 +86,20 @@ impl RefitLine {
     /// Appends the line, with its end.
     pub fn write(&self, out: &mut Vec<u8>) {
         let mut text = String::new();
+        let once = match self.scoring {
+            Scoring::Counts => "",
+            Scoring::Once => " once",
+        };
+        let mut wishes =
+            self.false_positives.map_or_else(String::new, |rate| format!(" fp {rate}"));
+        if self.wants_unsure {
+            wishes.push_str(" unsure");
+        }
         // writing to a String cannot fail
         let _ = writeln!(
             text,
             "# refit 1 set {:016x} place {} of {} cost {} blend {} documents {} slope {:.6} \
-             offset {:.6} low {:.6} high {:.6}{} end",
+             offset {:.6} low {:.6} high {:.6}{once}{wishes} end",
             self.set,
             self.place,
             self.categories,
@@ -95,10 +110,6 @@ impl RefitLine {
             self.calibration.offset,
             self.band.0,
             self.band.1,
-            match self.scoring {
-                Scoring::Counts => "",
-                Scoring::Once => " once",
-            }
         );
         debug_assert!(text.len() < LINE_LIMIT);
         out.extend_from_slice(text.as_bytes());
@@ -113,6 +124,17 @@ impl RefitLine {
         after("1").filter(|&word| word == "set")?;
         // "set" was taken as a value: its own value stands next.
         let mut rest: Vec<&str> = text.split(' ').skip(4).collect();
+        let mut false_positives = None;
+        let wants_unsure = rest.len() > LINE_WORDS && rest[rest.len() - 2] == "unsure";
+        if wants_unsure {
+            rest.remove(rest.len() - 2);
+        }
+        let length = rest.len();
+        if length > LINE_WORDS + 1 && rest[length - 3] == "fp" {
+            let rate = rest[length - 2].parse::<f64>().ok()?;
+            false_positives = Some(Some(rate).filter(|rate| *rate > 0.0 && *rate < 1.0)?);
+            rest.drain(length - 3..length - 1);
+        }
         let mut scoring = Scoring::Counts;
         if rest.len() == LINE_WORDS + 1 && rest[LINE_WORDS - 1] == "once" {
             rest.remove(LINE_WORDS - 1);
@@ -154,6 +176,8 @@ impl RefitLine {
             calibration: Calibration { slope: number(slope)?, offset: number(offset)? },
             band: (number(low)?, number(high)?),
             scoring,
+            false_positives,
+            wants_unsure,
         };
         let is_possible = (1..=line.categories).contains(&line.place) && line.band.0 <= line.band.1;
         is_possible.then_some(line)
@@ -256,6 +280,8 @@ mod tests {
             calibration: Calibration { slope: 6.25, offset: -0.5 },
             band: (-0.25, 0.5),
             scoring: Scoring::Counts,
+            false_positives: None,
+            wants_unsure: false,
         }
     }
 
@@ -281,6 +307,29 @@ mod tests {
         assert_eq!(RefitLine::parse(text.trim_ascii_end()), Some(once));
         let odd = String::from_utf8(text).unwrap().replace("once", "twice");
         assert_eq!(RefitLine::parse(odd.trim_end().as_bytes()), None);
+    }
+
+    #[test]
+    fn wishes_are_kept() {
+        for scoring in [Scoring::Counts, Scoring::Once] {
+            for (false_positives, wants_unsure, end) in [
+                (Some(0.001), false, " fp 0.001 end\n"),
+                (Some(0.001), true, " fp 0.001 unsure end\n"),
+                (None, true, " unsure end\n"),
+            ] {
+                let wish = RefitLine { scoring, false_positives, wants_unsure, ..line(1, 1) };
+                let mut text = Vec::new();
+                wish.write(&mut text);
+                assert!(text.ends_with(end.as_bytes()));
+                assert_eq!(RefitLine::parse(text.trim_ascii_end()), Some(wish));
+            }
+        }
+        for rate in ["0", "1", "-1", "nan", "x"] {
+            let mut text = Vec::new();
+            line(1, 1).write(&mut text);
+            let text = String::from_utf8(text).unwrap().replace(" end", &format!(" fp {rate} end"));
+            assert_eq!(RefitLine::parse(text.trim_end().as_bytes()), None, "{rate}");
+        }
     }
 
     #[test]

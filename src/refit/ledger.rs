@@ -3,9 +3,9 @@
 //! (`docs/ledger-format.md`).
 //!
 //! ```text
-//! "# dbacl ledger 1\n"
+//! "# dbacl ledger 2\n"
 //! head, 64 bytes        sizes, settings, checksums; rewritten whenever a document is added
-//! names                 of the categories, each with its length
+//! names                 of the categories, each with its length and how it was learned
 //! body                  one record for each document
 //! ```
 //!
@@ -13,13 +13,17 @@
 //! that the head does not know of and the next addition overwrites.
 
 use super::checksum::Checksum;
-use super::documents::{Corpus, Term, fingerprint};
+use super::documents::{Corpus, Makeup, Term, fingerprint};
+use crate::learn::table::MAX_BITS;
 use crate::model::settings::{ModelOptions, Scheme};
 use crate::token::id::FeatureId;
 use byteorder::{ByteOrder, LittleEndian};
 
 /// How a ledger begins.
-pub const MAGIC: &[u8] = b"# dbacl ledger 1\n";
+pub const MAGIC: &[u8] = b"# dbacl ledger 2\n";
+
+/// How ledgers of any version begin.
+pub const ANY_MAGIC: &[u8] = b"# dbacl ledger ";
 
 /// Bytes of the head, without [`MAGIC`].
 pub const HEAD: usize = 64;
@@ -46,6 +50,8 @@ pub struct Settings {
 pub enum Fault {
     /// It does not begin as one.
     Foreign,
+    /// Another version of dbacl wrote it.
+    Version,
     /// It ends before its head or body does.
     Cut,
     /// The head or the names do not fit their checksum.
@@ -64,11 +70,71 @@ impl Fault {
     pub fn text(self) -> String {
         match self {
             Self::Foreign => "not a dbacl ledger".into(),
+            Self::Version => {
+                "a ledger of another version of dbacl: remove it and learn again with --keep".into()
+            }
             Self::Cut => "the ledger is cut short".into(),
             Self::Head => "the ledger's head is damaged".into(),
             Self::Body => "the ledger's documents are damaged".into(),
             Self::Record { document } => format!("document {} is damaged", document + 1),
         }
+    }
+}
+
+/// How a category was learned, as far as its ordinary file can be made anew from the documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Learning {
+    /// Whether the documents are all that the ordinary file was made of: single words, the uniform
+    /// measure, and nothing that chance or another file had a part in.
+    pub is_plain: bool,
+    /// Bits of the table's size at the start (`-h`).
+    pub bits: u8,
+    /// Bits up to which it may grow (`-H`).
+    pub max_bits: Option<u8>,
+    /// Quality of the fit (`-q`).
+    pub quality: Option<u8>,
+    /// The cut-off (`-z`).
+    pub min_count: i32,
+}
+
+/// Bytes of [`Learning`].
+const LEARNING: usize = 8;
+
+impl Learning {
+    fn bytes(self) -> [u8; LEARNING] {
+        let mut bytes = [0; LEARNING];
+        bytes[0] = u8::from(self.is_plain);
+        bytes[1] = self.bits;
+        bytes[2] = self.max_bits.map_or(0, |bits| bits + 1);
+        bytes[3] = self.quality.unwrap_or(0);
+        LittleEndian::write_i32(&mut bytes[4..], self.min_count);
+        bytes
+    }
+
+    fn parse(bytes: &[u8]) -> Self {
+        Self {
+            is_plain: bytes[0] == 1,
+            bits: bytes[1].min(MAX_BITS),
+            max_bits: bytes[2].checked_sub(1).map(|bits| bits.min(MAX_BITS)),
+            quality: (1..=4).contains(&bytes[3]).then_some(bytes[3]),
+            min_count: LittleEndian::read_i32(&bytes[4..]),
+        }
+    }
+}
+
+/// A category of a ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    /// What it is called.
+    pub name: Vec<u8>,
+    /// How it was learned.
+    pub learning: Learning,
+}
+
+impl Name {
+    /// A name of which nothing else is known.
+    pub fn new(name: &[u8]) -> Self {
+        Self { name: name.to_vec(), learning: Learning::default() }
     }
 }
 
@@ -78,7 +144,7 @@ pub struct Head {
     /// How features were made.
     pub settings: Settings,
     /// Names of the categories; a document's label is a place in this list.
-    pub names: Vec<Vec<u8>>,
+    pub names: Vec<Name>,
     /// Documents.
     pub documents: u32,
     /// Bytes of the body.
@@ -89,13 +155,14 @@ pub struct Head {
 
 impl Head {
     /// A ledger without documents.
-    pub fn new(settings: Settings, names: Vec<Vec<u8>>) -> Self {
+    pub fn new(settings: Settings, names: Vec<Name>) -> Self {
         Self { settings, names, documents: 0, length: 0, sum: Checksum::default() }
     }
 
     /// Offset of the body in the file.
     pub fn body(&self) -> u64 {
-        (MAGIC.len() + HEAD + self.names.iter().map(|name| name.len() + 4).sum::<usize>()) as u64
+        let names = self.names.iter().map(|name| name.name.len() + 4 + LEARNING);
+        (MAGIC.len() + HEAD + names.sum::<usize>()) as u64
     }
 
     /// The bytes before the body.
@@ -103,8 +170,9 @@ impl Head {
     pub fn bytes(&self) -> Vec<u8> {
         let mut names = Vec::new();
         for name in &self.names {
-            names.extend_from_slice(&(name.len() as u32).to_le_bytes());
-            names.extend_from_slice(name);
+            names.extend_from_slice(&(name.name.len() as u32).to_le_bytes());
+            names.extend_from_slice(&name.name);
+            names.extend_from_slice(&name.learning.bytes());
         }
         let mut head = [0; HEAD];
         LittleEndian::write_u64(&mut head, self.length);
@@ -126,7 +194,9 @@ impl Head {
     /// # Errors
     /// What is wrong with them.
     pub fn parse(bytes: &[u8]) -> Result<Self, Fault> {
-        let rest = bytes.strip_prefix(MAGIC).ok_or(Fault::Foreign)?;
+        let is_ours = bytes.starts_with(ANY_MAGIC);
+        let fault = if is_ours { Fault::Version } else { Fault::Foreign };
+        let rest = bytes.strip_prefix(MAGIC).ok_or(fault)?;
         let (head, rest) = rest.split_at_checked(HEAD).ok_or(Fault::Cut)?;
         if LittleEndian::read_u64(&head[56..]) != Checksum::of(&head[..56]) {
             return Err(Fault::Head);
@@ -141,7 +211,8 @@ impl Head {
             let (length, behind) = rest.split_at_checked(4).ok_or(Fault::Head)?;
             let length = LittleEndian::read_u32(length) as usize;
             let (name, behind) = behind.split_at_checked(length).ok_or(Fault::Head)?;
-            names.push(name.to_vec());
+            let (learning, behind) = behind.split_at_checked(LEARNING).ok_or(Fault::Head)?;
+            names.push(Name { name: name.to_vec(), learning: Learning::parse(learning) });
             rest = behind;
         }
         let settings = Settings {
@@ -169,10 +240,16 @@ impl Head {
         self.sum.bytes(record);
     }
 
+    /// What the categories are called.
+    pub fn are_named(&self, names: &[Vec<u8>]) -> bool {
+        self.names.iter().map(|name| &name.name).eq(names)
+    }
+
     /// The place of `name` among the names, added if it is not there.
     pub fn label(&mut self, name: &[u8]) -> u32 {
-        let place = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
-            self.names.push(name.to_vec());
+        let known = self.names.iter().position(|known| known.name == name);
+        let place = known.unwrap_or_else(|| {
+            self.names.push(Name::new(name));
             self.names.len() - 1
         });
         u32::try_from(place).unwrap_or(u32::MAX)
@@ -201,16 +278,22 @@ fn take(bytes: &mut &[u8], limit: u64) -> Option<u64> {
     None
 }
 
+/// Marks a term that occurs more than once.
+const REPEATED: u8 = 0x80;
+
 /// Appends the record of a document.
 pub fn write_record(bytes: &mut Vec<u8>, label: u32, occurrences: u32, terms: &[Term]) {
     put(bytes, u64::from(label));
     put(bytes, u64::from(occurrences));
     put(bytes, terms.len() as u64);
-    let mut last = 0;
     for term in terms {
-        put(bytes, u64::from(term.id.0 - last));
-        put(bytes, u64::from(term.count()) << 3 | u64::from(term.order()));
-        last = term.id.0;
+        let Makeup { order, medium, pairs } = term.makeup;
+        let repeated = if term.count == 1 { 0 } else { REPEATED };
+        bytes.extend_from_slice(&term.id.0.to_le_bytes());
+        bytes.extend_from_slice(&[repeated | (medium & 15) << 3 | order & 7, pairs]);
+        if repeated != 0 {
+            put(bytes, u64::from(term.count));
+        }
     }
     bytes.extend_from_slice(&fingerprint(terms).to_le_bytes());
 }
@@ -222,7 +305,7 @@ pub struct Record {
     pub label: u32,
     /// Occurrences of features.
     pub occurrences: u32,
-    /// The terms, sorted by id.
+    /// The terms, in order of first appearance.
     pub terms: Vec<Term>,
     /// The document's name.
     pub fingerprint: u64,
@@ -237,16 +320,17 @@ impl Record {
         self.occurrences = take(bytes, limit)? as u32;
         let terms = take(bytes, limit)?;
         self.terms.clear();
-        let mut id = 0u32;
         for _ in 0..terms {
-            let step = take(bytes, limit)? as u32;
-            id = id.checked_add(step).filter(|_| step > 0)?;
-            let packed = take(bytes, limit)?;
-            let count = (packed >> 3) as u32;
-            self.terms.push(Term::new(FeatureId(id), (packed & 7) as u8, count));
-            if count == 0 {
+            let (term, rest) = bytes.split_at_checked(6)?;
+            *bytes = rest;
+            let id = FeatureId(LittleEndian::read_u32(term));
+            let repeated = term[4] & REPEATED != 0;
+            let count = if repeated { take(bytes, limit)? as u32 } else { 1 };
+            if id.0 == 0 || repeated != (count > 1) {
                 return None;
             }
+            let makeup = Makeup { order: term[4] & 7, medium: term[4] >> 3 & 15, pairs: term[5] };
+            self.terms.push(Term { id, count, makeup });
         }
         let (fingerprint, rest) = bytes.split_at_checked(8)?;
         *bytes = rest;
@@ -266,7 +350,7 @@ pub struct Ledger {
 
 impl Ledger {
     /// A ledger without documents.
-    pub fn new(settings: Settings, names: Vec<Vec<u8>>) -> Self {
+    pub fn new(settings: Settings, names: Vec<Name>) -> Self {
         Self { head: Head::new(settings, names), body: Vec::new() }
     }
 
@@ -346,7 +430,7 @@ impl Ledger {
             .head
             .names
             .iter()
-            .map(|name| names.iter().position(|wanted| wanted == name))
+            .map(|name| names.iter().position(|wanted| *wanted == name.name))
             .collect();
         let mut corpus = Corpus::default();
         self.each(|record, _| {
@@ -374,7 +458,14 @@ mod tests {
     }
 
     fn ledger() -> Ledger {
-        let mut ledger = Ledger::new(settings(), vec![b"ham".to_vec(), b"spam".to_vec()]);
+        let mut ledger = Ledger::new(settings(), vec![Name::new(b"ham"), Name::new(b"spam")]);
+        ledger.head.names[1].learning = Learning {
+            is_plain: true,
+            bits: 15,
+            max_bits: Some(25),
+            quality: Some(2),
+            min_count: -3,
+        };
         for label in [0, 1, 1] {
             let term = |id, count| Term::new(FeatureId(id), 1 + (id & 1) as u8, count);
             let terms = [term(5 + label, 1), term(700, 1000), term(u32::MAX, 3)];
@@ -404,6 +495,15 @@ mod tests {
                 damaged[at] ^= 1 << bit;
                 assert!(Ledger::parse(&damaged).is_err(), "bit {bit} of byte {at}");
             }
+        }
+    }
+
+    #[test]
+    fn ledgers_of_other_versions_are_told_apart_from_other_files() {
+        for (bytes, fault) in
+            [(&b"# dbacl ledger 1\n..."[..], Fault::Version), (b"# dbacl 1.14.1", Fault::Foreign)]
+        {
+            assert_eq!(Ledger::parse(bytes).unwrap_err(), fault);
         }
     }
 

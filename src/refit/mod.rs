@@ -23,6 +23,7 @@ pub mod ledger;
 pub mod online;
 pub mod ordinary;
 pub mod publish;
+pub mod relearn;
 pub mod scoring;
 pub mod select;
 pub mod solver;

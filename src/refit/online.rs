@@ -405,12 +405,12 @@ impl State {
             if slot.id == 0 || scale == 0.0 {
                 continue;
             }
-            let (wide, count) = (f64::from(scale), f64::from(term.count()));
+            let (wide, count) = (f64::from(scale), f64::from(term.count));
             ones += wide;
             counts += wide * count;
             squares += wide * count * count;
             let feature = u32::try_from(places.len()).unwrap_or(u32::MAX);
-            cells.push(super::dataset::Cell { feature, count: term.count() });
+            cells.push(super::dataset::Cell { feature, count: term.count });
             fit.weights.push(super::solver::Weight { value: slot.weight, scale });
             places.push(at);
         }

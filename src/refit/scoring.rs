@@ -70,7 +70,7 @@ impl Scoring {
         let weight = |term: &Term| {
             let slot = category.find(term.id).filter(|slot| slot.id == term.id);
             let weight = slot.map_or(0.0, |slot| f64::from(slot.weight.weight()));
-            f64::from(self.count(term.count())) * weight
+            f64::from(self.count(term.count)) * weight
         };
         let sum: f64 = terms.iter().map(weight).sum();
         let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);

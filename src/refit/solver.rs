@@ -6,7 +6,7 @@
 //! minimise  1/2 (sum_t w_t²/f_t + v²) + C sum over documents and views max(0, 1 - y (w·x + v q))²
 //! ```
 //!
-//! The same documents in the same order give the same weights to the bit.
+//! The same documents give the same weights to the bit, in whatever order they come.
 
 use super::dataset::{Cell, Dataset, Row, Views};
 use super::scoring::Scoring;
@@ -122,6 +122,9 @@ pub fn solve(data: &Dataset, views: &Views, sides: &[i8], cost: f64, passes: u32
 /// Goes on with a fit for some more passes.
 pub fn improve(fit: &mut Fit, data: &Dataset, views: &Views, sides: &[i8], cost: f64, passes: u32) {
     let mut order: Vec<usize> = (0..data.len()).filter(|&at| sides[at] != 0).collect();
+    // Whenever the documents came: the same ones give the same fit, whichever of several copies is
+    // among them.
+    order.sort_by_key(|&at| (data.names[at], sides[at]));
     let mut shuffle = Shuffle::default();
     for _ in 0..passes {
         shuffle.apply(&mut order);
@@ -224,6 +227,34 @@ mod tests {
             let margin = fit.counts_margin(data.row(document), &views.rows[document]);
             let loss = (1.0 - f64::from(side) * margin).max(0.0);
             assert!((f64::from(fit.duals[document][1]) - 2.0 * cost * loss).abs() < 1e-4);
+        }
+    }
+
+    #[test]
+    fn the_order_of_documents_plays_no_part() {
+        let fit_in = |order: [usize; 4]| {
+            let mut corpus = Corpus::default();
+            let documents = [(0, 1, 1), (1, 2, 1), (0, 1, 2), (1, 2, 1)];
+            for (label, own, count) in order.map(|at| documents[at]) {
+                let term = |id, count| Term::new(FeatureId(id), 1, count);
+                corpus.push(label, 4, &[term(own, count), term(5, 3)]);
+            }
+            let data = Dataset::new(corpus, 2, 1);
+            let sides: Vec<i8> =
+                data.labels.iter().map(|&label| if label == 1 { 1 } else { -1 }).collect();
+            let fit = solve(&data, &Views::new(&data, |_| true), &sides, 1.0, 3);
+            let mut weights: Vec<_> = data
+                .ids
+                .iter()
+                .zip(&fit.weights)
+                .map(|(id, w)| (id.0, w.value.to_bits()))
+                .collect();
+            weights.sort_unstable();
+            (weights, fit.bias.to_bits())
+        };
+        let fit = fit_in([0, 1, 2, 3]);
+        for order in [[3, 2, 1, 0], [1, 0, 3, 2], [2, 3, 1, 0]] {
+            assert_eq!(fit_in(order), fit, "{order:?}");
         }
     }
 

@@ -14,7 +14,7 @@ use crate::cli::output::Output;
 use crate::error::Warning;
 use crate::model::settings::ModelOption;
 use crate::pipeline::{Consumer, LineState};
-use crate::refit::documents::Collector;
+use crate::refit::documents::{Collector, Makeup};
 use crate::refit::header::{RefitLine, set_of};
 use crate::refit::scoring::Scoring;
 use crate::report::print::{self, Form};
@@ -188,7 +188,7 @@ pub fn scores_of<'a>(
         let order = model.category().map_or(1, |category| category.header().max_order);
         let features = terms.iter().map(|term| {
             let slot = model.find(term.id).filter(|slot| slot.id == term.id);
-            (term.count(), slot.map_or(0.0, |slot| f64::from(slot.weight.weight())))
+            (term.count, slot.map_or(0.0, |slot| f64::from(slot.weight.weight())))
         });
         scoring.rescore(mean, features, (distinct, occurrences, order))
     };
@@ -323,7 +323,7 @@ impl Consumer for Classifier<'_> {
         let medium = state.medium;
         let mut score = |feature: Feature<'_>| {
             if let Some(collector) = collector {
-                collector.add(FeatureId::of(feature.body, medium), feature.order);
+                collector.add(FeatureId::of(feature.body, medium), Makeup::of(&feature));
             }
             if let Some(form) = cells {
                 let out = output.buffer();

@@ -125,6 +125,8 @@ pub struct Config {
     pub explain: Option<bool>,
     /// `--keep`.
     pub keep: Option<PathBuf>,
+    /// Each input is read as if it came alone: nothing that is broken in the one before matters.
+    pub apart: bool,
 }
 
 /// Options as they act, one by one.
@@ -197,6 +199,7 @@ impl<'a> Builder<'a> {
             verdict: false,
             explain: None,
             keep: None,
+            apart: false,
         };
         Self {
             program,

@@ -23,15 +23,19 @@ pub fn read<C: Consumer>(
     consumer: &mut C,
     mut announce: impl FnMut(&mut C, Option<&[u8]>) -> io::Result<()>,
 ) -> Result<Ending, Failure> {
-    let filter = Filter::new(config.options, config.locale);
-    let extra_lines = config.filters.is_empty();
-    let mut pipeline = Pipeline::new(filter, extra_lines, Some(&signals.stop));
-    if config.keep_nul {
-        pipeline = pipeline.keeping_nul();
-    }
+    let fresh = || {
+        let filter = Filter::new(config.options, config.locale);
+        let extra_lines = config.filters.is_empty();
+        let pipeline = Pipeline::new(filter, extra_lines, Some(&signals.stop));
+        if config.keep_nul { pipeline.keeping_nul() } else { pipeline }
+    };
+    let mut pipeline = fresh();
     let mut said = false;
     let mut read = |source: Source, consumer: &mut C| -> Result<(), Failure> {
         let name = source.name.clone();
+        if config.apart {
+            pipeline = fresh();
+        }
         let error = pipeline.run(source, consumer).map_err(|error| output_failure(&error))?;
         if let Some(error) = error {
             // Half a text gives no verdict, and half a mailbox no category.

@@ -26,8 +26,9 @@ use crate::model::digram::{DigramTable, FIRST, SYMBOLS};
 use crate::model::settings::ModelOption;
 use crate::numeric::quantize::QuantWeight;
 use crate::pipeline::{Consumer, LineState};
-use crate::refit::documents::{Collector, Corpus};
+use crate::refit::documents::{Collector, Corpus, Makeup};
 use crate::refit::header::RefitLine;
+use crate::refit::ledger::{Learning, Name};
 use crate::report::{cformat, dump, token};
 use crate::save::{self, Disk};
 use crate::scale::replay::replay;
@@ -72,6 +73,8 @@ pub fn run(
         scheme: config.scheme,
     };
     let verbose = config.form.verbose;
+    // A document of a ledger is found again when it comes alone.
+    config.apart = config.keep.is_some();
     if config.keep.is_some() && config.decimation.is_some() {
         return Err(Failure::new(Kind::Usage, "--keep and -x do not go together"));
     }
@@ -160,9 +163,33 @@ pub fn run(
         let stored: Vec<Vec<u8>> =
             config.own_patterns.iter().map(|&pattern| patterns.stored(pattern)).collect();
         let features = store::settings(state.options, settings.scheme, state.max_order, &stored);
-        store::keep(ledger, features, &base_name(path), adds, &keeper.corpus)?;
+        let learning = learning(config, &settings, &state);
+        let name = Name { name: base_name(path), learning };
+        store::keep(ledger, features, &name, adds, &keeper.corpus)?;
     }
     whole_text(config, signals, status)
+}
+
+/// How a category with this state was learned, for its ledger.
+fn learning(config: &Config, settings: &LearnSettings, state: &LearningState) -> Learning {
+    let is_plain = settings.reference == Reference::Uniform
+        && state.max_order == 1
+        && state.table.has_room(state.used)
+        && !state.is_multinomial()
+        && !state.options.has(ModelOption::Overflow)
+        && !state.options.has(ModelOption::ReferenceOnly)
+        && config.own_patterns.is_empty()
+        && !config.form.confidence
+        && !config.preload
+        && config.online.is_none()
+        && config.merges.is_empty();
+    Learning {
+        is_plain,
+        bits: settings.bits,
+        max_bits: settings.max_bits,
+        quality: settings.quality,
+        min_count: settings.min_count,
+    }
 }
 
 /// Makes a category of all that has been counted.
@@ -601,7 +628,10 @@ impl Consumer for Learner<'_> {
 
     fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
         let Self { counter, patterns, tokenizer, window, output, keeper, .. } = self;
-        counter.line_of_mail(state.in_header, &mut warn);
+        // What a ledger takes as one document is one to the statistics, too.
+        if keeper.as_ref().is_none_or(|keeper| keeper.splits) {
+            counter.line_of_mail(state.in_header, &mut warn);
+        }
         if let Some(keeper) = keeper {
             keeper.line(state.in_header);
         }
@@ -617,7 +647,9 @@ impl Consumer for Learner<'_> {
         let mut count = |feature: Feature<'_>| {
             let counted = counter.count(feature, &mut warn);
             if let Some(keeper) = keeper {
-                keeper.collector.add(FeatureId::of(feature.body, feature.medium), feature.order);
+                keeper
+                    .collector
+                    .add(FeatureId::of(feature.body, feature.medium), Makeup::of(&feature));
             }
             if let Counted::New(id) = counted
                 && debug

@@ -9,7 +9,7 @@ use super::super::signals::Signals;
 use crate::cli::output::Output;
 use crate::model::settings::ModelOption;
 use crate::pipeline::{Consumer, LineState};
-use crate::refit::documents::Collector;
+use crate::refit::documents::{Collector, Makeup};
 use crate::refit::explain::{Explanation, Gatherer, Piece, printable, shown};
 use crate::refit::header::{RefitLine, set_of};
 use crate::refit::scoring::Scoring;
@@ -158,7 +158,8 @@ impl Recorder {
             scoring = line.scoring;
             let mut collector = Collector::default();
             for occurrence in &self.occurrences {
-                collector.add(occurrence.id, occurrence.order);
+                let order = occurrence.order;
+                collector.add(occurrence.id, Makeup { order, ..Makeup::default() });
             }
             let means = order.iter().map(|&at| (&models[at], standings[at].mean()));
             let (scores, distinct) = scores_of(scoring, Some(&mut collector), means);

@@ -20,9 +20,10 @@ use crate::refit::calibrate::{
 use crate::refit::dataset::{Dataset, Views};
 use crate::refit::documents::Corpus;
 use crate::refit::header::RefitLine;
-use crate::refit::ledger::{Ledger, Settings as FeatureSettings};
+use crate::refit::ledger::{Ledger, Name, Settings as FeatureSettings};
 use crate::refit::ordinary::{self, percent};
 use crate::refit::publish;
+use crate::refit::relearn;
 use crate::refit::scoring::Scoring;
 use crate::refit::select::{
     BLENDS, COSTS, Choice, FOLDS, Form, Quality, Settings, Trial, choose_exact, choose_sparse,
@@ -96,23 +97,44 @@ pub fn refit(
     signals: &Signals,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let categories = open_ordinary(paths)?;
+    let _lock = request.keep.as_deref().map(Lock::wait).transpose()?;
+    refit_locked(request, config, paths, signals, output)
+}
+
+/// The same where the caller holds the ledger's lock.
+///
+/// # Errors
+/// What stopped it; files are as they were.
+pub fn refit_locked(
+    request: &Request,
+    config: &mut Config,
+    paths: &[PathBuf],
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let mut categories = open_ordinary(paths)?;
     let names: Vec<Vec<u8>> = paths.iter().map(|path| base_name(path)).collect();
-    let agree = blend::digrams_agree(&categories);
     let settings =
         store::settings(config.options, config.scheme, config.order, categories[0].patterns());
-    let _lock = request.keep.as_deref().map(Lock::wait).transpose()?;
     let ledger = request.keep.as_deref();
     let mut ledger = ledger.map(|path| store::load_fitting(path, &settings)).transpose()?;
     if let Some(ledger) = &mut ledger {
         in_order_of(ledger, &names)?;
+        if relearn_ordinary(paths, ledger, &categories)? {
+            categories = open_ordinary(paths)?;
+        }
     }
+    let agree = blend::digrams_agree(&categories);
     let corpus = match &ledger {
         Some(ledger) => from_ledger(ledger, &names, agree)?,
         None => read_documents(request, config, &categories, &names, agree, signals, &settings)?,
     };
     let mut data = Dataset::new(corpus, paths.len(), categories[0].header().max_order);
-    complain_about_labels(&names, &data.documents_by_category(), request.is_quiet)?;
+    let documents = data.documents_by_category();
+    let is_one_sided = documents.contains(&0);
+    if request.like.is_none() || data.is_empty() {
+        complain_about_labels(&names, &documents, request.is_quiet)?;
+    }
     data.scoring = request.scoring;
     let folds = folds(&data);
     let mut ordinary = ordinary::scores(&data, &categories, &folds, Scoring::Counts);
@@ -136,7 +158,11 @@ pub fn refit(
     let views = Views::new(&data, |_| true);
     let fits = fit_all(&data, &views, choice.settings.cost, |_| false);
     let set = blend::compose(&categories, &data, &fits, choice.settings, form);
-    let line = line(request, &mut text, &data, &choice, &set, &names);
+    let mut line = line(request, &mut text, &data, &choice, &set, &names);
+    if let Some(old) = request.like.as_ref().filter(|_| is_one_sided) {
+        // What is there tells nothing of thresholds.
+        (line.calibration, line.band) = (old.calibration, old.band);
+    }
     write_files(paths, &categories, &set, &line)?;
     if let (Some(path), Some(ledger), 2) = (&request.keep, &ledger, paths.len()) {
         store::save(path, ledger)?;
@@ -154,6 +180,29 @@ pub fn refit(
     say(request, output, &text)
 }
 
+/// Makes the ordinary files beside fitted categories anew from the ledger's documents, where these are
+/// all that the files were made of. Returns whether one of them was not up to date.
+fn relearn_ordinary(
+    paths: &[PathBuf],
+    ledger: &Ledger,
+    ordinary: &[MappedCategory],
+) -> Result<bool, Failure> {
+    let mut changed = false;
+    for ((label, path), old) in (0..).zip(paths).zip(ordinary) {
+        let category = super::super::config::load(path)?;
+        if RefitLine::find(category.other_lines()).is_none() {
+            continue;
+        }
+        let new = relearn::file(ledger, label, old)
+            .map_err(|fault| Failure::new(Kind::Data, fault.text()))?;
+        if let Some(new) = new.filter(|new| new != old.as_bytes()) {
+            replace(&ordinary_path(path), &new)?;
+            changed = true;
+        }
+    }
+    Ok(changed)
+}
+
 fn say(request: &Request, output: &mut Output, text: &str) -> Result<u8, Failure> {
     if request.is_quiet {
         return Ok(0);
@@ -165,12 +214,17 @@ fn say(request: &Request, output: &mut Output, text: &str) -> Result<u8, Failure
 
 /// Makes the ledger's names those of the categories, in their order: other labels are as good.
 fn in_order_of(ledger: &mut Ledger, names: &[Vec<u8>]) -> Result<(), Failure> {
-    if ledger.head.names == names {
+    if ledger.head.are_named(names) {
         return Ok(());
     }
-    let old = std::mem::replace(ledger, Ledger::new(ledger.head.settings, names.to_vec()));
+    let of_name = |name: &Vec<u8>| {
+        let known = ledger.head.names.iter().find(|known| known.name == *name);
+        known.cloned().unwrap_or_else(|| Name::new(name))
+    };
+    let in_order = names.iter().map(of_name).collect();
+    let old = std::mem::replace(ledger, Ledger::new(ledger.head.settings, in_order));
     let mut labels = Vec::new();
-    for name in &old.head.names {
+    for Name { name, .. } in &old.head.names {
         if !names.contains(name) {
             let name = lossy(name);
             let text = format!("the ledger has documents of {name}: give -c {name} as well");
@@ -351,6 +405,8 @@ fn line(
         calibration: Calibration { slope: 1.0, offset: 0.0 },
         band: (0.0, 0.0),
         scoring: data.scoring,
+        false_positives: request.false_positives.filter(|_| data.categories == 2),
+        wants_unsure: request.unsure && data.categories == 2,
     };
     if data.categories != 2 {
         line.calibration.slope = temperature(&choice.scores, &choice.labels) / scale;

@@ -15,6 +15,7 @@ use super::options::Key;
 use super::signals::Signals;
 use crate::cli::getopt::Event;
 use crate::cli::output::Output;
+use crate::refit::header::RefitLine;
 use crate::refit::scoring::Scoring;
 use reader::Unit;
 use std::ffi::{OsStr, OsString};
@@ -38,6 +39,8 @@ pub struct Request {
     unsure: bool,
     keep: Option<PathBuf>,
     action: Option<Action>,
+    /// The set that is to be fitted anew, with its settings and wishes.
+    like: Option<RefitLine>,
     /// Print nothing where all went well.
     is_quiet: bool,
 }
@@ -91,6 +94,23 @@ pub fn request(events: &mut Vec<Event<Key>>) -> Result<Option<Request>, Failure>
 }
 
 impl Request {
+    /// Asks for what `line` says of a set, from the documents of `ledger`. With `same_settings` C and
+    /// blend stay what they are.
+    fn like(line: &RefitLine, ledger: &Path, same_settings: bool) -> Self {
+        Self {
+            always: true,
+            unsure: line.wants_unsure || line.band.0 < line.band.1,
+            false_positives: line.false_positives,
+            scoring: line.scoring,
+            cost: same_settings.then_some(line.cost),
+            blend: same_settings.then_some(line.blend),
+            like: Some(line.clone()),
+            keep: Some(ledger.to_path_buf()),
+            is_quiet: true,
+            ..Self::default()
+        }
+    }
+
     /// Acts on an option of this module; returns whether it is one.
     fn takes(&mut self, key: Key, value: &OsStr) -> Result<bool, Failure> {
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));

@@ -10,7 +10,7 @@ use super::record;
 use crate::category::mapped::MappedCategory;
 use crate::model::settings::ModelOption;
 use crate::pipeline::{Consumer, LineState};
-use crate::refit::documents::{Collector, Corpus, Term};
+use crate::refit::documents::{Collector, Corpus, Makeup, Term};
 use crate::token::id::FeatureId;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
@@ -87,6 +87,7 @@ impl<'a> Reader<'a> {
         let keep_case = config.options.has(ModelOption::KeepCase);
         let straddle = config.options.has(ModelOption::Straddle);
         let patterns = PatternList::new(config.locale);
+        config.apart = true;
         Self {
             corpus: Corpus::default(),
             collector: Collector::default(),
@@ -270,7 +271,7 @@ impl Consumer for Reader<'_> {
         }
         let Self { collector, patterns, tokenizer, window, measured, references, .. } = self;
         let mut take = |feature: Feature<'_>| {
-            collector.add(FeatureId::of(feature.body, feature.medium), feature.order);
+            collector.add(FeatureId::of(feature.body, feature.medium), Makeup::of(&feature));
             if feature.order == 1 {
                 for (category, reference) in measured.iter().zip(&mut *references) {
                     *reference += f64::from(category.log_reference(feature.body));

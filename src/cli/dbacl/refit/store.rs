@@ -6,7 +6,7 @@ use super::super::failure::{Failure, Kind};
 use crate::error::Error;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
 use crate::refit::checksum::Checksum;
-use crate::refit::ledger::{Fault, Head, Ledger, MAGIC, Record, Settings};
+use crate::refit::ledger::{ANY_MAGIC, Fault, Head, Ledger, MAGIC, Name, Record, Settings};
 use crate::save::{self, Disk, Storage};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -77,10 +77,10 @@ impl Lock {
 
 /// Whether a file begins as a ledger.
 pub fn is_ledger(path: &Path) -> bool {
-    let mut beginning = [0; MAGIC.len()];
+    let mut beginning = [0; ANY_MAGIC.len()];
     path.is_file()
         && File::open(path).is_ok_and(|file| file.read_exact_at(&mut beginning, 0).is_ok())
-        && beginning == MAGIC
+        && beginning == ANY_MAGIC
 }
 
 /// Reads and checks a whole ledger; `None` if there is no file.
@@ -244,7 +244,7 @@ impl Open {
     }
 }
 
-/// Keeps documents of category `name` in the ledger at `path`: instead of those that it holds of the
+/// Keeps documents of the category `name` in the ledger at `path`: instead of those that it holds of the
 /// category, or with `adds` behind them.
 ///
 /// # Errors
@@ -252,7 +252,7 @@ impl Open {
 pub fn keep(
     path: &Path,
     settings: Settings,
-    name: &[u8],
+    name: &Name,
     adds: bool,
     corpus: &crate::refit::documents::Corpus,
 ) -> Result<(), Failure> {
@@ -260,10 +260,13 @@ pub fn keep(
     let old = load(path)?.unwrap_or_else(|| Ledger::new(settings, Vec::new()));
     check(path, &old.head, &settings)?;
     let mut head = old.head.clone();
-    let label = head.label(name);
+    let label = head.label(&name.name);
     let kept = old.filter(|record| adds || record.label != label);
     let mut ledger = kept.map_err(|fault| damaged(path, fault))?;
     ledger.head.names = head.names;
+    if let Some(known) = ledger.head.names.get_mut(label as usize) {
+        known.learning = name.learning;
+    }
     for (number, document) in corpus.documents.iter().enumerate() {
         ledger.push(label, document.occurrences, corpus.terms_of(number));
     }

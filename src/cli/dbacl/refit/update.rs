@@ -5,7 +5,7 @@ use super::super::MESSAGES;
 use super::super::config::{Config, base_name, lossy};
 use super::super::failure::{Failure, Kind};
 use super::super::signals::Signals;
-use super::fit::{open_ordinary, ordinary_path, replace, write_files};
+use super::fit::{ordinary_path, refit_locked, replace};
 use super::reader::{Reader, Unit};
 use super::store::{self, Lock, Open, beside};
 use super::{Action, Request};
@@ -16,7 +16,7 @@ use crate::cli::output::Output;
 use crate::numeric::quantize::QuantWeight;
 use crate::refit::blend::{self, Set};
 use crate::refit::checksum::Checksum;
-use crate::refit::dataset::{BIAS_INPUT, Dataset, Views};
+use crate::refit::dataset::{BIAS_INPUT, Dataset};
 use crate::refit::documents::{Corpus, Term, fingerprint};
 use crate::refit::header::{Mismatch, RefitLine, set_of};
 use crate::refit::index::FeatureIndex;
@@ -24,7 +24,8 @@ use crate::refit::ledger::{Fault, Ledger, Record, write_record};
 use crate::refit::online::{self, Numbers, State, ordinary_part};
 use crate::refit::ordinary::{rise, without};
 use crate::refit::publish;
-use crate::refit::select::{Form, Settings, fit_all};
+use crate::refit::relearn;
+use crate::refit::select::Settings;
 use crate::refit::solver::Fit;
 use crate::save::{Disk, Storage, Unforced};
 use crate::token::id::FeatureId;
@@ -73,8 +74,12 @@ pub fn run(
     if corpus.documents.is_empty() {
         return Err(Failure::new(Kind::Data, "there are no features in the document"));
     }
-    let lock = Lock::wait(ledger_path)?;
-    let mut set = FittedSet::open(ledger_path, paths, &names, &settings)?;
+    let _lock = Lock::wait(ledger_path)?;
+    let mut refit = |line: &RefitLine, same_settings: bool| -> Result<(), Failure> {
+        let again = Request::like(line, ledger_path, same_settings);
+        refit_locked(&again, config, paths, signals, output).map(|_| ())
+    };
+    let mut set = FittedSet::open(ledger_path, paths, &names, &settings, &mut refit)?;
     match kind {
         Change::Learn => set.learn(&corpus, |_| true)?,
         Change::LearnErrors => {
@@ -83,37 +88,25 @@ pub fn run(
             set.learn(&corpus, needs)?;
         }
         Change::Forget => {
-            let forgotten = set.forget(&corpus, Some(label))?;
+            let forgotten = set.forget(&corpus, Some(label), &mut refit)?;
             if forgotten == 0 {
                 let text = format!("no such document was learned as {}", lossy(name.as_bytes()));
                 return Err(Failure::new(Kind::Data, text));
             }
         }
         Change::Correct => {
-            set.forget(&corpus, None)?;
+            set.forget(&corpus, None, &mut refit)?;
             set.learn(&corpus, |_| true)?;
         }
     }
     set.publish()?;
     let Numbers { documents, fitted, .. } = set.state.numbers;
-    if documents < fitted.saturating_mul(2) {
-        return Ok(0);
+    if documents >= fitted.saturating_mul(2) {
+        // Twice as much is known as when the settings were chosen: choose again. Ten such fits make
+        // a thousand documents.
+        refit(&set.line, false)?;
     }
-    // Twice as much is known as when the settings were chosen: choose again. Ten such fits make
-    // a thousand documents.
-    let unsure = set.line.band.0 < set.line.band.1;
-    let scoring = set.line.scoring;
-    drop(set);
-    drop(lock);
-    let again = Request {
-        always: true,
-        unsure,
-        scoring,
-        is_quiet: true,
-        keep: Some(ledger_path.to_path_buf()),
-        ..Request::default()
-    };
-    super::fit::refit(&again, config, paths, signals, output)
+    Ok(0)
 }
 
 /// What is to be done with documents.
@@ -159,8 +152,10 @@ struct FittedSet<'a> {
     categories: Vec<MappedCategory>,
     state: State,
     line: RefitLine,
-    names: &'a [Vec<u8>],
 }
+
+/// Fits a set anew, with the settings that it has or such as are best now.
+type Refit<'a> = &'a mut dyn FnMut(&RefitLine, bool) -> Result<(), Failure>;
 
 impl<'a> FittedSet<'a> {
     fn open(
@@ -168,38 +163,54 @@ impl<'a> FittedSet<'a> {
         paths: &'a [PathBuf],
         names: &'a [Vec<u8>],
         settings: &crate::refit::ledger::Settings,
+        refit: Refit<'_>,
     ) -> Result<Self, Failure> {
-        let categories = load_all(paths)?;
-        let (line, is_whole) = common_line(&categories)?;
+        let (line, is_whole) = common_line(&load_all(paths)?)?;
         let ledger = Open::new(ledger_path)?;
         store::check(ledger_path, &ledger.head, settings)?;
-        if ledger.head.names != names {
+        if !ledger.head.are_named(names) {
             let text = format!(
                 "the ledger {} is of other categories, or of these in another order",
                 ledger_path.display()
             );
             return Err(Failure::new(Kind::Data, text));
         }
-        let path = beside(ledger_path, ".state");
-        let state = std::fs::read(&path).ok();
+        if let Some(set) = Self::fitting(ledger_path, paths, is_whole)? {
+            return Ok(set);
+        }
+        store::note_rebuilt(&beside(ledger_path, ".state"));
+        refit(&line, true)?;
+        Self::after_refit(ledger_path, paths)
+    }
+
+    /// The set, if its files and its state belong together.
+    fn fitting(
+        ledger_path: &'a Path,
+        paths: &'a [PathBuf],
+        is_whole: bool,
+    ) -> Result<Option<Self>, Failure> {
+        let ledger = Open::new(ledger_path)?;
+        let categories = load_all(paths)?;
+        let line = RefitLine::find(categories[0].other_lines());
+        let Some(mut line) = line.filter(|_| is_whole) else { return Ok(None) };
+        let state = std::fs::read(beside(ledger_path, ".state")).ok();
         let state = state.and_then(State::parse).filter(|state| {
             state.numbers.ledger == ledger.head.sum
                 && state.numbers.ledger_length == ledger.head.length
                 && state.numbers.documents == ledger.head.documents
                 && state.numbers.set == line.set
-                && is_whole
         });
-        let mut set = if let Some(state) = state {
-            Self { paths, ledger_path, ledger, categories, state, line, names }
-        } else {
-            store::note_rebuilt(&path);
-            let whole = store::load_fitting(ledger_path, settings)?;
-            let (state, line) = rebuild(paths, ledger_path, &whole, names, &line)?;
-            let categories = load_all(paths)?;
-            Self { paths, ledger_path, ledger, categories, state, line, names }
-        };
-        set.line.documents = set.state.numbers.documents;
-        Ok(set)
+        Ok(state.map(|state| {
+            line.documents = state.numbers.documents;
+            Self { paths, ledger_path, ledger, categories, state, line }
+        }))
+    }
+
+    /// The set that a fit has just written.
+    fn after_refit(ledger_path: &'a Path, paths: &'a [PathBuf]) -> Result<Self, Failure> {
+        let set = Self::fitting(ledger_path, paths, true)?;
+        let text = "the files that were written do not fit together";
+        set.ok_or_else(|| Failure::new(Kind::Internal, text))
     }
 
     /// By how much a document is nearer to the second category, as the files say it.
@@ -243,7 +254,12 @@ impl<'a> FittedSet<'a> {
 
     /// Forgets each document once, if it was learned as `label`, or as anything; returns how many
     /// were found. All that was learned from them goes: ordinary counts, ledger, weights.
-    fn forget(&mut self, corpus: &Corpus, label: Option<u32>) -> Result<usize, Failure> {
+    fn forget(
+        &mut self,
+        corpus: &Corpus,
+        label: Option<u32>,
+        refit: Refit<'_>,
+    ) -> Result<usize, Failure> {
         let mut wanted: Vec<u64> = (0..corpus.documents.len())
             .map(|number| fingerprint(corpus.terms_of(number)))
             .collect();
@@ -282,14 +298,13 @@ impl<'a> FittedSet<'a> {
         if forgotten.is_empty() {
             return Ok(0);
         }
+        // A fit makes ordinary files anew that can be; the others are corrected, once.
         for (label, path) in (0..).zip(self.paths) {
             forget_in_ordinary(path, label, &whole, &forgotten)?;
         }
         store::save(self.ledger_path, &kept)?;
-        self.ledger = Open::new(self.ledger_path)?;
-        (self.state, self.line) =
-            rebuild(self.paths, self.ledger_path, &kept, self.names, &self.line)?;
-        self.categories = load_all(self.paths)?;
+        refit(&self.line, true)?;
+        *self = Self::after_refit(self.ledger_path, self.paths)?;
         Ok(forgotten.len())
     }
 
@@ -359,33 +374,6 @@ fn write_state(storage: &dyn Storage, ledger: &Path, state: &mut State) -> Resul
     store::replace_with(storage, &path, online::KIND, &mut |out| state.write(out))
 }
 
-/// A full fit of the ledger's documents with the settings of `line`; writes category files and state.
-fn rebuild(
-    paths: &[PathBuf],
-    ledger_path: &Path,
-    ledger: &Ledger,
-    names: &[Vec<u8>],
-    line: &RefitLine,
-) -> Result<(State, RefitLine), Failure> {
-    let categories = open_ordinary(paths)?;
-    let settings = Settings { cost: line.cost, blend: line.blend };
-    let damaged = |fault: crate::refit::ledger::Fault| Failure::new(Kind::Data, fault.text());
-    let corpus = ledger.corpus(names).map_err(damaged)?;
-    let mut data = Dataset::new(corpus, 2, categories[0].header().max_order);
-    data.scoring = line.scoring;
-    let rare = rare_features(&data);
-    data.drop_rare_features();
-    let views = Views::new(&data, |_| true);
-    let fits = fit_all(&data, &views, settings.cost, |_| false);
-    let set = blend::compose(&categories, &data, &fits, settings, Form::Exact);
-    let documents = u32::try_from(data.len()).unwrap_or(u32::MAX);
-    let line = RefitLine { set: set.name, documents, ..line.clone() };
-    write_files(paths, &categories, &set, &line)?;
-    let mut state = state_of(&categories, &data, &rare, settings, ledger, &fits[0], &set)?;
-    write_state(&Disk, ledger_path, &mut state)?;
-    Ok((state, line))
-}
-
 /// Features that only one document has.
 pub fn rare_features(data: &Dataset) -> Vec<FeatureId> {
     let pairs = data.ids.iter().zip(&data.document_frequencies);
@@ -451,7 +439,8 @@ pub fn keep_state(
 }
 
 /// Takes the counts of forgotten documents out of an ordinary category file: each weight falls as if
-/// it had been learned without them (spec refit 3.6); log Z stays.
+/// it had been learned without them (spec refit 3.6); log Z stays. Files that the ledger can tell all
+/// of are left to the fit that follows.
 fn forget_in_ordinary(
     path: &Path,
     label: u32,
@@ -464,6 +453,10 @@ fn forget_in_ordinary(
     }
     let path = ordinary_path(path);
     let category = super::super::config::load(&path)?;
+    let name = whole.head.names.get(label as usize);
+    if name.is_some_and(|name| relearn::can_tell(name.learning, &category)) {
+        return Ok(());
+    }
     // All features of the category: what is left is a larger share of the rest.
     let mut index = FeatureIndex::default();
     let (mut counts, mut orders): (Vec<u32>, Vec<u8>) = (Vec::new(), Vec::new());
@@ -475,9 +468,9 @@ fn forget_in_ordinary(
                 let at = index.insert(term.id) as usize;
                 if at == counts.len() {
                     counts.push(0);
-                    orders.push(term.order());
+                    orders.push(term.makeup.order);
                 }
-                counts[at] = counts[at].saturating_add(term.count());
+                counts[at] = counts[at].saturating_add(term.count);
             }
         }
         true
@@ -486,7 +479,7 @@ fn forget_in_ordinary(
     let mut lost = vec![0u32; index.len()];
     for term in gone.iter().flat_map(|record| &record.terms) {
         if let Some(at) = index.get(term.id) {
-            lost[at] = lost[at].saturating_add(term.count());
+            lost[at] = lost[at].saturating_add(term.count);
         }
     }
     let lost_all: f64 = gone.iter().map(|record| f64::from(record.occurrences)).sum();

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The documents of a ledger → the ordinary category that learning them makes, to the byte.
+//!
+//! Records hold what learning needs of a single word under the uniform measure: id, medium, number of
+//! character pairs, occurrences, and the order of first appearance, which decides the slots.
+
+use super::ledger::{Fault, Learning, Ledger};
+use crate::category::layout::MAGIC;
+use crate::category::reader::Category;
+use crate::category::writer;
+use crate::error::Result;
+use crate::learn::count::Counter;
+use crate::learn::reference::Reference;
+use crate::learn::state::LearningState;
+use crate::learn::tokens::TokenList;
+use crate::learn::{LearnSettings, Progress, finish};
+use crate::model::digram::CharacterCounts;
+use crate::model::medium::Medium;
+use crate::model::settings::Scheme;
+use crate::numeric::quantize::QuantWeight;
+
+/// The file of category `label` as learned from the documents of `ledger`; `old` is the
+/// ordinary category that was learned from these documents or others. `None` if it holds what no ledger
+/// keeps, or if there are no documents.
+///
+/// # Errors
+/// A damaged record.
+pub fn file<D: AsRef<[u8]>>(
+    ledger: &Ledger,
+    label: u32,
+    old: &Category<D>,
+) -> std::result::Result<Option<Vec<u8>>, Fault> {
+    let learning = ledger.head.names.get(label as usize).map(|name| name.learning);
+    let Some(learning) = learning else { return Ok(None) };
+    if !can_tell(learning, old) {
+        return Ok(None);
+    }
+    let settings = settings(learning, old);
+    let mut state =
+        LearningState::new(settings.bits, settings.options, settings.scheme, settings.min_count);
+    state.tokens = TokenList::Pairs(Vec::new());
+    let mut counter = Counter::new(state, &settings, false);
+    // What is to be said was said when the documents were learned.
+    let mut silent = |_| {};
+    ledger.each(|record, _| {
+        if record.label == label {
+            for term in &record.terms {
+                let medium = Medium::new(term.makeup.medium);
+                counter.count_unread((term.id, medium, term.makeup.pairs), term.count, &mut silent);
+            }
+            counter.end_of_file(&mut silent);
+        }
+        true
+    })?;
+    let state = counter.into_state(&mut silent);
+    if state.used == 0 {
+        return Ok(None);
+    }
+    // Numbers out of range would be damage, too.
+    write(state, &settings, name_of(old)).map(Some).map_err(|_| Fault::Body)
+}
+
+/// Whether documents of a ledger tell all that a category was made of.
+pub fn can_tell<D: AsRef<[u8]>>(learning: Learning, ordinary: &Category<D>) -> bool {
+    learning.is_plain && ordinary.header().max_order <= 1
+}
+
+/// What the first line calls a category.
+fn name_of<D: AsRef<[u8]>>(category: &Category<D>) -> &[u8] {
+    let line = category.as_bytes().split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let name = line.strip_prefix(MAGIC).unwrap_or_default();
+    let name = name.strip_prefix(b" ").unwrap_or(name);
+    name.strip_suffix(b" ").unwrap_or(name)
+}
+
+fn settings<D: AsRef<[u8]>>(learning: Learning, old: &Category<D>) -> LearnSettings {
+    let header = old.header();
+    LearnSettings {
+        bits: learning.bits,
+        max_bits: learning.max_bits,
+        decimation: None,
+        reference: Reference::Uniform,
+        quality: learning.quality,
+        min_count: learning.min_count,
+        confidence: false,
+        options: header.options,
+        scheme: header.scheme.unwrap_or(Scheme::Alpha),
+    }
+}
+
+fn write(mut state: LearningState, settings: &LearnSettings, name: &[u8]) -> Result<Vec<u8>> {
+    let mut silent = |_| {};
+    let progress = &mut Progress::silent();
+    let digrams = settings.reference.measure(&CharacterCounts::default(), progress, &mut silent)?;
+    let model = finish(&mut state, settings, digrams, None, progress, &mut silent)?;
+    let weights = model.weights.slots().iter().map(|slot| QuantWeight(slot.lambda));
+    let mut bytes = Vec::new();
+    let slots = state.table.ids().zip(weights);
+    // writing to memory does not fail
+    let _ = writer::write(&mut bytes, &model.header, name, &[], &model.digrams, slots);
+    Ok(bytes)
+}
