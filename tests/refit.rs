@@ -342,10 +342,10 @@ fn a_damaged_state_is_made_anew_from_the_ledger() {
     let done = update(&mail("ham", 60));
     assert!(done.status.success() && done.stderr.is_empty(), "{}", text(&done.stderr));
     let changed = fs::read(&state).expect("there");
-    assert!(changed.len() > good.len() && changed != good);
+    assert!(changed != good);
     let mut stopped = changed.clone();
-    stopped[120..128].fill(0); // as an update leaves it that was stopped
-    for (number, damaged) in [&good[..], &changed[..500], &stopped[..], b"", b"# dbacl state 1\n"]
+    stopped[248..256].fill(0); // as an update leaves it that was stopped
+    for (number, damaged) in [&good[..], &changed[..500], &stopped[..], b"", b"# dbacl state 2\n"]
         .into_iter()
         .enumerate()
     {
@@ -362,25 +362,55 @@ fn a_damaged_state_is_made_anew_from_the_ledger() {
 }
 
 #[test]
-fn damaged_categories_of_a_set_are_refused() {
+fn damaged_categories_of_a_set_are_refused_and_made_anew() {
     let (_folder, path) = filter();
     let ham = path.join("f/ham");
     let good = fs::read(&ham).expect("there");
-    let ledger = fs::read(path.join("f/ledger")).expect("there");
-    for length in [good.len() / 2, 300, 0] {
-        fs::write(&ham, &good[..length]).expect("written");
-        let set = ["-c", "./f/ham", "-c", "./f/spam"];
-        for option in [&["--verdict"][..], &["--update", "ham", "--keep", "f/ledger"]] {
-            let result = dbacl(&path, &[option, &set[..]].concat(), mail("ham", 1).as_bytes());
-            assert_eq!(result.status.code(), Some(1), "{option:?}");
+    let set = ["-c", "./f/ham", "-c", "./f/spam"];
+    let verdict =
+        |path: &Path| dbacl(path, &[&["--verdict"], &set[..]].concat(), mail("ham", 1).as_bytes());
+    let mends =
+        [&["--update", "ham", "--keep", "f/ledger"][..], &["--refit", "--keep", "f/ledger"]];
+    for (number, length) in [good.len() / 2, 300, 0].into_iter().enumerate() {
+        for option in mends {
+            fs::write(&ham, &good[..length]).expect("written");
+            let result = verdict(&path);
+            assert_eq!(result.status.code(), Some(1));
             let said = text(&result.stderr);
             assert!(said.ends_with("could not load category ./f/ham\n"), "{said}");
+            assert!(said.contains("./f/ham.ordinary is whole: --refit makes"), "{said}");
             assert!(result.stdout.is_empty());
+            let filtered = dbacl(&path, &["--mail-filter", "f"], mail("ham", 1).as_bytes());
+            assert!(text(&filtered.stdout).contains("X-DBACL: error\n"));
+            let option = [option, &["--always"][..usize::from(option[0] == "--refit")]].concat();
+            let mended =
+                dbacl(&path, &[&option, &set[..]].concat(), mail("ham", 90 + number).as_bytes());
+            let said = text(&mended.stderr);
+            assert!(mended.status.success(), "{said}");
+            if option[0] == "--update" {
+                assert!(
+                    said.contains("is damaged and is made anew from ./f/ham.ordinary"),
+                    "{said}"
+                );
+                assert_eq!(said.lines().count(), 1, "{said}");
+            }
+            assert!(verdict(&path).stderr.is_empty(), "it is whole again");
         }
-        assert!(fs::read(path.join("f/ledger")).expect("there") == ledger, "nothing is learned");
-        let filtered = dbacl(&path, &["--mail-filter", "f"], mail("ham", 1).as_bytes());
-        assert!(text(&filtered.stdout).contains("X-DBACL: error\n"));
     }
+    // Without the ordinary file, or where something else is: refused, and nothing is learned.
+    let ledger = fs::read(path.join("f/ledger")).expect("there");
+    let refused = |content: &[u8]| {
+        fs::write(&ham, content).expect("written");
+        for option in mends {
+            let result = dbacl(&path, &[option, &set[..]].concat(), mail("ham", 1).as_bytes());
+            assert_eq!(result.status.code(), Some(1), "{option:?}");
+            assert!(fs::read(&ham).expect("there") == content);
+            assert!(fs::read(path.join("f/ledger")).expect("there") == ledger);
+        }
+    };
+    refused(b"something else");
+    fs::remove_file(path.join("f/ham.ordinary")).expect("removed");
+    refused(b"");
 }
 
 #[test]

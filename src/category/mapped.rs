@@ -6,7 +6,7 @@
 
 use super::reader::{Category, Fault};
 use crate::error::{Error, Result};
-use memmap2::{Mmap, MmapMut};
+use memmap2::{Mmap, MmapMut, MmapOptions};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -51,6 +51,21 @@ pub fn from_bytes(bytes: &[u8]) -> Result<MappedCategory> {
     memory.copy_from_slice(bytes);
     let map = memory.make_read_only().map_err(refused)?;
     Category::new(map).map_err(|fault| Error::damaged(place, format!("{fault:?}")))
+}
+
+/// A file in memory that can be changed without changing the file; what is not changed is not copied.
+pub type PrivateCopy = MmapMut;
+
+/// A private copy of a file, of which nobody changes what is not changed in the copy: for files that
+/// only the holder of a lock writes to.
+///
+/// # Errors
+/// Those of the operating system.
+#[allow(unsafe_code)]
+pub fn private_copy(file: &File) -> io::Result<PrivateCopy> {
+    // SAFETY: the contract above. The holder of the lock writes the parts that it has changed in its
+    // copy back into the file; these lie in memory of their own by then.
+    unsafe { MmapOptions::new().map_copy(file) }
 }
 
 #[allow(unsafe_code)]

@@ -40,6 +40,8 @@ pub struct Dataset {
     pub ids: Vec<FeatureId>,
     /// Their orders.
     pub orders: Vec<u8>,
+    /// Pairs of neighbouring characters in their texts.
+    pub pairs: Vec<u8>,
     /// Documents that contain each.
     pub document_frequencies: Vec<u32>,
     cells: Vec<Cell>,
@@ -69,11 +71,12 @@ impl Dataset {
     pub fn new(corpus: Corpus, categories: usize, max_order: u8) -> Self {
         let Corpus { terms, documents, references } = corpus;
         let mut index = FeatureIndex::default();
-        let mut orders = Vec::new();
+        let (mut orders, mut pairs) = (Vec::new(), Vec::new());
         let mut document_frequencies = Vec::new();
         let mut data = Self {
             ids: Vec::new(),
             orders: Vec::new(),
+            pairs: Vec::new(),
             document_frequencies: Vec::new(),
             cells: Vec::with_capacity(terms.len()),
             starts: vec![0],
@@ -97,6 +100,7 @@ impl Dataset {
                 let feature = index.insert(term.id);
                 if feature as usize == orders.len() {
                     orders.push(term.makeup.order);
+                    pairs.push(term.makeup.pairs);
                     document_frequencies.push(0u32);
                 }
                 document_frequencies[feature as usize] += 1;
@@ -113,7 +117,7 @@ impl Dataset {
             }
         }
         data.ids = index.into_ids();
-        data.orders = orders;
+        (data.orders, data.pairs) = (orders, pairs);
         data.document_frequencies = document_frequencies;
         data.length = median(&data.occurrences).sqrt();
         data
@@ -170,12 +174,14 @@ impl Dataset {
                 *number = kept as u32;
                 self.ids[kept] = self.ids[old];
                 self.orders[kept] = self.orders[old];
+                self.pairs[kept] = self.pairs[old];
                 self.document_frequencies[kept] = self.document_frequencies[old];
                 kept += 1;
             }
         }
         self.ids.truncate(kept);
         self.orders.truncate(kept);
+        self.pairs.truncate(kept);
         self.document_frequencies.truncate(kept);
         let mut to = 0;
         let mut from = 0;

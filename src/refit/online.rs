@@ -1,56 +1,68 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Learning one document at a time: the state of a fit of two categories, kept beside the ledger.
 //!
-//! Weights, document frequencies and dual variables live in one block of bytes, which is the file as it
-//! is. An update reads and checks it whole, and writes the blocks that it has changed, behind a checksum
-//! that it has made invalid before: a stop in between is found out. All of it can be made anew from the
-//! ledger; a state that is damaged or does not fit the ledger is thrown away.
+//! Weights, counts and dual variables lie in one block of bytes, which is the file as it is. An update
+//! maps it, checks it whole, and writes the blocks that it has changed, behind a checksum that it has
+//! made invalid before: a stop in between is found out. All of it can be made anew from the ledger; a
+//! state that is damaged or does not fit the ledger is thrown away.
 //!
 //! ```text
-//! "# dbacl state 2\n", head of 112 bytes, its last 8 a checksum of all
-//! slots of 16 bytes       id u32, documents u32, weight f32, ordinary part f32
-//! ids of 4 bytes          features that only one document has, or had
+//! "# dbacl state 3\n", head of 256 bytes, its last 8 a checksum of it and the block's sums
+//! a CRC-32 for each block of 4096 bytes that follows; zeros up to a multiple of 4096
 //! documents x 16 bytes    offset in the ledger's body u64, dual variables f32, f32
+//! places of 4 bytes       number of a slot, plus 1, where the search for its id ends; 0 if empty
+//! slots of 20 bytes       id u32, weight f32, what else is known of the feature
 //! ```
 //!
-//! The checksum adds up a mix of each entry and its place, so that changing an entry changes it in no
-//! more time.
+//! Features that many documents have come first: what an update changes lies close together.
+//!
+//! The ordinary weights of single words under the uniform measure are worked out from the counts when
+//! they are needed, so that they keep up with what is learned (see [`Numbers::ordinary_weight`]).
 
 use super::blend::stored;
 use super::checksum::Checksum;
 use super::dataset::{Dataset, Row, scale};
+use super::index::FeatureIndex;
 use super::ledger::{self, Record};
 use super::scoring::Scoring;
 use super::solver::{Duals, Fit, Shuffle};
-use crate::numeric::elementary::narrow;
+use crate::category::mapped::PrivateCopy;
+use crate::numeric::elementary::{log, narrow};
 use crate::numeric::quantize::QuantWeight;
 use crate::token::id::FeatureId;
 use byteorder::{ByteOrder, LittleEndian};
 use std::io::{self, Write};
+use std::ops::{Deref, DerefMut};
 
 /// How a state begins.
-pub const MAGIC: &[u8] = b"# dbacl state 2\n";
+pub const MAGIC: &[u8] = b"# dbacl state 3\n";
 
 /// How states of any version begin.
 pub const KIND: &[u8] = b"# dbacl state ";
 
-/// Bytes before the slots.
-pub const HEAD: usize = 128;
+/// Bytes of the head.
+pub const HEAD: usize = 256;
 
 /// Where the checksum stands in the head.
 pub const SUM: usize = HEAD - 8;
 
-/// Bytes that are written at a time.
+/// Bytes that have a checksum, and are written, at a time.
 const BLOCK: usize = 4096;
 
-/// Bytes of a slot, and of a document.
-const ENTRY: usize = 16;
+/// Bytes of a document.
+const DOCUMENT: usize = 16;
 
-/// Bytes of a rare feature.
-const RARE_ENTRY: usize = 4;
+/// Bytes of a place.
+const PLACE: usize = 4;
+
+/// Bytes of a slot.
+const SLOT: usize = 20;
 
 /// Old documents that are looked at again with every new one.
 pub const REPLAYED: usize = 10;
+
+/// What the uniform measure asks for a pair of characters, nats.
+const PAIR: f64 = 177.0 / 32.0;
 
 /// The numbers of the head.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,122 +83,248 @@ pub struct Numbers {
     pub bias: f64,
     /// log Z of the two categories as far as they do not depend on the bias, nats.
     pub log_partitions: [f64; 2],
+    /// Occurrences of all features in the documents of either category.
+    pub totals: [f64; 2],
+    /// What the ordinary weights of either category are above the logarithm of their features' shares
+    /// and reference costs, nats: log Z as the last round of learning saw it.
+    pub rises: [f64; 2],
+    /// Whether ordinary weights follow the counts; else they stay what they were at the last fit.
+    pub counts_ordinary: bool,
     /// Highest order of the categories.
     pub max_order: u8,
     /// What documents are fitted for.
     pub scoring: Scoring,
     /// Documents.
     pub documents: u32,
+    /// Documents of either category.
+    pub sides: [u32; 2],
     /// Documents of the last full fit.
     pub fitted: u32,
-    /// Features that two or more documents have.
+    /// Features.
     pub features: u32,
-    /// Features that were rare at some time.
-    pub rare: u32,
+}
+
+impl Numbers {
+    /// The ordinary weight in category `at` of a feature with these counts, nats: what the fit of
+    /// single words under the uniform measure ends with (spec model 7.3), on the grid of files.
+    pub fn ordinary_weight(&self, at: usize, evidence: &Evidence) -> f64 {
+        let count = evidence.counts[at];
+        if count == 0 {
+            return 0.0;
+        }
+        let weight = self.base(at, evidence) + self.rises[at];
+        (weight * 32.0).floor().max(0.0) / 32.0
+    }
+
+    /// The same without the rise.
+    fn base(&self, at: usize, evidence: &Evidence) -> f64 {
+        log(f64::from(evidence.counts[at]) / self.totals[at]) + f64::from(evidence.pairs) * PAIR
+    }
+
+    /// The rise of category `at`, from the weights that learning has ended with.
+    pub fn rise<'a>(
+        &self,
+        at: usize,
+        learned: impl Iterator<Item = (&'a Evidence, QuantWeight)>,
+    ) -> f64 {
+        // Weights were cut to the grid: the highest of the differences is nearest.
+        learned
+            .filter(|(evidence, weight)| weight.0 > 0 && evidence.counts[at] > 0)
+            .map(|(evidence, weight)| f64::from(weight.weight()) - self.base(at, evidence))
+            .fold(0.0, f64::max)
+    }
+}
+
+/// What documents tell of a feature.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Evidence {
+    /// Documents of either category that contain it; below 2^20 where ordinary weights follow counts.
+    pub documents: [u32; 2],
+    /// Occurrences in the documents of either category, below 2^24; 0 where ordinary weights stay.
+    pub counts: [u32; 2],
+    /// Pairs of neighbouring characters in its text.
+    pub pairs: u8,
+    /// By how much the ordinary weights differ, times the blend, where they stay what they are.
+    pub ordinary: f32,
+}
+
+const DOCUMENTS: u32 = (1 << 20) - 1;
+const COUNTS: u32 = (1 << 24) - 1;
+
+impl Evidence {
+    /// Writes twelve bytes.
+    fn write(self, bytes: &mut [u8], counts_ordinary: bool) {
+        if !counts_ordinary {
+            LittleEndian::write_u32(bytes, self.documents[0]);
+            LittleEndian::write_u32(&mut bytes[4..], self.documents[1]);
+            LittleEndian::write_f32(&mut bytes[8..], self.ordinary);
+            return;
+        }
+        let [d1, d2] = self.documents.map(|documents| u64::from(documents.min(DOCUMENTS)));
+        let [c1, c2] = self.counts.map(|count| count.min(COUNTS));
+        LittleEndian::write_u64(bytes, d1 << 44 | d2 << 24 | u64::from(c1));
+        LittleEndian::write_u32(&mut bytes[8..], c2 << 8 | u32::from(self.pairs));
+    }
+
+    #[allow(clippy::cast_possible_truncation)] // masked, or shifted down
+    fn read(bytes: &[u8], counts_ordinary: bool) -> Self {
+        if !counts_ordinary {
+            let documents = [0, 4].map(|at: usize| LittleEndian::read_u32(&bytes[at..]));
+            let ordinary = LittleEndian::read_f32(&bytes[8..]);
+            return Self { documents, ordinary, ..Self::default() };
+        }
+        let first = LittleEndian::read_u64(bytes);
+        let second = LittleEndian::read_u32(&bytes[8..]);
+        Self {
+            documents: [(first >> 44) as u32, (first >> 24) as u32 & DOCUMENTS],
+            counts: [first as u32 & COUNTS, second >> 8],
+            pairs: second as u8,
+            ordinary: 0.0,
+        }
+    }
+
+    /// Documents that contain the feature.
+    pub const fn all_documents(&self) -> u32 {
+        self.documents[0].saturating_add(self.documents[1])
+    }
+
+    /// Adds a document of category `label` in which the feature occurs so many times.
+    fn add(&mut self, label: u32, count: u32) {
+        let side = usize::from(label == 1);
+        self.documents[side] = self.documents[side].saturating_add(1);
+        self.counts[side] = self.counts[side].saturating_add(count);
+    }
+}
+
+/// What the documents of `data` tell of each of its features.
+pub fn evidence(data: &Dataset) -> Vec<(FeatureId, Evidence)> {
+    let mut all: Vec<_> = data
+        .ids
+        .iter()
+        .zip(&data.pairs)
+        .map(|(&id, &pairs)| (id, Evidence { pairs, ..Evidence::default() }))
+        .collect();
+    for document in 0..data.len() {
+        for cell in data.row(document) {
+            all[cell.feature as usize].1.add(data.labels[document], cell.count);
+        }
+    }
+    all
+}
+
+/// The bytes of a state: a private copy of its file that is made as it is changed, or memory.
+#[derive(Debug)]
+pub enum Bytes {
+    /// The file.
+    Mapped(PrivateCopy),
+    /// Memory.
+    Owned(Vec<u8>),
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Owned(bytes)
+    }
+}
+
+impl From<PrivateCopy> for Bytes {
+    fn from(copy: PrivateCopy) -> Self {
+        Self::Mapped(copy)
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Mapped(copy) => copy,
+            Self::Owned(bytes) => bytes,
+        }
+    }
+}
+
+impl DerefMut for Bytes {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Mapped(copy) => copy,
+            Self::Owned(bytes) => bytes,
+        }
+    }
 }
 
 /// The state of a fit.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct State {
     /// The numbers.
     pub numbers: Numbers,
-    /// The file; the head is filled in when it is written.
-    bytes: Vec<u8>,
-    /// Slots, and places for rare features.
+    /// The file; head and sums are filled in when it is written.
+    bytes: Bytes,
+    /// Where the documents begin.
+    documents_at: usize,
+    /// Slots, and places for documents.
     capacity: usize,
-    rare_capacity: usize,
-    /// Checksum of all entries.
-    sum: u64,
-    /// Which blocks have changed; all of them if the tables were made anew.
+    document_capacity: usize,
+    /// Which blocks behind the sums have changed; all of them if the tables were made anew.
     changed: Vec<bool>,
     is_new: bool,
     /// Features whose weights may have changed, with repeats.
     touched: Vec<u32>,
 }
 
-/// Room for `entries` of a table, and half as many more.
+/// Room for `entries` of a table, and a quarter as many more.
 fn room(entries: usize) -> usize {
-    (entries + entries / 2).next_multiple_of(4).max(4096)
+    (entries + entries / 4).next_multiple_of(BLOCK / DOCUMENT).max(4096)
 }
 
-/// Whether one more entry makes a table too full.
-const fn is_full(entries: u32, capacity: usize) -> bool {
-    (entries as usize + 1) * 5 > capacity * 4
+/// Places for the search of so many slots.
+const fn places(slots: usize) -> usize {
+    slots + slots / 2
 }
 
-/// Where the search for `id` begins in a table.
-#[allow(clippy::cast_possible_truncation)] // below the capacity
-const fn first_place(id: u32, capacity: usize) -> usize {
-    ((id.wrapping_mul(0x9e37_79b1) as u64 * capacity as u64) >> 32) as usize
+/// Where the search for `id` begins among so many places.
+#[allow(clippy::cast_possible_truncation)] // below the number of places
+const fn first_place(id: u32, places: usize) -> usize {
+    ((id.wrapping_mul(0x9e37_79b1) as u64 * places as u64) >> 32) as usize
 }
 
-/// What an entry at byte `at` adds to the checksum; empty ones add nothing.
-#[allow(clippy::cast_possible_truncation)] // both halves are used
-const fn mixed(at: usize, first: u64, second: u64) -> u64 {
-    if first | second == 0 {
-        return 0;
-    }
-    let first = first ^ (at as u64) << 32 ^ 0x9e37_79b9_7f4a_7c15;
-    let product = first as u128 * (second ^ 0xbf58_476d_1ce4_e5b9) as u128;
-    product as u64 ^ (product >> 64) as u64
+/// How many blocks so many documents and slots take.
+const fn blocks(documents: usize, slots: usize) -> usize {
+    (documents * DOCUMENT + places(slots) * PLACE + slots * SLOT).div_ceil(BLOCK)
 }
 
-fn mixed_entry(at: usize, entry: &[u8]) -> u64 {
-    mixed(at, LittleEndian::read_u64(entry), LittleEndian::read_u64(&entry[8..]))
+/// Where the documents begin in a file with so many blocks of them and of slots.
+const fn documents_at(blocks: usize) -> usize {
+    (HEAD + 4 * blocks).next_multiple_of(BLOCK)
 }
 
 /// A slot, read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Slot {
     id: u32,
-    documents: u32,
     weight: f32,
-    ordinary: f32,
-}
-
-impl Slot {
-    fn read(bytes: &[u8]) -> Self {
-        Self {
-            id: LittleEndian::read_u32(bytes),
-            documents: LittleEndian::read_u32(&bytes[4..]),
-            weight: LittleEndian::read_f32(&bytes[8..]),
-            ordinary: LittleEndian::read_f32(&bytes[12..]),
-        }
-    }
-
-    fn write(self, bytes: &mut [u8]) {
-        LittleEndian::write_u32(bytes, self.id);
-        LittleEndian::write_u32(&mut bytes[4..], self.documents);
-        LittleEndian::write_f32(&mut bytes[8..], self.weight);
-        LittleEndian::write_f32(&mut bytes[12..], self.ordinary);
-    }
+    evidence: Evidence,
 }
 
 impl State {
-    /// The state of a full fit. `rare` are the features that only one document has, `ordinary` gives
-    /// the ordinary part of a feature; `offsets` tell where the documents stand in the ledger's body.
+    /// The state of a full fit of `data`. `evidence` tells of all features, those that only one
+    /// document has included, which `data` no longer holds; `offsets` tell where the documents stand
+    /// in the ledger's body.
     pub fn new(
         numbers: Numbers,
         data: &Dataset,
         fit: &Fit,
-        rare: &[FeatureId],
-        ordinary: impl Fn(FeatureId) -> f32,
+        evidence: &[(FeatureId, Evidence)],
         offsets: &[u64],
     ) -> Self {
-        let numbers = Numbers { documents: 0, features: 0, rare: 0, ..numbers };
-        let mut state = Self::empty(numbers, room(data.ids.len()), room(rare.len()));
-        state.bytes.reserve(offsets.len() * ENTRY);
-        for (feature, &id) in data.ids.iter().enumerate() {
-            let slot = Slot {
-                id: id.0,
-                documents: data.document_frequencies[feature],
-                weight: fit.weights[feature].value,
-                ordinary: ordinary(id),
-            };
-            state.insert(slot);
-        }
-        for id in rare {
-            state.is_second(id.0);
+        let numbers = Numbers { documents: 0, features: 0, ..numbers };
+        let mut state = Self::empty(numbers, room(evidence.len()), room(offsets.len()));
+        let index = FeatureIndex::of(data.ids.clone());
+        let mut evidence = evidence.to_vec();
+        evidence.sort_by_key(|(_, evidence)| std::cmp::Reverse(evidence.all_documents()));
+        for (id, evidence) in evidence {
+            let weight = index.get(id).map_or(0.0, |feature| fit.weights[feature].value);
+            state.insert(Slot { id: id.0, weight, evidence });
         }
         for (offset, duals) in offsets.iter().zip(&fit.duals) {
             state.push_document(*offset, *duals);
@@ -194,185 +332,156 @@ impl State {
         state
     }
 
-    fn empty(numbers: Numbers, capacity: usize, rare_capacity: usize) -> Self {
-        let length = HEAD + capacity * ENTRY + rare_capacity * RARE_ENTRY;
+    fn empty(numbers: Numbers, capacity: usize, document_capacity: usize) -> Self {
+        let blocks = blocks(document_capacity, capacity);
         Self {
             numbers,
-            bytes: vec![0; length],
+            bytes: vec![0; documents_at(blocks) + blocks * BLOCK].into(),
+            documents_at: documents_at(blocks),
             capacity,
-            rare_capacity,
-            sum: 0,
-            changed: Vec::new(),
+            document_capacity,
+            changed: vec![false; blocks],
             is_new: true,
             touched: Vec::new(),
         }
     }
 
-    /// Where the rare features begin.
-    const fn rare_at(&self) -> usize {
-        HEAD + self.capacity * ENTRY
+    /// Where the places begin.
+    const fn places_at(&self) -> usize {
+        self.documents_at + self.document_capacity * DOCUMENT
     }
 
-    /// Where the documents begin.
-    const fn documents_at(&self) -> usize {
-        self.rare_at() + self.rare_capacity * RARE_ENTRY
+    /// Where the slots begin.
+    const fn slots_at(&self) -> usize {
+        self.places_at() + places(self.capacity) * PLACE
     }
 
-    /// Writes an entry at byte `at`.
-    fn put(&mut self, at: usize, entry: &[u8; ENTRY]) {
-        let place = &mut self.bytes[at..at + ENTRY];
-        let gone = mixed_entry(at, place);
-        place.copy_from_slice(entry);
-        self.sum = self.sum.wrapping_sub(gone).wrapping_add(mixed_entry(at, entry));
-        self.mark(at);
-    }
-
-    /// No entry lies in two blocks.
-    fn mark(&mut self, at: usize) {
-        let block = at / BLOCK;
-        if block >= self.changed.len() {
-            self.changed.resize(block + 1, false);
-        }
-        self.changed[block] = true;
+    /// Notes that the entry of `length` bytes at byte `at` has changed.
+    fn mark(&mut self, at: usize, length: usize) {
+        let at = at - self.documents_at;
+        self.changed[at / BLOCK] = true;
+        self.changed[(at + length - 1) / BLOCK] = true;
     }
 
     fn slot(&self, at: usize) -> Slot {
-        Slot::read(&self.bytes[HEAD + at * ENTRY..])
+        let bytes = &self.bytes[self.slots_at() + at * SLOT..][..SLOT];
+        Slot {
+            id: LittleEndian::read_u32(bytes),
+            weight: LittleEndian::read_f32(&bytes[4..]),
+            evidence: Evidence::read(&bytes[8..], self.numbers.counts_ordinary),
+        }
     }
 
     fn put_slot(&mut self, at: usize, slot: Slot) {
-        let mut entry = [0; ENTRY];
-        slot.write(&mut entry);
-        self.put(HEAD + at * ENTRY, &entry);
+        let at = self.slots_at() + at * SLOT;
+        let bytes = &mut self.bytes[at..at + SLOT];
+        LittleEndian::write_u32(bytes, slot.id);
+        LittleEndian::write_f32(&mut bytes[4..], slot.weight);
+        slot.evidence.write(&mut bytes[8..], self.numbers.counts_ordinary);
+        self.mark(at, SLOT);
     }
 
     /// Moves everything into larger tables.
     fn grow(&mut self) {
         let capacity = room(self.numbers.features as usize).max(self.capacity);
-        let rare_capacity = room(self.numbers.rare as usize).max(self.rare_capacity);
-        let mut larger = Self::empty(self.numbers, capacity, rare_capacity);
-        for at in 0..self.capacity {
-            let slot = self.slot(at);
-            if slot.id != 0 {
-                let at = larger.find(slot.id);
-                larger.put_slot(at, slot);
-            }
+        let documents = room(self.numbers.documents as usize).max(self.document_capacity);
+        let mut larger = Self::empty(self.numbers, capacity, documents);
+        larger.numbers.features = 0;
+        for at in 0..self.numbers.features as usize {
+            larger.insert(self.slot(at));
         }
-        for at in 0..self.rare_capacity {
-            let id = self.rare(at);
-            if id != 0 {
-                let at = larger.find_rare(id);
-                larger.put_rare(at, id);
-            }
-        }
-        for entry in self.bytes[self.documents_at()..].chunks_exact(ENTRY) {
-            larger.push_entry(entry);
-        }
+        let (from, to) = (self.documents_at, larger.documents_at);
+        let length = self.numbers.documents as usize * DOCUMENT;
+        larger.bytes[to..to + length].copy_from_slice(&self.bytes[from..from + length]);
         larger.touched = std::mem::take(&mut self.touched);
         *self = larger;
     }
 
-    /// Where `id` stands, or the empty slot where it would.
-    fn find(&self, id: u32) -> usize {
-        let mut at = first_place(id, self.capacity);
-        loop {
-            let found = LittleEndian::read_u32(&self.bytes[HEAD + at * ENTRY..]);
-            if found == id || found == 0 {
-                return at;
+    /// The number of the slot of `id`, or the empty place where it would be told.
+    fn find(&self, id: u32) -> Result<usize, usize> {
+        let places = places(self.capacity);
+        let (places_at, slots_at) = (self.places_at(), self.slots_at());
+        let mut at = first_place(id, places);
+        // There is always an empty place, unless somebody has filled it.
+        for _ in 0..places {
+            let number = LittleEndian::read_u32(&self.bytes[places_at + at * PLACE..]) as usize;
+            if number == 0 || number > self.numbers.features as usize {
+                break;
             }
-            at = if at + 1 == self.capacity { 0 } else { at + 1 };
+            if LittleEndian::read_u32(&self.bytes[slots_at + (number - 1) * SLOT..]) == id {
+                return Ok(number - 1);
+            }
+            at = if at + 1 == places { 0 } else { at + 1 };
         }
+        Err(at)
     }
 
     /// Adds a feature that is not there.
     fn insert(&mut self, slot: Slot) {
-        if is_full(self.numbers.features, self.capacity) {
+        if self.numbers.features as usize >= self.capacity {
             self.grow();
         }
-        let at = self.find(slot.id);
-        self.put_slot(at, slot);
-        self.numbers.features += 1;
-    }
-
-    fn rare(&self, at: usize) -> u32 {
-        LittleEndian::read_u32(&self.bytes[self.rare_at() + at * RARE_ENTRY..])
-    }
-
-    /// Writes an id into an empty place.
-    fn put_rare(&mut self, at: usize, id: u32) {
-        let at = self.rare_at() + at * RARE_ENTRY;
-        LittleEndian::write_u32(&mut self.bytes[at..], id);
-        self.sum = self.sum.wrapping_add(mixed(at, u64::from(id), 0));
-        self.mark(at);
-    }
-
-    /// Where `id` stands among the rare features, or the empty place where it would.
-    fn find_rare(&self, id: u32) -> usize {
-        let mut at = first_place(id, self.rare_capacity);
-        loop {
-            let found = self.rare(at);
-            if found == id || found == 0 {
-                return at;
-            }
-            at = if at + 1 == self.rare_capacity { 0 } else { at + 1 };
+        if let Err(place) = self.find(slot.id) {
+            let number = self.numbers.features;
+            let at = self.places_at() + place * PLACE;
+            LittleEndian::write_u32(&mut self.bytes[at..], number + 1);
+            self.mark(at, PLACE);
+            self.put_slot(number as usize, slot);
+            self.numbers.features += 1;
         }
-    }
-
-    /// Takes note that a document has a feature which is not in the table; returns whether it is the
-    /// second one. Features that become frequent stay where they are; the table is looked at first.
-    fn is_second(&mut self, id: u32) -> bool {
-        if self.rare(self.find_rare(id)) == id {
-            return true;
-        }
-        if is_full(self.numbers.rare, self.rare_capacity) {
-            self.grow();
-        }
-        let at = self.find_rare(id);
-        self.put_rare(at, id);
-        self.numbers.rare += 1;
-        false
     }
 
     fn push_document(&mut self, offset: u64, duals: Duals) {
-        let mut bytes = [0; ENTRY];
-        LittleEndian::write_u64(&mut bytes, offset);
-        LittleEndian::write_f32(&mut bytes[8..], duals[0]);
-        LittleEndian::write_f32(&mut bytes[12..], duals[1]);
-        self.push_entry(&bytes);
+        if self.numbers.documents as usize >= self.document_capacity {
+            self.grow();
+        }
+        let at = self.documents_at + self.numbers.documents as usize * DOCUMENT;
+        LittleEndian::write_u64(&mut self.bytes[at..], offset);
+        self.mark(at, DOCUMENT);
+        self.put_duals(self.numbers.documents as usize, duals);
         self.numbers.documents += 1;
     }
 
-    fn push_entry(&mut self, entry: &[u8]) {
-        let at = self.bytes.len();
-        self.bytes.extend_from_slice(entry);
-        self.sum = self.sum.wrapping_add(mixed_entry(at, entry));
-        self.mark(at);
+    fn duals(&self, document: usize) -> Duals {
+        let at = self.documents_at + document * DOCUMENT;
+        [8, 12].map(|place| LittleEndian::read_f32(&self.bytes[at + place..]))
+    }
+
+    fn put_duals(&mut self, document: usize, duals: Duals) {
+        let at = self.documents_at + document * DOCUMENT;
+        LittleEndian::write_f32(&mut self.bytes[at + 8..], duals[0]);
+        LittleEndian::write_f32(&mut self.bytes[at + 12..], duals[1]);
+        self.mark(at, DOCUMENT);
     }
 
     /// Offset in the ledger's body of document `number`.
     pub fn offset(&self, number: usize) -> u64 {
-        LittleEndian::read_u64(&self.bytes[self.documents_at() + number * ENTRY..])
+        LittleEndian::read_u64(&self.bytes[self.documents_at + number * DOCUMENT..])
     }
 
     /// Learns a document of the ledger that is new at `offset`, then looks again at some old ones,
-    /// which `old` finds. Numbers of features' documents are those of this moment. `ordinary` gives the
-    /// ordinary part of a feature that was rare until now.
+    /// which `old` finds. Counts are those of this moment.
     pub fn learn(
         &mut self,
         record: &Record,
         offset: u64,
-        ordinary: impl Fn(FeatureId) -> f32,
         mut old: impl FnMut(u64) -> Option<Record>,
     ) {
+        let side = usize::from(record.label == 1);
+        self.numbers.totals[side] += f64::from(record.occurrences);
+        self.numbers.sides[side] = self.numbers.sides[side].saturating_add(1);
         for term in &record.terms {
-            let at = self.find(term.id.0);
-            let slot = self.slot(at);
-            if slot.id != 0 {
-                let documents = slot.documents.saturating_add(1);
-                self.put_slot(at, Slot { documents, ..slot });
-            } else if self.is_second(term.id.0) {
-                let ordinary = ordinary(term.id);
-                self.insert(Slot { id: term.id.0, documents: 2, weight: 0.0, ordinary });
+            if let Ok(at) = self.find(term.id.0) {
+                let mut slot = self.slot(at);
+                slot.evidence.add(record.label, term.count);
+                self.put_slot(at, slot);
+            } else {
+                let mut evidence = Evidence { pairs: term.makeup.pairs, ..Evidence::default() };
+                evidence.add(record.label, term.count);
+                self.insert(Slot { id: term.id.0, weight: 0.0, evidence });
+            }
+            if self.numbers.counts_ordinary && self.numbers.blend > 0.0 {
+                self.touched.push(term.id.0);
             }
         }
         let number = self.numbers.documents as usize;
@@ -395,14 +504,15 @@ impl State {
         let Numbers { max_order, length, scoring, .. } = self.numbers;
         let mut row = Row::new(scoring, distinct, record.occurrences, max_order, length);
         let mut places = Vec::with_capacity(record.terms.len());
-        let mut fit = Fit { weights: Vec::new(), bias: self.numbers.bias, duals: Vec::new() };
+        let weights = Vec::with_capacity(record.terms.len());
+        let mut fit = Fit { weights, bias: self.numbers.bias, duals: Vec::new() };
         let mut cells = Vec::with_capacity(record.terms.len());
         let (mut ones, mut counts, mut squares) = (0.0, 0.0, 0.0);
         for term in &record.terms {
-            let at = self.find(term.id.0);
+            let Ok(at) = self.find(term.id.0) else { continue };
             let slot = self.slot(at);
-            let scale = scale(documents, slot.documents);
-            if slot.id == 0 || scale == 0.0 {
+            let scale = scale(documents, slot.evidence.all_documents());
+            if scale == 0.0 {
                 continue;
             }
             let (wide, count) = (f64::from(scale), f64::from(term.count));
@@ -415,26 +525,20 @@ impl State {
             places.push(at);
         }
         row.set_squares(ones, counts, squares);
-        let document_at = self.documents_at() + number * ENTRY;
-        let entry = &self.bytes[document_at..];
-        fit.duals =
-            vec![[LittleEndian::read_f32(&entry[8..]), LittleEndian::read_f32(&entry[12..])]];
+        let duals = self.duals(number);
+        fit.duals.push(duals);
         let side = if record.label == 1 { 1.0 } else { -1.0 };
         fit.step(0, &cells, &row, side, self.numbers.cost);
         for (at, weight) in places.into_iter().zip(&fit.weights) {
             let slot = self.slot(at);
-            if slot.weight != weight.value {
+            if slot.weight.to_bits() != weight.value.to_bits() {
                 self.put_slot(at, Slot { weight: weight.value, ..slot });
                 self.touched.push(slot.id);
             }
         }
         self.numbers.bias = fit.bias;
-        let mut entry = [0; ENTRY];
-        entry.copy_from_slice(&self.bytes[document_at..][..ENTRY]);
-        LittleEndian::write_f32(&mut entry[8..], fit.duals[0][0]);
-        LittleEndian::write_f32(&mut entry[12..], fit.duals[0][1]);
-        if entry != self.bytes[document_at..][..ENTRY] {
-            self.put(document_at, &entry);
+        if fit.duals[0] != duals {
+            self.put_duals(number, fit.duals[0]);
         }
     }
 
@@ -445,12 +549,19 @@ impl State {
         self.touched.dedup();
         let per_weight = self.numbers.length / f64::from(self.numbers.max_order);
         let touched = std::mem::take(&mut self.touched);
+        let numbers = self.numbers;
         let change = |id: u32| {
-            let slot = self.slot(self.find(id));
-            let difference = f64::from(slot.ordinary) + f64::from(slot.weight) * per_weight;
-            (FeatureId(id), [stored(-difference), stored(difference)])
+            let Slot { weight, evidence, .. } = self.slot(self.find(id).ok()?);
+            let ordinary = if numbers.counts_ordinary {
+                let [first, second] = [0, 1].map(|at| numbers.ordinary_weight(at, &evidence));
+                numbers.blend * (second - first)
+            } else {
+                f64::from(evidence.ordinary)
+            };
+            let difference = ordinary + f64::from(weight) * per_weight;
+            Some((FeatureId(id), [stored(-difference), stored(difference)]))
         };
-        touched.into_iter().map(change).collect()
+        touched.into_iter().filter_map(change).collect()
     }
 
     /// log Z of the two categories, nats.
@@ -461,34 +572,46 @@ impl State {
         [first + half, second - half]
     }
 
-    /// Fills in the head.
+    /// Fills in the head and the sums of changed blocks.
     #[allow(clippy::cast_possible_truncation)] // tables of 32-bit ids
     fn seal(&mut self) {
-        let sum = self.sum;
-        let sizes = [self.capacity, self.rare_capacity];
-        let bytes = &mut self.bytes[..HEAD];
+        let sizes = [self.capacity, self.document_capacity];
+        let (start, blocks) = self.bytes.split_at_mut(self.documents_at);
+        for (number, block) in blocks.chunks(BLOCK).enumerate() {
+            if self.is_new || self.changed[number] {
+                let sum = crc32fast::hash(block);
+                LittleEndian::write_u32(&mut start[HEAD + 4 * number..], sum);
+            }
+        }
+        let bytes = &mut start[..HEAD];
         bytes.fill(0);
         bytes[..MAGIC.len()].copy_from_slice(MAGIC);
-        let Numbers {
-            set, ledger, ledger_length, cost, blend, length, bias, log_partitions, ..
-        } = self.numbers;
-        LittleEndian::write_u64(&mut bytes[16..], ledger.state());
-        LittleEndian::write_u64(&mut bytes[24..], ledger_length);
-        let [first, second] = log_partitions;
-        for (place, value) in [cost, blend, length, bias, first, second].into_iter().enumerate() {
-            LittleEndian::write_f64(&mut bytes[32 + 8 * place..], value);
+        let numbers = &self.numbers;
+        for (place, word) in
+            [numbers.set, numbers.ledger.state(), numbers.ledger_length].into_iter().enumerate()
+        {
+            LittleEndian::write_u64(&mut bytes[16 + 8 * place..], word);
         }
-        let Numbers { documents, features, rare, fitted, .. } = self.numbers;
-        let [capacity, rare_capacity] = sizes.map(|size| size as u32);
-        let words = [documents, features, rare, fitted, capacity, rare_capacity];
+        let Numbers { documents, features, fitted, .. } = *numbers;
+        let [capacity, document_capacity] = sizes.map(|size| size as u32);
+        let [first, second] = numbers.sides;
+        let words = [documents, features, fitted, capacity, document_capacity, first, second];
         for (place, word) in words.into_iter().enumerate() {
-            LittleEndian::write_u32(&mut bytes[80 + 4 * place..], word);
+            LittleEndian::write_u32(&mut bytes[40 + 4 * place..], word);
         }
-        bytes[104] = self.numbers.max_order;
-        bytes[105] = u8::from(self.numbers.scoring == Scoring::Once);
-        LittleEndian::write_u64(&mut bytes[112..], set);
-        let sum = sum.wrapping_add(Checksum::of(&bytes[..SUM]));
-        LittleEndian::write_u64(&mut bytes[SUM..], sum);
+        bytes[68] = numbers.max_order;
+        bytes[69] = u8::from(numbers.scoring == Scoring::Once);
+        bytes[70] = u8::from(numbers.counts_ordinary);
+        let Numbers { cost, blend, length, bias, .. } = *numbers;
+        let [z1, z2] = numbers.log_partitions;
+        let [n1, n2] = numbers.totals;
+        let [r1, r2] = numbers.rises;
+        let reals = [cost, blend, length, bias, z1, z2, n1, n2, r1, r2];
+        for (place, value) in reals.into_iter().enumerate() {
+            LittleEndian::write_f64(&mut bytes[72 + 8 * place..], value);
+        }
+        let sum = sum_of_start(start);
+        LittleEndian::write_u64(&mut start[SUM..], sum);
     }
 
     /// Writes the file.
@@ -509,92 +632,81 @@ impl State {
         self.seal();
         let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
         for block in (0..self.changed.len()).filter(|&block| self.changed[block]) {
-            let start = (block * BLOCK).max(HEAD);
-            let end = ((block + 1) * BLOCK).min(self.bytes.len());
+            let start = self.documents_at + block * BLOCK;
+            let end = start + BLOCK;
             match ranges.last_mut() {
                 Some(last) if last.end == start => last.end = end,
                 _ => ranges.push(start..end),
             }
         }
-        ranges.push(0..HEAD);
+        ranges.push(0..self.documents_at);
         Some(ranges.into_iter().map(|range| (range.start, &self.bytes[range])).collect())
     }
 
     /// Reads a state; `None` when it is damaged.
-    pub fn parse(bytes: Vec<u8>) -> Option<Self> {
+    pub fn parse(bytes: impl Into<Bytes>) -> Option<Self> {
+        let bytes = bytes.into();
         if !bytes.starts_with(MAGIC) || bytes.len() < HEAD {
             return None;
         }
-        let real = |place: usize| LittleEndian::read_f64(&bytes[32 + 8 * place..]);
-        let word = |place: usize| LittleEndian::read_u32(&bytes[80 + 4 * place..]);
+        let real = |place: usize| LittleEndian::read_f64(&bytes[72 + 8 * place..]);
+        let word = |place: usize| LittleEndian::read_u32(&bytes[40 + 4 * place..]);
         let numbers = Numbers {
-            set: LittleEndian::read_u64(&bytes[112..]),
-            ledger: Checksum::from_state(LittleEndian::read_u64(&bytes[16..])),
-            ledger_length: LittleEndian::read_u64(&bytes[24..]),
+            set: LittleEndian::read_u64(&bytes[16..]),
+            ledger: Checksum::from_state(LittleEndian::read_u64(&bytes[24..])),
+            ledger_length: LittleEndian::read_u64(&bytes[32..]),
             cost: real(0),
             blend: real(1),
             length: real(2),
             bias: real(3),
             log_partitions: [real(4), real(5)],
+            totals: [real(6), real(7)],
+            rises: [real(8), real(9)],
+            counts_ordinary: bytes[70] == 1,
             documents: word(0),
             features: word(1),
-            rare: word(2),
-            fitted: word(3),
-            max_order: bytes[104],
-            scoring: if bytes[105] == 1 { Scoring::Once } else { Scoring::Counts },
+            fitted: word(2),
+            sides: [word(5), word(6)],
+            max_order: bytes[68],
+            scoring: if bytes[69] == 1 { Scoring::Once } else { Scoring::Counts },
         };
-        let [capacity, rare_capacity] = [4, 5].map(|place| word(place) as usize);
-        let rest = [(capacity, ENTRY), (rare_capacity, RARE_ENTRY), (word(0) as usize, ENTRY)];
-        let mut length = HEAD;
-        for (entries, size) in rest {
-            length = length.checked_add(entries.checked_mul(size)?)?;
-        }
-        // The search for a feature ends at an empty slot.
-        if length != bytes.len()
-            || !(1..8).contains(&numbers.max_order)
-            || rare_capacity % 4 != 0
-            || numbers.features as usize >= capacity
-            || numbers.rare as usize >= rare_capacity
-        {
+        let [capacity, document_capacity] = [3, 4].map(|place| word(place) as usize);
+        let fits = capacity.max(document_capacity) <= bytes.len()
+            && (1..8).contains(&numbers.max_order)
+            && numbers.features as usize <= capacity
+            && numbers.documents as usize <= document_capacity;
+        let blocks = fits.then(|| blocks(document_capacity, capacity))?;
+        let documents_at = documents_at(blocks);
+        if documents_at + blocks * BLOCK != bytes.len() {
             return None;
         }
-        let found = LittleEndian::read_u64(&bytes[SUM..]);
-        let mut state = Self {
+        let (start, entries) = bytes.split_at(documents_at);
+        let sums = start[HEAD..].chunks_exact(4).map(LittleEndian::read_u32);
+        // What lies behind the last slot has not been written yet.
+        let used = entries.len() - (capacity - numbers.features as usize) * SLOT;
+        let mut used = entries[..used].chunks(BLOCK).zip(entries.chunks(BLOCK)).zip(sums);
+        let is_whole = LittleEndian::read_u64(&start[SUM..]) == sum_of_start(start)
+            && used.all(|((_, block), sum)| crc32fast::hash(block) == sum);
+        let changed = vec![false; blocks];
+        is_whole.then_some(Self {
             numbers,
             bytes,
+            documents_at,
             capacity,
-            rare_capacity,
-            sum: 0,
-            changed: Vec::new(),
+            document_capacity,
+            changed,
             is_new: false,
             touched: Vec::new(),
-        };
-        let (features, rare) = state.add_up();
-        let sum = state.sum.wrapping_add(Checksum::of(&state.bytes[..SUM]));
-        let is_whole = sum == found && features == numbers.features && rare == numbers.rare;
-        is_whole.then_some(state)
+        })
     }
+}
 
-    /// Adds up the checksum of all entries; returns how many features and rare features there are.
-    fn add_up(&mut self) -> (u32, u32) {
-        let (mut sum, mut features, mut rare) = (0u64, 0, 0);
-        let (rare_at, documents_at) = (self.rare_at(), self.documents_at());
-        for (place, entry) in self.bytes[HEAD..rare_at].chunks_exact(ENTRY).enumerate() {
-            sum = sum.wrapping_add(mixed_entry(HEAD + place * ENTRY, entry));
-            features += u32::from(LittleEndian::read_u32(entry) != 0);
-        }
-        let ids = self.bytes[rare_at..documents_at].chunks_exact(RARE_ENTRY);
-        for (place, entry) in ids.enumerate() {
-            let id = LittleEndian::read_u32(entry);
-            sum = sum.wrapping_add(mixed(rare_at + place * RARE_ENTRY, u64::from(id), 0));
-            rare += u32::from(id != 0);
-        }
-        for (place, entry) in self.bytes[documents_at..].chunks_exact(ENTRY).enumerate() {
-            sum = sum.wrapping_add(mixed_entry(documents_at + place * ENTRY, entry));
-        }
-        self.sum = sum;
-        (features, rare)
-    }
+/// The checksum of the head and the sums.
+fn sum_of_start(start: &[u8]) -> u64 {
+    let mut sum = Checksum::default();
+    sum.bytes(&start[..SUM]);
+    sum.bytes(&start[HEAD..]);
+    sum.value()
 }
 
 /// Offsets of the records in a ledger's body.
@@ -633,19 +745,22 @@ mod tests {
             length: 2.0,
             bias: 0.0,
             log_partitions: [1.0, 1.0],
+            totals: [1.0, 1.0],
+            rises: [3.0, 3.0],
+            counts_ordinary: true,
             max_order: 1,
             scoring: Scoring::Counts,
             documents: 0,
+            sides: [0, 0],
             fitted: 0,
             features: 0,
-            rare: 0,
         }
     }
 
     fn empty() -> State {
         let data = Dataset::new(crate::refit::documents::Corpus::default(), 2, 1);
         let fit = Fit { weights: Vec::new(), bias: 0.0, duals: Vec::new() };
-        State::new(numbers(), &data, &fit, &[], |_| 0.0, &[])
+        State::new(numbers(), &data, &fit, &[], &[])
     }
 
     /// Document k of either side: a word of the side, a common word and a word of its own.
@@ -661,12 +776,9 @@ mod tests {
         let mut state = empty();
         let mut written = BTreeMap::new();
         for k in 0..40 {
-            state.learn(
-                &record(k),
-                u64::from(k),
-                |_| 0.0,
-                |offset| Some(record(u32::try_from(offset).unwrap())),
-            );
+            state.learn(&record(k), u64::from(k), |offset| {
+                Some(record(u32::try_from(offset).unwrap()))
+            });
             written.extend(state.changes());
         }
         let [first, second] = written[&FeatureId(11)].map(QuantWeight::weight);
@@ -681,15 +793,19 @@ mod tests {
     fn what_was_written_reads_the_same_and_damage_is_found() {
         let mut state = empty();
         for k in 0..5 {
-            state.learn(&record(k), u64::from(k), |_| 0.5, |_| None);
+            state.learn(&record(k), u64::from(k), |_| None);
         }
         let bytes = bytes_of(&mut state);
         assert!(state.changed_parts().is_none(), "it is not in a file yet");
         let mut read = State::parse(bytes.clone()).unwrap();
         assert_eq!(read.numbers, state.numbers);
         assert_eq!(bytes_of(&mut read), bytes);
+        let used = read.slots_at() + read.numbers.features as usize * SLOT;
         for at in (0..bytes.len()).step_by(97) {
             assert!(State::parse(bytes[..at].to_vec()).is_none());
+            if at >= used {
+                continue; // room for features to come
+            }
             let mut damaged = bytes.clone();
             damaged[at] ^= 4;
             assert!(State::parse(damaged).is_none(), "{at}");
@@ -700,17 +816,17 @@ mod tests {
     fn changed_parts_make_the_file_that_is_written_as_a_whole() {
         let mut state = empty();
         for k in 0..500 {
-            state.learn(&record(k), u64::from(k), |_| 0.5, |_| None);
+            state.learn(&record(k), u64::from(k), |_| None);
         }
         let mut file = bytes_of(&mut state);
         let mut read = State::parse(file.clone()).unwrap();
         for k in 500..510 {
-            read.learn(&record(k), u64::from(k), |_| 0.5, |_| Some(record(k - 100)));
+            read.learn(&record(k), u64::from(k), |_| Some(record(k - 100)));
         }
         let whole = bytes_of(&mut read);
         let parts = read.changed_parts().unwrap();
         let (last, before) = parts.split_last().unwrap();
-        assert_eq!((last.0, last.1.len()), (0, HEAD), "the checksum comes last");
+        assert_eq!((last.0, last.1.len()), (0, BLOCK), "the checksum comes last");
         let written: usize = parts.iter().map(|(_, part)| part.len()).sum();
         assert!(written < whole.len() / 2, "{written} of {}", whole.len());
         for (offset, part) in before {
@@ -718,7 +834,7 @@ mod tests {
             file[*offset..offset + part.len()].copy_from_slice(part);
             assert!(State::parse(file.clone()).is_none(), "half of the change is damage");
         }
-        file[..HEAD].copy_from_slice(last.1);
+        file[..BLOCK].copy_from_slice(last.1);
         assert_eq!(file, whole);
     }
 
@@ -729,12 +845,65 @@ mod tests {
     }
 
     #[test]
+    fn ordinary_weights_keep_up_with_the_counts() {
+        let mut state = empty();
+        state.numbers.blend = 0.5;
+        let term = |id, count, pairs| {
+            let makeup = crate::refit::documents::Makeup { order: 1, medium: 1, pairs };
+            Term { id: FeatureId(id), count, makeup }
+        };
+        for (label, terms) in [(0, vec![term(1, 2, 3), term(2, 6, 2)]), (1, vec![term(1, 4, 3)])] {
+            let occurrences = terms.iter().map(|term| term.count).sum();
+            let record = Record { label, occurrences, terms, fingerprint: 0 };
+            state.numbers.cost = 1e-9; // the fit stays out of it
+            state.learn(&record, 0, |_| None);
+        }
+        // Totals start from 1 here: the logarithms of counts and shares differ by 2/9 and 4/5.
+        let grid = |x: f64| (x * 32.0).floor() / 32.0;
+        let weight = |share: f64, pairs: f64| grid(share.ln() + 177.0 / 32.0 * pairs + 3.0);
+        let seen = weight(4.0 / 5.0, 3.0) - weight(2.0 / 9.0, 3.0);
+        let alone = weight(6.0 / 9.0, 2.0);
+        let changes = state.changes();
+        assert_eq!(
+            changes,
+            [
+                (FeatureId(1), [stored(0.0), stored(0.5 * seen)]),
+                (FeatureId(2), [stored(0.5 * alone), stored(0.0)]),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_known_of_a_feature_fits_into_twelve_bytes() {
+        let round_trip = |evidence: Evidence, counts_ordinary| {
+            let mut bytes = [0; 12];
+            evidence.write(&mut bytes, counts_ordinary);
+            Evidence::read(&bytes, counts_ordinary)
+        };
+        for (documents, counts, pairs) in [
+            ([0, 0], [0, 0], 0),
+            ([1, 0], [1, 0], 9),
+            ([DOCUMENTS, 3], [COUNTS, 7], 255),
+            ([5, DOCUMENTS], [3, COUNTS], 1),
+        ] {
+            let evidence = Evidence { documents, counts, pairs, ordinary: 0.0 };
+            assert_eq!(round_trip(evidence, true), evidence);
+            let fixed = Evidence { documents, counts: [0; 2], pairs: 0, ordinary: -1.5 };
+            assert_eq!(round_trip(fixed, false), fixed);
+        }
+        let large =
+            Evidence { documents: [u32::MAX; 2], counts: [u32::MAX; 2], ..Evidence::default() };
+        let read = round_trip(large, true);
+        assert_eq!((read.documents, read.counts), ([DOCUMENTS; 2], [COUNTS; 2]));
+    }
+
+    #[test]
     fn both_tables_grow() {
         let mut state = empty();
         for k in 0..10_000 {
-            state.learn(&record(k % 5000), u64::from(k), |_| 0.0, |_| None);
+            state.learn(&record(k % 5000), u64::from(k), |_| None);
         }
-        assert_eq!((state.numbers.features, state.numbers.rare), (5003, 5003));
+        assert_eq!((state.numbers.features, state.numbers.documents), (5003, 10_000));
         assert!(State::parse(bytes_of(&mut state)).is_some());
     }
 }

@@ -6,7 +6,9 @@ use super::failure::{Failure, Kind};
 use super::hints;
 use super::options::Key;
 use super::records::Records;
+use super::refit::store::beside;
 use super::structured::Format;
+use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
 use crate::cli::getopt::Event;
 use crate::cli::output::{Messages, raw};
@@ -146,6 +148,8 @@ pub struct Builder<'a> {
     /// Part of the command line was not understood and passed over.
     misread: bool,
     cuts: Vec<(Vec<u8>, hints::Cut)>,
+    /// Categories that are damaged will be made anew from their ordinary files.
+    mends: bool,
     config: Config,
 }
 
@@ -216,6 +220,7 @@ impl<'a> Builder<'a> {
             wide: false,
             misread: false,
             cuts: Vec::new(),
+            mends: false,
             config,
         }
     }
@@ -524,7 +529,7 @@ impl<'a> Builder<'a> {
             return Ok(());
         }
         let path = self.resolve(name);
-        let category = load(&path)?;
+        let category = if self.mends { load_or_ordinary(&path)?.0 } else { load(&path)? };
         let shown = base_name(&path);
         let mut patterns = PatternSet::default();
         for text in category.patterns() {
@@ -538,6 +543,11 @@ impl<'a> Builder<'a> {
         self.config.models.push(Model::learned(shown, category, patterns));
         self.config.model_paths.push(Some(path));
         Ok(())
+    }
+
+    /// Says that the categories are going to be fitted anew.
+    pub const fn mends_categories(&mut self) {
+        self.mends = true;
     }
 
     /// Takes over a category's options (spec text 10.2).
@@ -844,7 +854,38 @@ pub fn load(path: &Path) -> Result<MappedCategory, Failure> {
                 let kind = Kind::of_reading(source);
                 Failure { kind, lines: vec![error.to_string(), last] }
             }
-            _ => Failure { kind: Kind::Data, lines: vec![error.to_string(), last] },
+            _ => {
+                let mut lines = vec![error.to_string(), last];
+                let kept = beside(path, ORDINARY);
+                if mapped::open(&kept).is_ok() {
+                    let text = format!(
+                        "{} is whole: --refit makes the category anew, from it and from the ledger \
+                         or the documents",
+                        kept.display()
+                    );
+                    lines.insert(1, text);
+                }
+                Failure { kind: Kind::Data, lines }
+            }
+        }
+    })
+}
+
+/// What is behind the path of a fitted category in that of its ordinary file.
+pub const ORDINARY: &str = ".ordinary";
+
+/// Opens a category that is going to be fitted anew. If it is empty or damaged, as a power cut leaves
+/// files, that is its ordinary file, and `true`.
+///
+/// # Errors
+/// A category that cannot be opened and has no ordinary file, or is a file of something else.
+pub fn load_or_ordinary(path: &Path) -> Result<(MappedCategory, bool), Failure> {
+    load(path).map(|category| (category, false)).or_else(|failure| {
+        let is_ours =
+            std::fs::read(path).is_ok_and(|bytes| bytes.is_empty() || bytes.starts_with(ANY_MAGIC));
+        match mapped::open(&beside(path, ORDINARY)) {
+            Ok(kept) if is_ours => Ok((kept, true)),
+            _ => Err(failure),
         }
     })
 }

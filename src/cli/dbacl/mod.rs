@@ -72,6 +72,9 @@ fn command(
     let mut builder = Builder::new(program, &MESSAGES, &variable);
     strict.store(builder.is_strict(), Ordering::Relaxed);
     let request = refit::request(&mut events);
+    if let Ok(Some(_)) = &request {
+        builder.mends_categories();
+    }
     for event in events {
         let result = builder.act(event);
         strict.store(builder.is_strict(), Ordering::Relaxed);

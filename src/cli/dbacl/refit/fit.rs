@@ -2,7 +2,7 @@
 //! `--refit`: documents and ordinary categories → a set of files that judges better.
 
 use super::super::MESSAGES;
-use super::super::config::{Config, base_name, lossy};
+use super::super::config::{Config, ORDINARY, base_name, load_or_ordinary, lossy};
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::signals::Signals;
 use super::Request;
@@ -21,6 +21,7 @@ use crate::refit::dataset::{Dataset, Views};
 use crate::refit::documents::Corpus;
 use crate::refit::header::RefitLine;
 use crate::refit::ledger::{Ledger, Name, Settings as FeatureSettings};
+use crate::refit::online;
 use crate::refit::ordinary::{self, percent};
 use crate::refit::publish;
 use crate::refit::relearn;
@@ -42,9 +43,7 @@ const FALSE_POSITIVES: f64 = 0.001;
 
 /// The ordinary file that belongs to a category: beside it, with this ending.
 pub fn ordinary_path(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".ordinary");
-    PathBuf::from(name)
+    store::beside(path, ORDINARY)
 }
 
 /// Opens the ordinary files of `paths`, which the fit starts from.
@@ -54,7 +53,7 @@ pub fn ordinary_path(path: &Path) -> PathBuf {
 pub fn open_ordinary(paths: &[PathBuf]) -> Result<Vec<MappedCategory>, Failure> {
     let mut categories = Vec::new();
     for path in paths {
-        let mut category = super::super::config::load(path)?;
+        let (mut category, _) = load_or_ordinary(path)?;
         if RefitLine::find(category.other_lines()).is_some() {
             // A fit starts from what was learned; starting from a fit would blend twice.
             let kept = ordinary_path(path);
@@ -142,7 +141,7 @@ pub fn refit_locked(
     if data.scoring != Scoring::Counts {
         ordinary = ordinary::scores(&data, &categories, &folds, data.scoring);
     }
-    let rare = update::rare_features(&data);
+    let evidence = if ledger.is_some() { online::evidence(&data) } else { Vec::new() };
     data.drop_rare_features();
     let form = if request.exact || paths.len() == 2 { Form::Exact } else { Form::Sparse };
     let choice = choose(request, &data, (&folds, &ordinary), &categories, agree, form)?;
@@ -171,7 +170,7 @@ pub fn refit_locked(
             ledger,
             &categories,
             &data,
-            &rare,
+            evidence,
             choice.settings,
             &fits[0],
             &set,
@@ -189,8 +188,8 @@ fn relearn_ordinary(
 ) -> Result<bool, Failure> {
     let mut changed = false;
     for ((label, path), old) in (0..).zip(paths).zip(ordinary) {
-        let category = super::super::config::load(path)?;
-        if RefitLine::find(category.other_lines()).is_none() {
+        let (category, is_damaged) = load_or_ordinary(path)?;
+        if !is_damaged && RefitLine::find(category.other_lines()).is_none() {
             continue;
         }
         let new = relearn::file(ledger, label, old)
@@ -465,8 +464,11 @@ pub fn write_files(
     line: &RefitLine,
 ) -> Result<(), Failure> {
     for path in paths {
-        let category = super::super::config::load(path)?;
-        if RefitLine::find(category.other_lines()).is_none() {
+        let (category, is_damaged) = load_or_ordinary(path)?;
+        if is_damaged {
+            // Nobody misses what is left of it; an empty file would not be replaced.
+            store::remove_empty(path);
+        } else if RefitLine::find(category.other_lines()).is_none() {
             let bytes = std::fs::read(path)
                 .map_err(|error| Failure::from(crate::error::Error::io(path, error)))?;
             replace(&ordinary_path(path), &bytes)?;

@@ -127,6 +127,13 @@ pub fn check(path: &Path, head: &Head, settings: &Settings) -> Result<(), Failur
     Err(Failure::new(Kind::Data, text))
 }
 
+/// Removes a file of which a power cut has left nothing, so that it can be replaced.
+pub fn remove_empty(path: &Path) {
+    if std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0) {
+        let _ = std::fs::remove_file(path); // if that fails, replacing it does
+    }
+}
+
 /// Replaces a ledger.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 //! Learning, correcting and forgetting single documents of a fitted set of two categories.
 
 use super::super::MESSAGES;
-use super::super::config::{Config, base_name, lossy};
+use super::super::config::{Config, base_name, load_or_ordinary, lossy};
 use super::super::failure::{Failure, Kind};
 use super::super::signals::Signals;
 use super::fit::{ordinary_path, refit_locked, replace};
@@ -10,7 +10,7 @@ use super::reader::{Reader, Unit};
 use super::store::{self, Lock, Open, beside};
 use super::{Action, Request};
 use crate::category::layout::ANY_MAGIC;
-use crate::category::mapped::MappedCategory;
+use crate::category::mapped::{self, MappedCategory};
 use crate::category::reader::Category;
 use crate::cli::output::Output;
 use crate::numeric::quantize::QuantWeight;
@@ -21,7 +21,7 @@ use crate::refit::documents::{Corpus, Term, fingerprint};
 use crate::refit::header::{Mismatch, RefitLine, set_of};
 use crate::refit::index::FeatureIndex;
 use crate::refit::ledger::{Fault, Ledger, Record, write_record};
-use crate::refit::online::{self, Numbers, State, ordinary_part};
+use crate::refit::online::{self, Evidence, Numbers, State, ordinary_part};
 use crate::refit::ordinary::{rise, without};
 use crate::refit::publish;
 use crate::refit::relearn;
@@ -30,7 +30,7 @@ use crate::refit::solver::Fit;
 use crate::save::{Disk, Storage, Unforced};
 use crate::token::id::FeatureId;
 use std::ffi::OsString;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -122,25 +122,46 @@ pub enum Change {
     Correct,
 }
 
-/// The `# refit` line of both categories.
-fn common_line(categories: &[MappedCategory]) -> Result<(RefitLine, bool), Failure> {
+/// Opens both categories; their `# refit` line, and whether they are of one state. A damaged category
+/// of which the ordinary file is whole stands for a state that is not.
+fn open_categories(paths: &[PathBuf]) -> Result<(Vec<MappedCategory>, RefitLine, bool), Failure> {
+    let mut categories = Vec::new();
+    let mut is_whole = true;
+    for path in paths {
+        let (category, is_damaged) = load_or_ordinary(path)?;
+        if is_damaged {
+            MESSAGES.warning(&format!(
+                "category {} is damaged and is made anew from {} and the ledger",
+                path.display(),
+                ordinary_path(path).display()
+            ));
+            is_whole = false;
+        } else {
+            categories.push(category);
+        }
+    }
     let lines: Vec<Option<RefitLine>> =
         categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
+    let last = lines.iter().flatten().next_back().cloned();
+    let Some(line) = last else {
+        let text = if is_whole {
+            "these categories were not fitted together: use --refit first"
+        } else {
+            "what the set was fitted with is lost: use --refit"
+        };
+        return Err(Failure::new(Kind::Data, text));
+    };
     match set_of(&lines) {
-        Ok(Some(line)) => Ok((line.clone(), true)),
-        Ok(None) => {
-            let text = "these categories were not fitted together: use --refit first";
-            Err(Failure::new(Kind::Data, text))
-        }
+        Ok(_) => {}
+        Err(Mismatch::Incomplete) if !is_whole => {}
         // A process that stopped while it replaced the files; the ledger has all that is needed.
         Err(_) if lines.iter().all(Option::is_some) => {
             MESSAGES.warning("the categories are of different states: both are made anew");
-            let line = lines.into_iter().flatten().next_back();
-            line.map(|line| (line, false))
-                .ok_or_else(|| Failure::new(Kind::Data, Mismatch::Partly.text()))
+            is_whole = false;
         }
-        Err(mismatch) => Err(Failure::new(Kind::Data, mismatch.text())),
+        Err(mismatch) => return Err(Failure::new(Kind::Data, mismatch.text())),
     }
+    Ok((categories, line, is_whole))
 }
 
 /// A set that is being changed; the caller holds its lock.
@@ -165,7 +186,7 @@ impl<'a> FittedSet<'a> {
         settings: &crate::refit::ledger::Settings,
         refit: Refit<'_>,
     ) -> Result<Self, Failure> {
-        let (line, is_whole) = common_line(&load_all(paths)?)?;
+        let (categories, line, is_whole) = open_categories(paths)?;
         let ledger = Open::new(ledger_path)?;
         store::check(ledger_path, &ledger.head, settings)?;
         if !ledger.head.are_named(names) {
@@ -175,10 +196,12 @@ impl<'a> FittedSet<'a> {
             );
             return Err(Failure::new(Kind::Data, text));
         }
-        if let Some(set) = Self::fitting(ledger_path, paths, is_whole)? {
+        if is_whole && let Some(set) = Self::fitting(ledger_path, paths, ledger, categories) {
             return Ok(set);
         }
-        store::note_rebuilt(&beside(ledger_path, ".state"));
+        if is_whole {
+            store::note_rebuilt(&beside(ledger_path, ".state"));
+        }
         refit(&line, true)?;
         Self::after_refit(ledger_path, paths)
     }
@@ -187,28 +210,24 @@ impl<'a> FittedSet<'a> {
     fn fitting(
         ledger_path: &'a Path,
         paths: &'a [PathBuf],
-        is_whole: bool,
-    ) -> Result<Option<Self>, Failure> {
-        let ledger = Open::new(ledger_path)?;
-        let categories = load_all(paths)?;
-        let line = RefitLine::find(categories[0].other_lines());
-        let Some(mut line) = line.filter(|_| is_whole) else { return Ok(None) };
-        let state = std::fs::read(beside(ledger_path, ".state")).ok();
-        let state = state.and_then(State::parse).filter(|state| {
-            state.numbers.ledger == ledger.head.sum
-                && state.numbers.ledger_length == ledger.head.length
-                && state.numbers.documents == ledger.head.documents
-                && state.numbers.set == line.set
-        });
-        Ok(state.map(|state| {
-            line.documents = state.numbers.documents;
-            Self { paths, ledger_path, ledger, categories, state, line }
-        }))
+        ledger: Open,
+        categories: Vec<MappedCategory>,
+    ) -> Option<Self> {
+        let mut line = RefitLine::find(categories.first()?.other_lines())?;
+        let file = File::open(beside(ledger_path, ".state")).ok()?;
+        let state = State::parse(mapped::private_copy(&file).ok()?)?;
+        let numbers = &state.numbers;
+        let fits = numbers.ledger == ledger.head.sum
+            && numbers.ledger_length == ledger.head.length
+            && numbers.documents == ledger.head.documents
+            && numbers.set == line.set;
+        line.documents = numbers.documents;
+        fits.then_some(Self { paths, ledger_path, ledger, categories, state, line })
     }
 
     /// The set that a fit has just written.
     fn after_refit(ledger_path: &'a Path, paths: &'a [PathBuf]) -> Result<Self, Failure> {
-        let set = Self::fitting(ledger_path, paths, true)?;
+        let set = Self::fitting(ledger_path, paths, Open::new(ledger_path)?, load_all(paths)?);
         let text = "the files that were written do not fit together";
         set.ok_or_else(|| Failure::new(Kind::Internal, text))
     }
@@ -238,16 +257,8 @@ impl<'a> FittedSet<'a> {
                 terms: terms.to_vec(),
                 fingerprint: fingerprint(terms),
             };
-            let (ledger, categories) = (&self.ledger, &self.categories);
-            // What the files hold of a feature that no fit has seen is its ordinary part.
-            let ordinary = |id: FeatureId| {
-                let [first, second] = [0, 1].map(|at: usize| {
-                    let slot = categories[at].find(id).filter(|slot| slot.id == id);
-                    slot.map_or_else(QuantWeight::default, |slot| slot.weight)
-                });
-                ordinary_part(first, second, 1.0)
-            };
-            self.state.learn(&record, offset, ordinary, |offset| ledger.record(offset));
+            let ledger = &self.ledger;
+            self.state.learn(&record, offset, |offset| ledger.record(offset));
         }
         Ok(())
     }
@@ -368,58 +379,12 @@ fn change_state(ledger: &Path, state: &mut State) -> Result<(), Failure> {
 fn write_state(storage: &dyn Storage, ledger: &Path, state: &mut State) -> Result<(), Failure> {
     let path = beside(ledger, ".state");
     // A power cut may have left nothing of a file that was not forced to the device.
-    if std::fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() == 0) {
-        let _ = std::fs::remove_file(&path); // if that fails, replacing it does
-    }
+    store::remove_empty(&path);
     store::replace_with(storage, &path, online::KIND, &mut |out| state.write(out))
 }
 
-/// Features that only one document has.
-pub fn rare_features(data: &Dataset) -> Vec<FeatureId> {
-    let pairs = data.ids.iter().zip(&data.document_frequencies);
-    pairs.filter(|&(_, &documents)| documents == 1).map(|(&id, _)| id).collect()
-}
-
-/// The state of a full fit of `data`, which comes from `ledger`.
-fn state_of(
-    categories: &[MappedCategory],
-    data: &Dataset,
-    rare: &[FeatureId],
-    settings: Settings,
-    ledger: &Ledger,
-    fit: &Fit,
-    set: &Set,
-) -> Result<State, Failure> {
-    let half = BIAS_INPUT * data.length / f64::from(data.max_order) * fit.bias / 2.0;
-    let numbers = Numbers {
-        set: set.name,
-        ledger: ledger.head.sum,
-        ledger_length: ledger.head.length,
-        cost: settings.cost,
-        blend: settings.blend,
-        length: data.length,
-        bias: fit.bias,
-        log_partitions: [set.log_partitions[0] - half, set.log_partitions[1] + half],
-        max_order: data.max_order,
-        scoring: data.scoring,
-        documents: 0,
-        fitted: u32::try_from(data.len()).unwrap_or(u32::MAX),
-        features: 0,
-        rare: 0,
-    };
-    let offsets =
-        online::offsets(ledger).map_err(|fault| Failure::new(Kind::Data, fault.text()))?;
-    let ordinary = |id: FeatureId| {
-        let [first, second] = [0, 1].map(|at: usize| {
-            let slot = categories[at].find(id).filter(|slot| slot.id == id);
-            slot.map_or_else(QuantWeight::default, |slot| slot.weight)
-        });
-        ordinary_part(first, second, settings.blend)
-    };
-    Ok(State::new(numbers, data, fit, rare, ordinary, &offsets))
-}
-
-/// Writes the state that `--refit` leaves for later changes of single documents.
+/// Writes the state of a full fit for later changes of single documents. `data` comes from `ledger`,
+/// `evidence` tells of all its features, those included that take no part in the fit.
 ///
 /// # Errors
 /// It cannot be written.
@@ -429,12 +394,52 @@ pub fn keep_state(
     ledger: &Ledger,
     categories: &[MappedCategory],
     data: &Dataset,
-    rare: &[FeatureId],
+    mut evidence: Vec<(FeatureId, Evidence)>,
     settings: Settings,
     fit: &Fit,
     set: &Set,
 ) -> Result<(), Failure> {
-    let mut state = state_of(categories, data, rare, settings, ledger, fit, set)?;
+    let by_side = data.documents_by_category();
+    let half = BIAS_INPUT * data.length / f64::from(data.max_order) * fit.bias / 2.0;
+    let mut totals = [0.0; 2];
+    for (&label, &occurrences) in data.labels.iter().zip(&data.occurrences) {
+        totals[usize::from(label == 1)] += f64::from(occurrences);
+    }
+    let learned = |at: usize, id: FeatureId| {
+        let slot = categories[at].find(id).filter(|slot| slot.id == id);
+        slot.map_or_else(QuantWeight::default, |slot| slot.weight)
+    };
+    let mut names = ledger.head.names.iter().zip(categories);
+    let mut numbers = Numbers {
+        set: set.name,
+        ledger: ledger.head.sum,
+        ledger_length: ledger.head.length,
+        cost: settings.cost,
+        blend: settings.blend,
+        length: data.length,
+        bias: fit.bias,
+        log_partitions: [set.log_partitions[0] - half, set.log_partitions[1] + half],
+        totals,
+        rises: [0.0; 2],
+        counts_ordinary: names.all(|(name, own)| relearn::can_tell(name.learning, own)),
+        max_order: data.max_order,
+        scoring: data.scoring,
+        documents: 0,
+        sides: [0, 1].map(|at| u32::try_from(by_side[at]).unwrap_or(u32::MAX)),
+        fitted: u32::try_from(data.len()).unwrap_or(u32::MAX),
+        features: 0,
+    };
+    if numbers.counts_ordinary {
+        numbers.rises = [0, 1]
+            .map(|at| numbers.rise(at, evidence.iter().map(|(id, own)| (own, learned(at, *id)))));
+    } else {
+        for (id, own) in &mut evidence {
+            own.ordinary = ordinary_part(learned(0, *id), learned(1, *id), settings.blend);
+        }
+    }
+    let offsets =
+        online::offsets(ledger).map_err(|fault| Failure::new(Kind::Data, fault.text()))?;
+    let mut state = State::new(numbers, data, fit, &evidence, &offsets);
     write_state(&Disk, ledger_path, &mut state)
 }
 
