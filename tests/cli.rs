@@ -140,6 +140,7 @@ const ROWS: &[Row] = &[
     row(Key::Blend, "0.3", CLASSIFY),
     row(Key::Exact, "", CLASSIFY),
     row(Key::Once, "", CLASSIFY),
+    row(Key::Contrast, "no", CLASSIFY),
     row(Key::Always, "", CLASSIFY),
     row(Key::FalsePositives, "10%", CLASSIFY),
     row(Key::Unsure, "", CLASSIFY),

@@ -295,6 +295,46 @@ fn repeating_a_word_does_not_change_a_verdict_that_counts_words_once() {
 }
 
 #[test]
+fn contrast_is_for_text_and_survives_updates() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let set = ["-c", "./good", "-c", "./bad", "--keep", "seen"];
+    for (label, word) in [("good", "fine"), ("bad", "poor")] {
+        fs::create_dir(path.join(format!("{label}.d"))).expect("made");
+        for number in 0..30 {
+            let text =
+                format!("a {word} film w{} about w{} w{}\n", number % 3, number % 7, number % 2);
+            fs::write(path.join(format!("{label}.d/{number}")), text).expect("written");
+        }
+        let name = format!("./{label}");
+        let args = ["-L", "uniform", "-l", &name, "--keep", "seen", &format!("{label}.d")];
+        assert!(dbacl(path, &args, b"").status.success());
+    }
+    let head = || text(&fs::read(path.join("good")).expect("there")[..2000]);
+    let refit = |options: &[&str]| {
+        let args = [&["--refit", "--always"], options, &set[..]].concat();
+        let done = dbacl(path, &args, b"");
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        fs::read(path.join("good")).expect("there")
+    };
+    let plain = refit(&["--contrast", "no"]);
+    assert!(!head().contains(" contrast end"));
+    assert_ne!(refit(&[]), plain, "text has contrast");
+    assert!(head().contains(" contrast end"));
+    let settings = ["--cost", "1", "--blend", "0"];
+    refit(&settings);
+    let update = [&["--update", "bad"], &set[..]].concat();
+    for number in 0..3 {
+        let done = dbacl(path, &update, format!("a dull film {number}\n").as_bytes());
+        assert!(done.status.success() && done.stderr.is_empty(), "{}", text(&done.stderr));
+    }
+    assert!(head().contains("documents 63 "), "{}", head());
+    let updated = fs::read(path.join("good")).expect("there");
+    assert!(refit(&settings) == updated, "an update is a full fit");
+    assert!(dbacl(path, &["--refit", "--contrast", "maybe"], b"").status.code() == Some(1));
+}
+
+#[test]
 fn files_of_different_sets_are_noticed() {
     let (_one, one) = filter();
     let other = tempfile::tempdir().expect("a folder");

@@ -62,7 +62,8 @@ train=$mail/train
 printf '%-34s %7s %13s %6s %6s %5s %5s %5s\n' '' 1-AUC '' @0.1% @1% FP% FN% err%
 case $what in
 tables)
-    for options in '-T email -L uniform -H 25' "$trec1" "$headers -T email:xheaders -e cef2" "$headers -e adp -w 2"; do
+    for options in '-T email -L uniform -H 25' "$trec1" "$headers -T email:xheaders -e cef2" "$headers -e adp -w 2" \
+        "$headers -T email:xheaders -e adp -w 2"; do
         name=${options#"$headers"}
         rm -rf "$work/set"
         learn "$work/set" $options
@@ -73,6 +74,8 @@ tables)
         measure "  refit, counts, $chosen" "$work/set"
         chosen=$(refit --once "$@")
         measure_verdicts "  refit, once, $chosen" "$work/set"
+        chosen=$(refit --once --contrast yes "$@")
+        measure_verdicts "  once, contrast, $chosen" "$work/set"
     done
     if command -v bogofilter >/dev/null; then
         mkdir "$work/bogofilter"

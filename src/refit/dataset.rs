@@ -64,6 +64,8 @@ pub struct Dataset {
     pub references: Vec<f32>,
     /// What documents are fitted for.
     pub scoring: Scoring,
+    /// Whether weights of features that tell the sides apart move more easily, see [`contrast`].
+    pub contrast: bool,
 }
 
 impl Dataset {
@@ -89,6 +91,7 @@ impl Dataset {
             length: 1.0,
             references: Vec::new(),
             scoring: Scoring::Counts,
+            contrast: false,
         };
         let ends = documents.iter().skip(1).map(|next| next.start).chain([terms.len()]);
         for (number, (document, end)) in documents.iter().zip(ends).enumerate() {
@@ -265,26 +268,37 @@ impl Row {
 /// What a fit on some of the documents sees: scales of features, factors of documents.
 #[derive(Debug, Clone)]
 pub struct Views {
-    /// `f_t = ln((N + 1)/df_t)`: the penalty of a weight is its square divided by this, so that
-    /// weights of rare features move more easily. 0 for features that take no part.
+    /// `f_t = ln((N + 1)/df_t)`, with contrast times [`contrast`]: the penalty of a weight is its
+    /// square divided by this, so that weights of rare features move more easily. 0 for features that
+    /// take no part.
     pub scales: Vec<f32>,
     /// Factors of each document.
     pub rows: Vec<Row>,
 }
 
 impl Views {
-    /// The views for a fit on the documents that `takes_part` holds for.
-    pub fn new(data: &Dataset, takes_part: impl Fn(usize) -> bool) -> Self {
+    /// The views for a fit: `sides` holds 1 or -1 for each document, 0 for those that take no part.
+    pub fn new(data: &Dataset, sides: &[i8]) -> Self {
+        let documents = sides.iter().filter(|&&side| side != 0).count();
         let mut frequencies = data.document_frequencies.clone();
-        let mut documents = data.len();
-        for document in (0..data.len()).filter(|&document| !takes_part(document)) {
-            documents -= 1;
+        for document in (0..data.len()).filter(|&document| sides[document] == 0) {
             for cell in data.row(document) {
                 frequencies[cell.feature as usize] -= 1;
             }
         }
-        let scales: Vec<f32> =
+        let mut scales: Vec<f32> =
             frequencies.iter().map(|&frequency| scale(documents, frequency)).collect();
+        if data.contrast {
+            let mut positive = vec![0u32; frequencies.len()];
+            let own = (0..data.len()).filter(|&document| sides[document] == 1);
+            for cell in own.clone().flat_map(|document| data.row(document)) {
+                positive[cell.feature as usize] += 1;
+            }
+            let positives = own.count();
+            for ((scale, &with), &all) in scales.iter_mut().zip(&positive).zip(&frequencies) {
+                *scale *= contrast([(with, positives), (all - with, documents - positives)]);
+            }
+        }
         let rows = (0..data.len()).map(|document| {
             let (distinct, n) = (data.distinct[document], data.occurrences[document]);
             let mut row = Row::new(data.scoring, distinct, n, data.max_order, data.length);
@@ -310,6 +324,14 @@ pub fn scale(documents: usize, frequency: u32) -> f32 {
         return 0.0;
     }
     narrow(log((real(documents) + 1.0) / f64::from(frequency)))
+}
+
+/// 1/4 + |r|/2, where r is the logarithm of the ratio of the shares of both sides' documents that contain
+/// a feature: (documents with it, documents). Half a document is added to each side with it and
+/// without it.
+pub fn contrast(sides: [(u32, usize); 2]) -> f32 {
+    let share = |(with, all): (u32, usize)| (f64::from(with) + 0.5) / (real(all) + 1.0);
+    narrow(0.25 + log(share(sides[0]) / share(sides[1])).abs() / 2.0)
 }
 
 #[cfg(test)]
@@ -348,9 +370,35 @@ mod tests {
     #[test]
     fn a_fit_without_a_document_does_not_know_its_features() {
         let data = Dataset::new(corpus(), 2, 1);
-        let views = Views::new(&data, |document| document != 1);
+        let views = Views::new(&data, &[-1, 0]);
         assert_eq!(views.scales, [0.0; 3]);
-        let views = Views::new(&data, |_| true);
+        let views = Views::new(&data, &[-1, 1]);
         assert_eq!(views.scales, [0.0, narrow(1.5f64.ln()), 0.0]);
+    }
+
+    #[test]
+    fn features_of_one_side_stand_out() {
+        for (sides, expected) in [
+            ([(3, 9), (3, 9)], 0.25),
+            ([(4, 8), (0, 8)], 0.25 + 9f64.ln() / 2.0),
+            ([(0, 8), (4, 8)], 0.25 + 9f64.ln() / 2.0),
+            ([(0, 0), (0, 0)], 0.25),
+        ] {
+            assert_eq!(contrast(sides), narrow(expected), "{sides:?}");
+        }
+        let mut corpus = Corpus::default();
+        for (label, own) in [(0, 1), (0, 1), (1, 2), (1, 2)] {
+            let term = |id| Term::new(FeatureId(id), 1, 1);
+            corpus.push(label, 2, &[term(own), term(5)]);
+        }
+        let mut data = Dataset::new(corpus, 2, 1);
+        let plain = Views::new(&data, &[-1, -1, 1, 1]);
+        data.contrast = true;
+        let views = Views::new(&data, &[-1, -1, 1, 1]);
+        let ratio = |feature: usize| views.scales[feature] / plain.scales[feature];
+        assert_eq!(
+            [0, 1, 2].map(ratio),
+            [contrast([(0, 2), (2, 2)]), 0.25, contrast([(2, 2), (0, 2)])]
+        );
     }
 }

@@ -41,6 +41,9 @@ pub struct RefitLine {
     pub band: (f64, f64),
     /// How verdicts count features; `once` stands before the end of the line.
     pub scoring: Scoring,
+    /// Whether features that tell the categories apart were preferred; `contrast` stands before the
+    /// end of the line.
+    pub contrast: bool,
     /// Share of the first category's documents that were wished above the band, if one was; `fp` and
     /// the share stand before the end of the line.
     pub false_positives: Option<f64>,
@@ -90,6 +93,7 @@ impl RefitLine {
             Scoring::Counts => "",
             Scoring::Once => " once",
         };
+        let contrast = if self.contrast { " contrast" } else { "" };
         let mut wishes =
             self.false_positives.map_or_else(String::new, |rate| format!(" fp {rate}"));
         if self.wants_unsure {
@@ -99,7 +103,7 @@ impl RefitLine {
         let _ = writeln!(
             text,
             "# refit 1 set {:016x} place {} of {} cost {} blend {} documents {} slope {:.6} \
-             offset {:.6} low {:.6} high {:.6}{once}{wishes} end",
+             offset {:.6} low {:.6} high {:.6}{once}{contrast}{wishes} end",
             self.set,
             self.place,
             self.categories,
@@ -134,6 +138,10 @@ impl RefitLine {
             let rate = rest[length - 2].parse::<f64>().ok()?;
             false_positives = Some(Some(rate).filter(|rate| *rate > 0.0 && *rate < 1.0)?);
             rest.drain(length - 3..length - 1);
+        }
+        let contrast = rest.len() > LINE_WORDS && rest[rest.len() - 2] == "contrast";
+        if contrast {
+            rest.remove(rest.len() - 2);
         }
         let mut scoring = Scoring::Counts;
         if rest.len() == LINE_WORDS + 1 && rest[LINE_WORDS - 1] == "once" {
@@ -176,6 +184,7 @@ impl RefitLine {
             calibration: Calibration { slope: number(slope)?, offset: number(offset)? },
             band: (number(low)?, number(high)?),
             scoring,
+            contrast,
             false_positives,
             wants_unsure,
         };
@@ -280,6 +289,7 @@ mod tests {
             calibration: Calibration { slope: 6.25, offset: -0.5 },
             band: (-0.25, 0.5),
             scoring: Scoring::Counts,
+            contrast: false,
             false_positives: None,
             wants_unsure: false,
         }
@@ -311,13 +321,20 @@ mod tests {
 
     #[test]
     fn wishes_are_kept() {
-        for scoring in [Scoring::Counts, Scoring::Once] {
+        for (scoring, contrast) in [
+            (Scoring::Counts, false),
+            (Scoring::Once, false),
+            (Scoring::Counts, true),
+            (Scoring::Once, true),
+        ] {
             for (false_positives, wants_unsure, end) in [
                 (Some(0.001), false, " fp 0.001 end\n"),
                 (Some(0.001), true, " fp 0.001 unsure end\n"),
                 (None, true, " unsure end\n"),
+                (None, false, " end\n"),
             ] {
-                let wish = RefitLine { scoring, false_positives, wants_unsure, ..line(1, 1) };
+                let wish =
+                    RefitLine { scoring, contrast, false_positives, wants_unsure, ..line(1, 1) };
                 let mut text = Vec::new();
                 wish.write(&mut text);
                 assert!(text.ends_with(end.as_bytes()));

@@ -2,12 +2,14 @@
 //! Choosing the cost C and the blend by cross-validation, and whether to refit at all
 //! (spec refit 3.6).
 
-use super::dataset::{Dataset, Views};
+use super::calibrate::platt;
+use super::dataset::{BIAS_INPUT, Dataset, Views};
 use super::index::FeatureIndex;
 use super::ordinary::{Without, without_folds};
+use super::scoring::Scoring;
 use super::solver::{self, Fit, PASSES, Shuffle};
 use crate::category::reader::Category;
-use crate::metrics::{Scored, area_above};
+use crate::metrics::{Scored, area_above, mistakes};
 use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +22,7 @@ pub const FOLDS: usize = 4;
 pub const COSTS: [f64; 3] = [0.05, 0.2, 1.0];
 
 /// Blends that are tried.
-pub const BLENDS: [f64; 5] = [0.0, 0.05, 0.1, 0.2, 0.4];
+pub const BLENDS: [f64; 6] = [0.0, 0.02, 0.05, 0.1, 0.2, 0.4];
 
 /// Settings of a refit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,6 +59,15 @@ impl Quality {
         let area_above =
             if categories == 2 { area_above(&differences(scores, labels)) } else { 0.0 };
         Self { errors, area_above }
+    }
+
+    /// Of scores that are judged by their odds: errors are counted where the odds are even.
+    fn by_odds(scores: &[f64], labels: &[u32]) -> Self {
+        let scored = differences(scores, labels);
+        let odds = platt(&scored);
+        let even = if odds.slope > 0.0 { -odds.offset / odds.slope } else { 0.0 };
+        let (wrong, missed) = mistakes(&scored, even);
+        Self { errors: wrong + missed, area_above: area_above(&scored) }
     }
 
     /// Whether these scores rank better than `other`, or as well with fewer errors.
@@ -160,14 +171,10 @@ pub fn folds(data: &Dataset) -> Vec<usize> {
 }
 
 /// Fits all problems at once, each on its own: the result does not depend on how many run at a time.
-pub fn fit_all(
-    data: &Dataset,
-    views: &Views,
-    cost: f64,
-    left_out: impl Fn(usize) -> bool + Sync,
-) -> Vec<Fit> {
+pub fn fit_all(data: &Dataset, cost: f64, left_out: impl Fn(usize) -> bool + Sync) -> Vec<Fit> {
     parallel(problems(data.categories), |problem| {
-        solver::solve(data, views, &sides(data, problem, &left_out), cost, PASSES)
+        let sides = sides(data, problem, &left_out);
+        solver::solve(data, &Views::new(data, &sides), &sides, cost, PASSES)
     })
 }
 
@@ -200,7 +207,7 @@ pub fn parallel<T: Send>(items: usize, work: impl Fn(usize) -> T + Sync) -> Vec<
 /// Scores of the fitted part of every document out of fold: one list for each cost.
 ///
 /// With two categories the first one's scores are 0.
-fn fitted_scores(trial: &Trial<'_>, folds: &[usize], views: &[Views]) -> Vec<Vec<f64>> {
+fn fitted_scores(trial: &Trial<'_>, folds: &[usize]) -> Vec<Vec<f64>> {
     let data = trial.data;
     let width = data.categories;
     let jobs: Vec<(usize, usize, usize)> = (0..trial.costs.len())
@@ -211,11 +218,11 @@ fn fitted_scores(trial: &Trial<'_>, folds: &[usize], views: &[Views]) -> Vec<Vec
         let (cost, fold, problem) = jobs[job];
         let left_out = |document: usize| folds[document] == fold;
         let sides = sides(data, problem, left_out);
-        let fit = solver::solve(data, &views[fold], &sides, trial.costs[cost], PASSES);
-        let rows = &views[fold].rows;
+        let views = Views::new(data, &sides);
+        let fit = solver::solve(data, &views, &sides, trial.costs[cost], PASSES);
         (0..data.len())
             .filter(|&document| left_out(document))
-            .map(|document| fit.margin(data, document, &rows[document]))
+            .map(|document| fit.margin(data, document, &views.rows[document]))
             .collect::<Vec<f64>>()
     });
     let mut scores = vec![vec![0.0; data.len() * width]; trial.costs.len()];
@@ -232,8 +239,7 @@ fn fitted_scores(trial: &Trial<'_>, folds: &[usize], views: &[Views]) -> Vec<Vec
 /// Tries all settings as they are written in exact form.
 pub fn choose_exact(trial: &Trial<'_>) -> Option<Choice> {
     let data = trial.data;
-    let views = fold_views(data, trial.folds, trial.judged);
-    let fitted = fitted_scores(trial, trial.folds, &views);
+    let fitted = fitted_scores(trial, trial.folds);
     let is_judged = |&document: &usize| trial.folds[document] < trial.judged;
     let judged: Vec<usize> = (0..data.len()).filter(is_judged).collect();
     let labels: Vec<u32> = judged.iter().map(|&document| data.labels[document]).collect();
@@ -251,10 +257,6 @@ pub fn choose_exact(trial: &Trial<'_>) -> Option<Choice> {
     picker.finish()
 }
 
-fn fold_views(data: &Dataset, folds: &[usize], judged: usize) -> Vec<Views> {
-    parallel(judged, |fold| Views::new(data, |document| folds[document] != fold))
-}
-
 /// Gathers what was tried and picks the best of it.
 ///
 /// With two categories errors are few and much of their difference is chance: of all settings whose
@@ -268,7 +270,10 @@ struct Picker {
 
 impl Picker {
     fn consider(&mut self, settings: Settings, scores: Vec<f64>, labels: &[u32], data: &Dataset) {
-        let quality = Quality::of(&scores, labels, data.categories);
+        let quality = match (data.categories, data.scoring) {
+            (2, Scoring::Once) => Quality::by_odds(&scores, labels),
+            _ => Quality::of(&scores, labels, data.categories),
+        };
         self.tried.push((settings, quality));
         let labels = labels.to_vec();
         let choice = Choice { settings, quality, scores, labels, tried: Vec::new() };
@@ -312,18 +317,18 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
     let data = trial.data;
     let width = data.categories;
     let Trial { folds, costs, blends, .. } = *trial;
-    let views = fold_views(data, folds, FOLDS);
     let index = FeatureIndex::of(data.ids.clone());
     let learned = parallel(width, |at| {
         let label = u32::try_from(at).unwrap_or(u32::MAX);
         without_folds(data, &index, &categories[at], label, folds)
     });
     let per_weight = data.length / f64::from(data.max_order);
+    let bias_input = BIAS_INPUT * per_weight;
     let mut picker = Picker::default();
     for &cost in costs {
         let mut by_blend = vec![vec![0.0; data.len() * width]; blends.len()];
-        for (fold, views) in views.iter().enumerate() {
-            let fits = fit_all(data, views, cost, |document| folds[document] == fold);
+        for fold in 0..FOLDS {
+            let fits = fit_all(data, cost, |document| folds[document] == fold);
             let learned: Vec<&Without> = learned.iter().map(|folds| &folds[fold]).collect();
             let levels = levels(&fits, &learned);
             let own: Vec<usize> =
@@ -348,7 +353,7 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
                     let partition = categories[category].header().log_partition;
                     let mean = sum / data.complexity(data.scoring, document)
                         + blend * (f64::from(reference) - partition)
-                        + fit.bias * views.rows[document].counts_bias;
+                        + fit.bias * bias_input;
                     mean * data.scoring.stretch(data.distinct[document])
                 };
                 own.iter()
@@ -392,6 +397,14 @@ mod tests {
         assert_eq!(quality, Quality { errors: 1, area_above: 0.0 });
         let worse = Quality { errors: 1, area_above: 0.1 };
         assert!(quality.beats(&worse) && !worse.beats(&quality) && !quality.beats(&quality));
+    }
+
+    #[test]
+    fn a_shift_of_all_scores_is_no_error_by_odds() {
+        let scores: Vec<f64> = (0..40).flat_map(|k| [0.0, 5.0 + 0.1 * f64::from(k)]).collect();
+        let labels: Vec<u32> = (0..40).map(|k| u32::from(k >= 20)).collect();
+        assert_eq!(Quality::of(&scores, &labels, 2).errors, 20);
+        assert_eq!(Quality::by_odds(&scores, &labels), Quality { errors: 0, area_above: 0.0 });
     }
 
     #[test]

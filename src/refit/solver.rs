@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn sides_that_can_be_told_apart_are() {
         let data = data();
-        let views = Views::new(&data, |_| true);
+        let views = Views::new(&data, &SIDES);
         let fit = solve(&data, &views, &SIDES, 10.0, 50);
         for (document, &side) in SIDES.iter().enumerate() {
             let margin = fit.counts_margin(data.row(document), &views.rows[document]);
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn weights_are_the_sum_of_what_documents_added() {
         let data = data();
-        let views = Views::new(&data, |_| true);
+        let views = Views::new(&data, &SIDES);
         let fit = solve(&data, &views, &SIDES, 1.0, 10);
         let mut sum = Fit::zero(&views, data.len());
         for document in 0..data.len() {
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn the_solution_satisfies_the_optimality_conditions() {
         let data = data();
-        let views = Views::new(&data, |_| true);
+        let views = Views::new(&data, &SIDES);
         let cost = 0.5;
         let fit = solve(&data, &views, &SIDES, cost, 500);
         for (document, &side) in SIDES.iter().enumerate() {
@@ -242,7 +242,7 @@ mod tests {
             let data = Dataset::new(corpus, 2, 1);
             let sides: Vec<i8> =
                 data.labels.iter().map(|&label| if label == 1 { 1 } else { -1 }).collect();
-            let fit = solve(&data, &Views::new(&data, |_| true), &sides, 1.0, 3);
+            let fit = solve(&data, &Views::new(&data, &sides), &sides, 1.0, 3);
             let mut weights: Vec<_> = data
                 .ids
                 .iter()
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn the_same_documents_give_the_same_bits() {
         let data = data();
-        let views = Views::new(&data, |_| true);
+        let views = Views::new(&data, &SIDES);
         let fits = [0, 1].map(|_| solve(&data, &views, &SIDES, 1.0, 10));
         assert_eq!(fits[0], fits[1]);
     }

@@ -386,6 +386,7 @@ impl<'a> Builder<'a> {
             | Key::Blend
             | Key::Exact
             | Key::Once
+            | Key::Contrast
             | Key::Always
             | Key::FalsePositives
             | Key::Unsure

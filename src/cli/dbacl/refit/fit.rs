@@ -13,11 +13,12 @@ use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
 use crate::cli::output::Output;
 use crate::metrics::mistakes;
+use crate::model::settings::ModelOption;
 use crate::refit::blend::{self, Set};
 use crate::refit::calibrate::{
     Calibration, platt, temperature, threshold_for_false_positives, threshold_for_misses,
 };
-use crate::refit::dataset::{Dataset, Views};
+use crate::refit::dataset::Dataset;
 use crate::refit::documents::Corpus;
 use crate::refit::header::RefitLine;
 use crate::refit::ledger::{Ledger, Name, Settings as FeatureSettings};
@@ -135,6 +136,7 @@ pub fn refit_locked(
         complain_about_labels(&names, &documents, request.is_quiet)?;
     }
     data.scoring = request.scoring;
+    data.contrast = request.contrast.unwrap_or(!config.options.has(ModelOption::Mail));
     let folds = folds(&data);
     let mut ordinary = ordinary::scores(&data, &categories, &folds, Scoring::Counts);
     let before = Quality::of(&ordinary, &data.labels, data.categories);
@@ -154,8 +156,7 @@ pub fn refit_locked(
         }
         return say(request, output, &text);
     }
-    let views = Views::new(&data, |_| true);
-    let fits = fit_all(&data, &views, choice.settings.cost, |_| false);
+    let fits = fit_all(&data, choice.settings.cost, |_| false);
     let set = blend::compose(&categories, &data, &fits, choice.settings, form);
     let mut line = line(request, &mut text, &data, &choice, &set, &names);
     if let Some(old) = request.like.as_ref().filter(|_| is_one_sided) {
@@ -320,7 +321,7 @@ fn choose(
     let is_stale = ledger_grew(data.len(), learned);
     let blends: &[f64] = match (is_stale, agree, data.max_order) {
         (true, ..) | (_, false, 2..) => &BLENDS[..1],
-        _ if few => &BLENDS[1..2],
+        _ if few => &[0.05],
         _ => &BLENDS,
     };
     let blends = request.blend.map_or(blends.to_vec(), |blend| vec![blend]);
@@ -404,6 +405,7 @@ fn line(
         calibration: Calibration { slope: 1.0, offset: 0.0 },
         band: (0.0, 0.0),
         scoring: data.scoring,
+        contrast: data.contrast,
         false_positives: request.false_positives.filter(|_| data.categories == 2),
         wants_unsure: request.unsure && data.categories == 2,
     };

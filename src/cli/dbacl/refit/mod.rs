@@ -34,6 +34,8 @@ pub struct Request {
     blend: Option<f64>,
     exact: bool,
     scoring: Scoring,
+    /// Whether features that tell the categories apart are preferred; if nothing is said, in text.
+    contrast: Option<bool>,
     always: bool,
     false_positives: Option<f64>,
     unsure: bool,
@@ -102,6 +104,7 @@ impl Request {
             unsure: line.wants_unsure || line.band.0 < line.band.1,
             false_positives: line.false_positives,
             scoring: line.scoring,
+            contrast: Some(line.contrast),
             cost: same_settings.then_some(line.cost),
             blend: same_settings.then_some(line.blend),
             like: Some(line.clone()),
@@ -144,6 +147,11 @@ impl Request {
             },
             Key::Exact => self.exact = true,
             Key::Once => self.scoring = Scoring::Once,
+            Key::Contrast => match value.as_bytes() {
+                b"yes" => self.contrast = Some(true),
+                b"no" => self.contrast = Some(false),
+                _ => return usage("--contrast needs yes or no"),
+            },
             Key::Always => self.always = true,
             Key::FalsePositives => match rate(value) {
                 Some(rate) => self.false_positives = Some(rate),

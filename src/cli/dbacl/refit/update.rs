@@ -99,6 +99,11 @@ pub fn run(
             set.learn(&corpus, |_| true)?;
         }
     }
+    if set.line.contrast && set.state.numbers.documents != set.line.documents {
+        // How far a feature tells the categories apart changes with every document, and the state knows
+        // nothing of it.
+        return refit(&set.line, true).map(|()| 0);
+    }
     set.publish()?;
     let Numbers { documents, fitted, .. } = set.state.numbers;
     if documents >= fitted.saturating_mul(2) {
