@@ -25,8 +25,8 @@ pub struct Lexicon {
     index: Index,
     /// By term.
     keys: Vec<Key>,
-    /// The same in a byte each, for those who ask for no more.
-    media: Vec<Medium>,
+    /// The media and the words' lengths apart, for those who ask for no more.
+    kinds: Vec<(Medium, u8)>,
     /// Bit set of the media seen.
     seen: u16,
 }
@@ -66,7 +66,7 @@ impl Lexicon {
             make_room(&mut self.keys);
         }
         self.keys.push(*key);
-        self.media.push(key.medium());
+        self.kinds.push((key.medium(), key.length()));
         self.seen |= 1 << key.medium().number();
         self.index.insert(hash, term);
         TermId(term)
@@ -74,18 +74,18 @@ impl Lexicon {
 
     /// A term's word.
     pub fn word(&self, term: TermId) -> Word<'_> {
-        self.keys[term.index()].word()
+        Word::new(&self.keys[term.index()].0, usize::from(self.kinds[term.index()].1))
     }
 
     /// The medium of all terms, if there is but one.
     pub fn only_medium(&self) -> Option<Medium> {
         let is_one = self.seen.is_power_of_two();
-        is_one.then(|| self.media[0])
+        is_one.then(|| self.kinds[0].0)
     }
 
     /// A term's medium.
     pub fn medium(&self, term: TermId) -> Medium {
-        self.media[term.index()]
+        self.kinds[term.index()].0
     }
 }
 
@@ -119,10 +119,11 @@ impl Key {
         Medium::new(self.0[WORD_WINDOW - 1])
     }
 
-    /// The word. It holds no zero bytes.
-    fn word(&self) -> Word<'_> {
+    /// Length of the word, which holds no zero bytes.
+    #[allow(clippy::cast_possible_truncation)] // below the window's 32
+    fn length(&self) -> u8 {
         let bytes = &self.0[..WORD_WINDOW - 1];
-        Word::new(&self.0, memchr::memchr(0, bytes).unwrap_or(bytes.len()))
+        memchr::memchr(0, bytes).unwrap_or(bytes.len()) as u8
     }
 }
 
@@ -180,7 +181,7 @@ impl WaitingWords {
         let used = std::mem::take(&mut self.used);
         let mut likely = [NO_TERM; WAITING];
         for (&hash, likely) in self.hashes[..used].iter().zip(&mut likely) {
-            if let Some(term) = lexicon.index.find(hash, |_| true) {
+            if let Some(term) = lexicon.index.likely(hash) {
                 *likely = term;
                 prefetch(&lexicon.keys, term as usize);
                 user.expect(TermId(term));
@@ -264,6 +265,20 @@ impl Index {
             }
             at += 1;
         }
+    }
+
+    /// The first term with this hash.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // halves
+    fn likely(&self, hash: u32) -> Option<u32> {
+        // Most are in one of the first two places; which of them cannot be foretold.
+        let (mask, home) = (self.entries.len() - 1, self.home(hash));
+        let (first, second) = (self.entries[home & mask], self.entries[(home + 1) & mask]);
+        let entry = if (first >> 32) as u32 == hash { first } else { second };
+        if (entry >> 32) as u32 == hash && entry != 0 {
+            return Some((entry as u32).wrapping_sub(1));
+        }
+        self.find(hash, |_| true)
     }
 
     fn insert(&mut self, hash: u32, term: u32) {
