@@ -3,7 +3,7 @@
 
 use super::LearnSettings;
 use super::state::{LearningState, Sampled};
-use super::table::{Cell, Head, Place, Table};
+use super::table::{Cell, Head, MAX_BITS, Place, Table};
 use super::tokens::{TermList, TokenList, append_text};
 use super::words::{IntoTable, WordEngine};
 use crate::error::{Warning, WarningSink};
@@ -13,6 +13,7 @@ use crate::numeric::elementary::{count_f32, log, narrow};
 use crate::numeric::random::Random;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
+use crate::token::ngram::Window;
 
 /// Documents that the reservoir holds.
 const RESERVOIR: usize = 25;
@@ -24,6 +25,8 @@ const RESERVOIR: usize = 25;
 pub struct Counter {
     pub(super) state: LearningState,
     pub(super) engine: Option<Box<WordEngine>>,
+    /// Makes features of words when they are counted by their texts after all.
+    pub(super) window: Option<Window>,
     max_bits: Option<u8>,
     decimation: Option<u32>,
     confidence: bool,
@@ -113,6 +116,7 @@ impl Counter {
         Self {
             state,
             engine: None,
+            window: None,
             max_bits: settings.max_bits,
             decimation: settings.decimation,
             confidence: settings.confidence,
@@ -150,7 +154,10 @@ impl Counter {
         } else {
             IntoTable::AtOnce
         };
-        self.engine = Some(Box::new(WordEngine::new(order, into_table, &self.state, &list)));
+        let bits = self.state.table.bits().max(self.max_bits.unwrap_or(0)).min(MAX_BITS);
+        let most_words = 2 << bits;
+        let engine = WordEngine::new(order, into_table, &self.state, &list, most_words);
+        self.engine = Some(Box::new(engine));
         self.state.tokens = TokenList::Terms(Box::new(list));
         true
     }
@@ -389,9 +396,7 @@ impl Counter {
 
     /// Takes note of the end of an input file.
     pub fn end_of_file(&mut self, warnings: WarningSink<'_>) {
-        if let Some(engine) = &mut self.engine {
-            engine.forget();
-        }
+        self.forget_words();
         if self.state.options.has(ModelOption::Mail) {
             self.end_document(warnings);
         }
@@ -436,6 +441,9 @@ impl Counter {
         state.squared_entropy_sum += entropy * entropy;
         state.last_entropy = entropy;
         state.documents = state.documents.saturating_add(1);
+        if self.engine.as_ref().is_some_and(|engine| engine.measures_words()) {
+            self.spell_if_words_are_many(warnings);
+        }
     }
 
     /// Gives the slot of `id` its share of the document that is being closed, unless it has it.

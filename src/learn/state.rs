@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What learning has counted so far: everything that an online dump holds.
 
-use super::table::{Cell, Table};
+use super::table::{Cell, Head, Table};
 use super::tokens::TokenList;
 use crate::model::digram::CharacterCounts;
 use crate::model::medium::Medium;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
+use crate::token::id::FeatureId;
 use crate::token::lexicon::TermId;
 
 /// Number of values of an order as stored in three bits, and one more that dumps carry.
@@ -114,6 +115,20 @@ impl LearningState {
             TokenList::Terms(list) => list.lexicon.only_medium(),
             TokenList::Texts(_) | TokenList::Pairs(_) => None,
         }
+    }
+
+    /// Keeps features as texts from now on.
+    pub(in crate::learn) fn spell_features(&mut self) {
+        let texts = self.tokens.to_texts(&self.table);
+        for at in 0..self.table.size() {
+            let cell = self.table.cell(at);
+            if !cell.is_empty() {
+                let medium = u32::from(self.medium(&cell).number());
+                self.table.set_head(at, Head::new(cell.head.order(), medium));
+                self.table.set_suffix(at, FeatureId(0));
+            }
+        }
+        self.tokens = TokenList::Texts(texts);
     }
 
     /// Treats all features as of order 1, because none is (spec model 5, step 6).

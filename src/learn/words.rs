@@ -11,11 +11,12 @@ use crate::error::WarningSink;
 use crate::memory::prefetch;
 use crate::model::digram::CharacterTally;
 use crate::model::medium::Medium;
-use crate::token::BOUNDARY;
 use crate::token::id::FeatureId;
 use crate::token::lexicon::{TermId, TermUser, WaitingWords};
+use crate::token::ngram::Window;
 use crate::token::ngram_line::{NgramLine, Position};
 use crate::token::tokenizer::{Word, WordSink};
+use crate::token::{BOUNDARY, Feature};
 
 /// Look-ups whose memory is asked for at once.
 const AHEAD: usize = 64;
@@ -91,10 +92,16 @@ pub struct WordEngine {
     unsettled: Vec<TermId>,
     /// How many such occurrences of single words there are beside n-grams.
     held_back: u32,
+    /// Words that are numbered at most, or some more: a table that takes no more features should not make
+    /// words pile up.
+    most_words: usize,
     /// What documents are made of; only when their words wait for reading to be over, and documents
     /// are measured.
     pub(super) documents: DocumentWords,
 }
+
+/// So many words may always be numbered.
+const MANY_WORDS: usize = 1 << 18;
 
 /// When the single words of a run go into the table. What it makes of them depends on the order of
 /// their first appearance only, so they may wait as long as nobody asks for it.
@@ -117,6 +124,7 @@ impl WordEngine {
         into_table: IntoTable,
         state: &LearningState,
         list: &TermList,
+        most_words: usize,
     ) -> Self {
         let budget = u32::MAX - state.total;
         let mut surplus = state.table.totals();
@@ -134,6 +142,7 @@ impl WordEngine {
             waiting: WaitingWords::default(),
             unsettled: Vec::new(),
             held_back: 0,
+            most_words: most_words.max(MANY_WORDS),
             documents: match into_table {
                 IntoTable::WithDocument => DocumentWords::of(list, &state.table),
                 IntoTable::AtOnce | IntoTable::AtEnd => DocumentWords::default(),
@@ -144,6 +153,12 @@ impl WordEngine {
     /// Whether documents are measured by their words.
     pub(super) fn measures_words(&self) -> bool {
         self.into_table == IntoTable::WithDocument
+    }
+
+    /// Sets how many words are numbered at most, or some more, before features are spelled out.
+    #[cfg(test)]
+    pub(super) const fn limit(&mut self, words: usize) {
+        self.most_words = words;
     }
 
     /// Whether words wait that make n-grams, or that have been numbered.
@@ -183,15 +198,40 @@ impl WordEngine {
     }
 
     /// N-grams begin anew.
-    pub(super) fn forget(&mut self) {
+    fn forget(&mut self) {
         self.line.clear();
     }
 }
 
 impl Counter {
+    /// Goes over from words and their numbers to features and their texts, if there are more words than
+    /// the table can ever take: from there on memory does not grow. Nothing else changes. To be called
+    /// where n-grams begin anew, and behind documents if these are measured by their words.
+    pub(super) fn spell_if_words_are_many(&mut self, warnings: WarningSink<'_>) {
+        let TokenList::Terms(list) = &self.state.tokens else { return };
+        let Some(engine) = &self.engine else { return };
+        if list.lexicon.len() <= engine.most_words {
+            return;
+        }
+        let window = Window::new(u8::try_from(engine.line.order()).unwrap_or(7));
+        self.finish_words(warnings);
+        self.state.spell_features();
+        self.window = Some(window);
+    }
+
     /// Where the tokenizer's words of `medium` go, up to the end of the text line.
     pub fn words<'a>(&'a mut self, medium: Medium, warnings: WarningSink<'a>) -> CountedWords<'a> {
         CountedWords { counter: self, medium, warnings }
+    }
+
+    /// N-grams begin anew.
+    pub(super) fn forget_words(&mut self) {
+        if let Some(engine) = &mut self.engine {
+            engine.forget();
+        }
+        if let Some(window) = &mut self.window {
+            window.clear();
+        }
     }
 
     /// Counts the words that wait; to be called behind each line of text.
@@ -546,7 +586,7 @@ pub struct CountedWords<'a> {
 impl WordSink for CountedWords<'_> {
     #[inline]
     fn word(&mut self, word: Word<'_>) {
-        let Some(engine) = &mut self.counter.engine else { return };
+        let Some(engine) = &mut self.counter.engine else { return self.spell(word) };
         let TokenList::Terms(list) = &mut self.counter.state.tokens else { return };
         let order = engine.line.order();
         if order == 1 && word.is_empty() {
@@ -578,8 +618,22 @@ impl WordSink for CountedWords<'_> {
 
     fn end_of_line(&mut self) {
         self.counter.end_of_words(self.warnings);
-        if let Some(engine) = &mut self.counter.engine {
-            engine.forget();
+        self.counter.forget_words();
+        if self.counter.engine.as_ref().is_some_and(|engine| !engine.measures_words()) {
+            self.counter.spell_if_words_are_many(self.warnings);
         }
+    }
+}
+
+impl CountedWords<'_> {
+    /// Counts the features that end in a word by their texts.
+    #[cold]
+    fn spell(&mut self, word: Word<'_>) {
+        let Some(mut window) = self.counter.window.take() else { return };
+        let count = |feature: Feature<'_>| {
+            self.counter.count(feature, self.warnings);
+        };
+        window.feeding(self.medium, count).word(word);
+        self.counter.window = Some(window);
     }
 }
