@@ -127,11 +127,18 @@ impl Numbers {
         at: usize,
         learned: impl Iterator<Item = (&'a Evidence, QuantWeight)>,
     ) -> f64 {
-        // Weights were cut to the grid: the highest of the differences is nearest.
-        learned
+        let mut rises: Vec<f64> = learned
             .filter(|(evidence, weight)| weight.0 > 0 && evidence.counts[at] > 0)
             .map(|(evidence, weight)| f64::from(weight.weight()) - self.base(at, evidence))
-            .fold(0.0, f64::max)
+            .collect();
+        if rises.is_empty() {
+            return 0.0;
+        }
+        // Weights were cut to the grid: the highest of the differences is nearest. Those of features
+        // that share their id with others tell nothing.
+        let middle = rises.len() / 2;
+        let limit = *rises.select_nth_unstable_by(middle, f64::total_cmp).1 + 1.0 / 32.0;
+        rises.into_iter().filter(|&rise| rise <= limit).fold(0.0, f64::max)
     }
 }
 
@@ -274,7 +281,7 @@ pub struct State {
 
 /// Room for `entries` of a table, and a quarter as many more.
 fn room(entries: usize) -> usize {
-    (entries + entries / 4).next_multiple_of(BLOCK / DOCUMENT).max(4096)
+    (entries + entries / 4).next_multiple_of(BLOCK / DOCUMENT).max(1024)
 }
 
 /// Places for the search of so many slots.
@@ -828,7 +835,7 @@ mod tests {
         let (last, before) = parts.split_last().unwrap();
         assert_eq!((last.0, last.1.len()), (0, BLOCK), "the checksum comes last");
         let written: usize = parts.iter().map(|(_, part)| part.len()).sum();
-        assert!(written < whole.len() / 2, "{written} of {}", whole.len());
+        assert!(written < whole.len() / 4 * 3, "{written} of {}", whole.len());
         for (offset, part) in before {
             file.resize(file.len().max(offset + part.len()), 0);
             file[*offset..offset + part.len()].copy_from_slice(part);
@@ -871,6 +878,29 @@ mod tests {
                 (FeatureId(2), [stored(0.5 * alone), stored(0.0)]),
             ]
         );
+    }
+
+    #[test]
+    fn the_rise_is_that_of_most_features() {
+        let numbers = Numbers { totals: [1000.0, 1.0], rises: [3.3125, 0.0], ..numbers() };
+        let evidence = |count, pairs| Evidence { counts: [count, 0], pairs, ..Evidence::default() };
+        let mut learned: Vec<(Evidence, QuantWeight)> = (1..60)
+            .map(|count| evidence(count, 2 + (count % 5) as u8))
+            .map(|evidence| (evidence, stored(numbers.ordinary_weight(0, &evidence))))
+            .collect();
+        let pairs = |learned: &[(Evidence, QuantWeight)]| {
+            numbers.rise(0, learned.iter().map(|(evidence, weight)| (evidence, *weight)))
+        };
+        let rise = pairs(&learned);
+        assert!(rise <= 3.3125 && rise > 3.3125 - 1.0 / 64.0, "{rise}");
+        // Its weight was learned from another text.
+        learned.push((evidence(3, 4), stored(100.0)));
+        assert_eq!(pairs(&learned).to_bits(), rise.to_bits());
+        assert_eq!(pairs(&[]).to_bits(), 0.0f64.to_bits());
+        let again = Numbers { rises: [rise, 0.0], ..numbers };
+        for (evidence, weight) in &learned[..59] {
+            assert_eq!(stored(again.ordinary_weight(0, evidence)), *weight);
+        }
     }
 
     #[test]
