@@ -9,6 +9,9 @@ use crate::model::digram::DigramTable;
 use crate::numeric::quantize::QuantWeight;
 use crate::token::id::FeatureId;
 use byteorder::{BigEndian, ByteOrder};
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 /// Slots of a table may be filled to three quarters: look-ups stay short and the old program, which
 /// ends a search at an empty slot, finds one.
@@ -32,10 +35,10 @@ pub fn file<D: AsRef<[u8]>>(
 ) -> Vec<u8> {
     let bits = bits_for(table.len());
     let mut bytes = head(ordinary, name, line, log_partition, bits, table.len());
-    let mut put = |weight: QuantWeight| bytes.extend_from_slice(&weight.0.to_be_bytes());
+    let mut append = |weight: QuantWeight| bytes.extend_from_slice(&weight.0.to_be_bytes());
     match digrams {
-        Some(digrams) => digrams.stored().for_each(&mut put),
-        None => ordinary.digrams().for_each(&mut put),
+        Some(digrams) => digrams.stored().for_each(&mut append),
+        None => ordinary.digrams().for_each(&mut append),
     }
     let slots = bytes.len();
     bytes.resize(slots + (SLOT_BYTES << bits), 0);
@@ -75,68 +78,187 @@ fn head<D: AsRef<[u8]>>(
     bytes
 }
 
-/// Sets a weight in a table that has room; returns whether the feature is new there. A new feature
-/// without weight is left out.
-fn set(slots: &mut [u8], bits: u8, id: FeatureId, weight: QuantWeight) -> bool {
+/// Sets a weight in a table that has room.
+fn set(slots: &mut [u8], bits: u8, id: FeatureId, weight: QuantWeight) {
     let mask = (1usize << bits) - 1;
     let mut at = id.0 as usize & mask;
     loop {
         let slot = &mut slots[SLOT_BYTES * at..][..SLOT_BYTES];
         let found = BigEndian::read_u32(slot);
         if found == id.0 || found == 0 {
-            if found == 0 && weight.0 == 0 {
-                return false;
-            }
-            BigEndian::write_u32(slot, id.0);
-            BigEndian::write_u16(&mut slot[4..], weight.0);
-            return found == 0;
+            put(slot, id, weight);
+            return;
         }
         at = (at + 1) & mask;
     }
 }
 
-/// The bytes of a fitted category file with some weights changed. `buffer` is memory to use: new memory
-/// costs more than what is done with it.
-pub fn patched<D: AsRef<[u8]>>(
-    mut buffer: Vec<u8>,
+fn put(slot: &mut [u8], id: FeatureId, weight: QuantWeight) {
+    BigEndian::write_u32(slot, id.0);
+    BigEndian::write_u16(&mut slot[4..], weight.0);
+}
+
+/// Slots that are copied at a time.
+const CHUNK: usize = 1 << 14;
+
+/// Writes a fitted category file with some weights changed, without ever holding all of it in memory:
+/// new memory costs more than what is done with it.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_patched<D: AsRef<[u8]>>(
+    out: &mut dyn Write,
     old: &Category<D>,
     name: &[u8],
     line: &RefitLine,
-    changes: impl Iterator<Item = (FeatureId, QuantWeight)> + Clone,
+    changes: &[(FeatureId, QuantWeight)],
     log_partition: f64,
-) -> Vec<u8> {
-    let used = old.header().unique_features as usize;
+) -> io::Result<()> {
     let bits = old.header().bits;
-    let new = changes
-        .clone()
-        .filter(|(id, weight)| weight.0 > 0 && old.find(*id).is_none_or(|slot| slot.id != *id));
-    let features = used + new.count();
+    let (places, new) = places(old, changes);
+    let features = old.header().unique_features as usize + new;
     if bits_for(features) > bits {
         let kept = (0..old.size()).map(|at| old.slot(at)).filter(|slot| slot.id.0 != 0);
-        let mut table: std::collections::BTreeMap<FeatureId, QuantWeight> =
+        let mut table: BTreeMap<FeatureId, QuantWeight> =
             kept.map(|slot| (slot.id, slot.weight)).collect();
-        table.extend(changes);
+        table.extend(changes.iter().copied());
         table.retain(|_, weight| weight.0 > 0);
         let table: Vec<_> = table.into_iter().collect();
-        return file(old, name, line, &table, log_partition, None);
+        return out.write_all(&file(old, name, line, &table, log_partition, None));
     }
-    let head = head(old, name, line, log_partition, bits, features);
+    out.write_all(&head(old, name, line, log_partition, bits, features))?;
     let start = old.slots_offset();
-    let all = &old.as_bytes()[start - DIGRAM_BYTES..start + (SLOT_BYTES << bits)];
-    buffer.clear();
-    buffer.reserve(head.len() + all.len());
-    buffer.extend_from_slice(&head);
-    buffer.extend_from_slice(all);
-    let slots = head.len() + DIGRAM_BYTES;
-    for (id, weight) in changes {
-        set(&mut buffer[slots..], bits, id, weight);
+    out.write_all(&old.as_bytes()[start - DIGRAM_BYTES..start])?;
+    let slots = &old.as_bytes()[start..][..SLOT_BYTES << bits];
+    let mut buffer = Vec::with_capacity(CHUNK * SLOT_BYTES);
+    let mut places = places.into_iter().peekable();
+    for (number, chunk) in slots.chunks(CHUNK * SLOT_BYTES).enumerate() {
+        buffer.clear();
+        buffer.extend_from_slice(chunk);
+        while let Some((at, id, weight)) = places.next_if(|&(at, ..)| at < (number + 1) * CHUNK) {
+            put(&mut buffer[SLOT_BYTES * (at - number * CHUNK)..], id, weight);
+        }
+        out.write_all(&buffer)?;
     }
-    buffer
+    Ok(())
+}
+
+/// The slots of `old` that changed weights go to, in order, and how many of them were empty. New
+/// features without weight are left out.
+fn places<D: AsRef<[u8]>>(
+    old: &Category<D>,
+    changes: &[(FeatureId, QuantWeight)],
+) -> (Vec<(usize, FeatureId, QuantWeight)>, usize) {
+    let mask = old.size() - 1;
+    let mut taken: HashMap<usize, FeatureId> = HashMap::new();
+    let mut places = Vec::with_capacity(changes.len());
+    for &(id, weight) in changes {
+        let mut at = id.0 as usize & mask;
+        // Tables are never full, but somebody may have made one.
+        for _ in 0..old.size() {
+            let found = old.slot(at).id;
+            let found = if found.0 == 0 { taken.get(&at).copied().unwrap_or(found) } else { found };
+            if found == id || found.0 == 0 {
+                if found == id || weight.0 > 0 {
+                    places.push((at, id, weight));
+                }
+                if found.0 == 0 && weight.0 > 0 {
+                    taken.insert(at, id);
+                }
+                break;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+    places.sort_unstable_by_key(|&(at, ..)| at);
+    (places, taken.len())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::category::header::Header;
+    use crate::category::writer;
+    use crate::model::settings::{ModelOptions, Scheme};
+    use crate::refit::blend::uniform_digrams;
+
+    /// A category with the features of `table`, as it is read back.
+    fn category(table: &[(FeatureId, QuantWeight)]) -> Category<Vec<u8>> {
+        let digrams = uniform_digrams();
+        let header = Header {
+            reference_only: false,
+            divergence: 0.0,
+            log_partition: 3.0,
+            max_order: 1,
+            multinomial: false,
+            bits: 4,
+            features: 0,
+            unique_features: 0,
+            documents: 1,
+            moments: crate::model::moments::Moments::default(),
+            log_masses: [1.0; crate::model::medium::MEDIA],
+            options: ModelOptions::default(),
+            scheme: Some(Scheme::Cef),
+        };
+        let mut bytes = Vec::new();
+        let empty = std::iter::repeat_n((FeatureId(0), QuantWeight(0)), 16);
+        writer::write(&mut bytes, &header, b"old", &[], &digrams, empty).unwrap();
+        let ordinary = Category::new(bytes).unwrap();
+        Category::new(file(&ordinary, b"own", &line(), table, 1.5, None)).unwrap()
+    }
+
+    fn line() -> RefitLine {
+        let text = b"# refit 1 set 0123456789abcdef place 2 of 2 cost 1 blend 0.05 documents 3692 \
+                     slope 6.1 offset 0.02 low 0 high 0 end";
+        RefitLine::parse(text).unwrap()
+    }
+
+    #[test]
+    fn patching_a_file_is_writing_it_with_other_weights() {
+        // Features of one slot, in the first and in a later chunk; one goes, one comes, one is new
+        // without weight.
+        let size = 1u32 << 16;
+        let features: Vec<u32> = (1..40_000).collect();
+        let old: Vec<_> = features.iter().map(|&k| (FeatureId(k), QuantWeight(5))).collect();
+        let old = category(&old);
+        assert_eq!(old.size(), size as usize);
+        let changes = [
+            (7, 0),
+            (8, 9),
+            (39_000, 11),
+            (45_000, 3),
+            (45_000 + size, 4),
+            (45_000 + 2 * size, 0),
+            (8 + size, 2),
+        ];
+        let changes = changes.map(|(id, weight)| (FeatureId(id), QuantWeight(weight)));
+        let mut bytes = Vec::new();
+        write_patched(&mut bytes, &old, b"own", &line(), &changes, 1.25).unwrap();
+        let new = Category::new(bytes).unwrap();
+        let weight = |id: u32| {
+            let slot = new.find(FeatureId(id)).filter(|slot| slot.id.0 == id);
+            slot.map(|slot| slot.weight.0)
+        };
+        assert_eq!((new.header().unique_features, new.header().log_partition), (40_002, 1.25));
+        for (id, weight_of) in [
+            (7, Some(0)),
+            (8, Some(9)),
+            (9, Some(5)),
+            (39_000, Some(11)),
+            (45_000, Some(3)),
+            (45_000 + size, Some(4)),
+            (45_000 + 2 * size, None),
+            (8 + size, Some(2)),
+        ] {
+            assert_eq!(weight(id), weight_of, "{id}");
+        }
+        // More features than fit make a larger table, without those that weigh nothing.
+        let more: Vec<_> = (40_000..60_000).map(|k| (FeatureId(k), QuantWeight(1))).collect();
+        let mut bytes = Vec::new();
+        write_patched(&mut bytes, &new, b"own", &line(), &more, 1.25).unwrap();
+        let larger = Category::new(bytes).unwrap();
+        assert_eq!((larger.header().bits, larger.header().unique_features), (17, 60_000));
+    }
 
     #[test]
     fn tables_are_never_full() {

@@ -319,6 +319,8 @@ impl<'a> FittedSet<'a> {
             forget_in_ordinary(path, label, &whole, &forgotten)?;
         }
         store::save(self.ledger_path, &kept)?;
+        // The fit needs the memory.
+        drop((whole, kept));
         refit(&self.line, true)?;
         *self = Self::after_refit(self.ledger_path, self.paths)?;
         Ok(forgotten.len())
@@ -344,15 +346,15 @@ impl<'a> FittedSet<'a> {
         self.state.numbers.ledger = self.ledger.head.sum;
         self.state.numbers.ledger_length = self.ledger.head.length;
         change_state(self.ledger_path, &mut self.state)?;
-        let mut bytes = Vec::new();
         for (at, path) in self.paths.iter().enumerate() {
             let place = u32::try_from(at + 1).unwrap_or(u32::MAX);
             let line = RefitLine { place, ..self.line.clone() };
             let name = path.as_os_str().as_bytes();
-            let own = changes.iter().map(|&(id, weights)| (id, weights[at]));
-            let category = &self.categories[at];
-            bytes = publish::patched(bytes, category, name, &line, own, log_partitions[at]);
-            store::replace(&Unforced, path, ANY_MAGIC, &bytes)?;
+            let own: Vec<_> = changes.iter().map(|&(id, weights)| (id, weights[at])).collect();
+            let (category, z) = (&self.categories[at], log_partitions[at]);
+            store::replace_with(&Unforced, path, ANY_MAGIC, &mut |out| {
+                publish::write_patched(out, category, name, &line, &own, z)
+            })?;
         }
         Ok(())
     }
