@@ -321,16 +321,17 @@ fn contrast_is_for_text_and_survives_updates() {
     assert!(!head().contains(" contrast end"));
     assert_ne!(refit(&[]), plain, "text has contrast");
     assert!(head().contains(" contrast end"));
-    let settings = ["--cost", "1", "--blend", "0"];
-    refit(&settings);
     let update = [&["--update", "bad"], &set[..]].concat();
     for number in 0..3 {
         let done = dbacl(path, &update, format!("a dull film {number}\n").as_bytes());
         assert!(done.status.success() && done.stderr.is_empty(), "{}", text(&done.stderr));
     }
     assert!(head().contains("documents 63 "), "{}", head());
-    let updated = fs::read(path.join("good")).expect("there");
-    assert!(refit(&settings) == updated, "an update is a full fit");
+    let dull = dbacl(path, &["--verdict", "-c", "./good", "-c", "./bad"], b"a dull film\n");
+    assert!(text(&dull.stdout).starts_with("bad "), "{}", text(&dull.stdout));
+    let forgotten = dbacl(path, &[&["--unlearn", "bad"], &set[..]].concat(), b"a dull film 1\n");
+    assert!(forgotten.status.success(), "{}", text(&forgotten.stderr));
+    assert!(head().contains("documents 62 ") && head().contains(" contrast end"), "{}", head());
     assert!(dbacl(path, &["--refit", "--contrast", "maybe"], b"").status.code() == Some(1));
 }
 

@@ -6,7 +6,7 @@
 #
 # Prints (1-AUC) %, recall at 0.1 % and 1 % false positives, false positives, misses and errors in %, with
 # 95 % intervals (see measure.awk). "counts" are verdicts of -n -v, as any dbacl gives them with the files;
-# "once" are those of --verdict with files fitted with --once. With bogofilter installed it is run beside.
+# "once" are those of --verdict with files fitted with --once, "contrast" with --contrast yes as well. With bogofilter installed it is run beside.
 set -eu
 export LC_ALL=C
 dbacl=$1 mail=$2 what=${3:-tables}
@@ -102,7 +102,7 @@ noise)
         for label in ham spam; do
             other=$([ $label = ham ] && echo spam || echo ham)
             for file in "$mail/train/$label"/*; do
-                if [ $(($(echo "$file" | cksum | cut -d ' ' -f 1) % 1000)) -lt $((10 * share)) ]; then
+                if [ $(($(echo "$label/${file##*/}" | cksum | cut -d ' ' -f 1) % 1000)) -lt $((10 * share)) ]; then
                     ln -s "$file" "$work/train/$other/$label-${file##*/}"
                 else
                     ln -s "$file" "$work/train/$label/$label-${file##*/}"

@@ -21,7 +21,7 @@
 
 use super::blend::stored;
 use super::checksum::Checksum;
-use super::dataset::{Dataset, Row, scale};
+use super::dataset::{Dataset, Row, contrast, scale};
 use super::index::FeatureIndex;
 use super::ledger::{self, Record};
 use super::scoring::Scoring;
@@ -94,6 +94,8 @@ pub struct Numbers {
     pub max_order: u8,
     /// What documents are fitted for.
     pub scoring: Scoring,
+    /// Whether features that tell the sides apart move more easily.
+    pub contrast: bool,
     /// Documents.
     pub documents: u32,
     /// Documents of either category.
@@ -507,6 +509,7 @@ impl State {
     /// One step for document `number`.
     fn step(&mut self, number: usize, record: &Record) {
         let documents = self.numbers.documents as usize;
+        let sides = self.numbers.sides.map(|side| side as usize);
         let distinct = u32::try_from(record.terms.len()).unwrap_or(u32::MAX);
         let Numbers { max_order, length, scoring, .. } = self.numbers;
         let mut row = Row::new(scoring, distinct, record.occurrences, max_order, length);
@@ -518,9 +521,13 @@ impl State {
         for term in &record.terms {
             let Ok(at) = self.find(term.id.0) else { continue };
             let slot = self.slot(at);
-            let scale = scale(documents, slot.evidence.all_documents());
+            let mut scale = scale(documents, slot.evidence.all_documents());
             if scale == 0.0 {
                 continue;
+            }
+            if self.numbers.contrast {
+                let [first, second] = slot.evidence.documents;
+                scale *= contrast([(second, sides[1]), (first, sides[0])]);
             }
             let (wide, count) = (f64::from(scale), f64::from(term.count));
             ones += wide;
@@ -607,7 +614,7 @@ impl State {
             LittleEndian::write_u32(&mut bytes[40 + 4 * place..], word);
         }
         bytes[68] = numbers.max_order;
-        bytes[69] = u8::from(numbers.scoring == Scoring::Once);
+        bytes[69] = u8::from(numbers.scoring == Scoring::Once) | u8::from(numbers.contrast) << 1;
         bytes[70] = u8::from(numbers.counts_ordinary);
         let Numbers { cost, blend, length, bias, .. } = *numbers;
         let [z1, z2] = numbers.log_partitions;
@@ -675,7 +682,8 @@ impl State {
             fitted: word(2),
             sides: [word(5), word(6)],
             max_order: bytes[68],
-            scoring: if bytes[69] == 1 { Scoring::Once } else { Scoring::Counts },
+            scoring: if bytes[69] & 1 == 1 { Scoring::Once } else { Scoring::Counts },
+            contrast: bytes[69] & 2 == 2,
         };
         let [capacity, document_capacity] = [3, 4].map(|place| word(place) as usize);
         let fits = capacity.max(document_capacity) <= bytes.len()
@@ -757,6 +765,7 @@ mod tests {
             counts_ordinary: true,
             max_order: 1,
             scoring: Scoring::Counts,
+            contrast: false,
             documents: 0,
             sides: [0, 0],
             fitted: 0,
@@ -799,6 +808,7 @@ mod tests {
     #[test]
     fn what_was_written_reads_the_same_and_damage_is_found() {
         let mut state = empty();
+        state.numbers.contrast = true;
         for k in 0..5 {
             state.learn(&record(k), u64::from(k), |_| None);
         }

@@ -431,6 +431,7 @@ pub fn keep_state(
         counts_ordinary: names.all(|(name, own)| relearn::can_tell(name.learning, own)),
         max_order: data.max_order,
         scoring: data.scoring,
+        contrast: data.contrast,
         documents: 0,
         sides: [0, 1].map(|at| u32::try_from(by_side[at]).unwrap_or(u32::MAX)),
         fitted: u32::try_from(data.len()).unwrap_or(u32::MAX),
