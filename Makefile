@@ -39,6 +39,7 @@ check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --profile checked --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps
+	cd fuzz && $(CARGO) check --release --locked --no-default-features
 	$(CARGO) test --profile checked --locked --workspace
 
 bench: release

@@ -132,7 +132,8 @@ pub fn refit(data: &[u8]) {
     if let Ok(ledger) = Ledger::parse(data) {
         let bytes = ledger.bytes();
         assert!(data.starts_with(&bytes));
-        assert!(ledger.corpus(&ledger.head.names).is_ok());
+        let names: Vec<Vec<u8>> = ledger.head.names.iter().map(|name| name.name.clone()).collect();
+        assert!(ledger.corpus(&names).is_ok());
     }
     let mut record = Record::default();
     let mut rest = data;
