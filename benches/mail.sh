@@ -8,15 +8,7 @@
 # Without FOLDER the training part of a corpus beside the repository is taken, if there is one, else
 # mail made from the demonstration's texts. Medians of nine runs. Needs GNU time.
 set -eu
-bin=$(cd "$1" && pwd)
-here=$(cd "$(dirname "$0")/.." && pwd)
-time=/usr/bin/time
-if ! test -x $time; then
-  echo 'SKIPPED: GNU time is not installed'
-  exit 0
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT INT TERM
+. "$(dirname "$0")/begin.sh"
 export LC_ALL=C
 unset DBACL_PATH DBACL_STRICT
 

@@ -7,15 +7,7 @@
 # The text is made from the demonstration's, about 20 MB of prose with varied endings; medians of
 # five runs. Needs GNU time.
 set -eu
-bin=$(cd "$1" && pwd)
-here=$(cd "$(dirname "$0")/.." && pwd)
-time=/usr/bin/time
-if ! test -x $time; then
-  echo 'SKIPPED: GNU time is not installed'
-  exit 0
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT INT TERM
+. "$(dirname "$0")/begin.sh"
 cd "$folder"
 if test $# -gt 1; then
   cp "$2" text

@@ -7,15 +7,7 @@
 # 200 MB of text, 100,000 lines of it, 24 parts. Medians of three runs in turn. Needs GNU time and two
 # processors that have nothing else to do.
 set -eu
-bin=$(cd "$1" && pwd)
-here=$(cd "$(dirname "$0")/.." && pwd)
-time=/usr/bin/time
-if ! test -x $time; then
-  echo 'SKIPPED: GNU time is not installed'
-  exit 0
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT INT TERM
+. "$(dirname "$0")/begin.sh"
 if test $# -gt 1; then
   cp "$2" "$folder/piece"
 else

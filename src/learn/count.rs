@@ -208,20 +208,11 @@ impl Counter {
         if self.is_deaf() || !self.draws() {
             return Counted::Other;
         }
-        let order = if self.state.is_multinomial() { 1 } else { feature.order };
-        let id = FeatureId::of(feature.body, feature.medium);
-        let head = Head::new(order, u32::from(feature.medium.number()));
-        let (place, new) = self.place(id, head, FeatureId(0), warnings);
-        if new && let TokenList::Texts(list) = &mut self.state.tokens {
-            append_text(list, feature.body, feature.medium);
-        }
-        if let Some(at) = place {
-            self.add_occurrences(at, 1, warnings);
-        }
+        let (order, counted) = self.add_feature(feature, 1, warnings);
         if order == 1 {
             self.state.characters.count(feature.body);
         }
-        if new { Counted::New(id) } else { Counted::Other }
+        counted
     }
 
     /// Counts a feature so many times, as if [`Self::count`] were called that often; nothing is
@@ -230,25 +221,47 @@ impl Counter {
         if times == 0 || self.is_deaf() {
             return;
         }
-        let order = if self.state.is_multinomial() { 1 } else { feature.order };
-        let id = FeatureId::of(feature.body, feature.medium);
-        let head = Head::new(order, u32::from(feature.medium.number()));
-        let (place, new) = self.place(id, head, FeatureId(0), warnings);
-        if new && let TokenList::Texts(list) = &mut self.state.tokens {
-            append_text(list, feature.body, feature.medium);
-        }
-        if let Some(at) = place {
-            self.add_occurrences(at, times, warnings);
-            // The first of them is on the document's list by now. Text has no documents: there the
-            // list is never read.
-            if self.confidence && self.state.options.has(ModelOption::Mail) {
-                let id = self.state.table.id(at);
-                self.document.resize(self.document.len() + std::mem::take(&mut self.repeats), id);
-            }
+        let (order, _) = self.add_feature(feature, times, warnings);
+        // The first of the occurrences is on the document's list by now, if they found a place. Text has
+        // no documents: there the list is never read.
+        if self.confidence
+            && self.state.options.has(ModelOption::Mail)
+            && let Some(&id) = self.document.last()
+        {
+            self.document.resize(self.document.len() + std::mem::take(&mut self.repeats), id);
         }
         if order == 1 {
             self.state.characters.count_times(feature.body, times);
         }
+    }
+
+    /// Adds occurrences of a feature to its slot, and a new one to the list of texts. Returns the order
+    /// it counts under, and what became of it.
+    #[inline]
+    fn add_feature(
+        &mut self,
+        feature: Feature<'_>,
+        times: u32,
+        warnings: WarningSink<'_>,
+    ) -> (u8, Counted) {
+        let order = if self.state.is_multinomial() { 1 } else { feature.order };
+        let id = FeatureId::of(feature.body, feature.medium);
+        let head = Head::new(order, u32::from(feature.medium.number()));
+        let new = self.add(id, head, times, warnings);
+        if new && let TokenList::Texts(list) = &mut self.state.tokens {
+            append_text(list, feature.body, feature.medium);
+        }
+        (order, if new { Counted::New(id) } else { Counted::Other })
+    }
+
+    /// Adds occurrences of `id` to its slot, if there is one; returns whether it is new.
+    #[inline]
+    fn add(&mut self, id: FeatureId, head: Head, times: u32, warnings: WarningSink<'_>) -> bool {
+        let (place, new) = self.place(id, head, FeatureId(0), warnings);
+        if let Some(at) = place {
+            self.add_occurrences(at, times, warnings);
+        }
+        new
     }
 
     /// Counts a single word whose text is not known so many times, by its id; its text has so many
@@ -263,12 +276,10 @@ impl Counter {
             return;
         }
         let head = Head::new(1, u32::from(medium.number()));
-        let (place, new) = self.place(id, head, FeatureId(0), warnings);
-        if new && let TokenList::Pairs(list) = &mut self.state.tokens {
+        if self.add(id, head, times, warnings)
+            && let TokenList::Pairs(list) = &mut self.state.tokens
+        {
             list.push((id, pairs));
-        }
-        if let Some(at) = place {
-            self.add_occurrences(at, times, warnings);
         }
     }
 

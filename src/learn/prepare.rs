@@ -49,7 +49,8 @@ impl<'a> Preparation<'a> {
         match &state.tokens {
             TokenList::Texts(list) => self.prepare_texts(list, state, weights, order),
             TokenList::Terms(list) => self.prepare_terms(list, state, weights, slots),
-            TokenList::Pairs(list) => self.prepare_pairs(list, state, weights, order),
+            TokenList::Pairs(list) if order == 1 => self.prepare_pairs(list, state, weights),
+            TokenList::Pairs(_) => {}
         }
     }
 
@@ -59,13 +60,10 @@ impl<'a> Preparation<'a> {
         list: &[(FeatureId, u8)],
         state: &LearningState,
         weights: &mut Weights,
-        order: u8,
     ) {
         let each = self.digrams.steps(&[BOUNDARY; 2]);
         for &(id, pairs) in list {
-            if order == 1
-                && let Place::Found(at) = state.table.place(id)
-            {
+            if let Place::Found(at) = state.table.place(id) {
                 set(weights, at, (stored(u32::from(pairs) * each), 0));
             }
         }

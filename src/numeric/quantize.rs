@@ -38,23 +38,6 @@ impl QuantWeight {
         }
     }
 
-    /// Stores weights that are not negative, as [`Self::from_weight`] does each.
-    #[allow(clippy::cast_possible_truncation)] // 65536 wraps to 0
-    #[inline]
-    pub fn store_all<const N: usize>(weights: &[f32; N]) -> [u16; N] {
-        /// From here to its double, the last place of an f32 is 1.
-        const WHOLE: f32 = 8_388_608.0;
-        weights.map(|w| {
-            let steps = if w <= 2048.0 { w * STEPS_PER_NAT } else { 0.0 };
-            // A sum at that size is a whole number: the nearest, which may be one too many. Unlike a
-            // cast this can be done with several numbers at once.
-            let nearest = steps + WHOLE;
-            let excess = u32::from(nearest - WHOLE > steps);
-            let stored = nearest.to_bits().wrapping_sub(WHOLE.to_bits()).wrapping_sub(excess);
-            if w > 2048.0 { Self::MAX.0 } else { stored as u16 }
-        })
-    }
-
     /// The weight in nats; exact.
     pub fn weight(self) -> f32 {
         f32::from(self.0) / STEPS_PER_NAT
@@ -89,7 +72,6 @@ mod tests {
             (f32::NAN, 0),
         ] {
             assert_eq!(QuantWeight::try_from_weight(w).unwrap().0, stored, "{w}");
-            assert_eq!(QuantWeight::store_all(&[w; 3]), [stored; 3], "{w}");
         }
         assert!(QuantWeight::try_from_weight(-0.1).is_err());
         assert_eq!(QuantWeight(0).log_probability().to_bits(), (-0.0f32).to_bits());
@@ -100,9 +82,6 @@ mod tests {
         for stored in 0..=u16::MAX {
             let weight = QuantWeight(stored).weight();
             assert_eq!(QuantWeight::from_weight(weight).0, stored);
-            let near = [weight.next_down().max(0.0), weight, weight.next_up(), weight + 0.03];
-            let one_by_one = near.map(|w| QuantWeight::from_weight(w).0);
-            assert_eq!(QuantWeight::store_all(&near), one_by_one);
         }
     }
 }
