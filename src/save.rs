@@ -71,12 +71,10 @@ impl Draft for File {
 
 impl Storage for Disk {
     fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Vec<u8>>> {
-        let metadata = match fs::symlink_metadata(path) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
+        let Some(found) = entry(path)? else {
+            return Ok(None);
         };
-        if !metadata.is_file() {
+        if !found.is_file() {
             return Ok(Some(Vec::new()));
         }
         let mut bytes = Vec::new();
@@ -93,10 +91,11 @@ impl Storage for Disk {
             }
             Err(error) => return Err(error),
         };
-        // The lock tells other learners that this temporary is in use.
-        match file.try_lock() {
-            Ok(()) | Err(TryLockError::Error(_)) => {}
-            Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::AlreadyExists.into()),
+        // The lock tells other learners that this temporary is in use. Until it is taken another may
+        // take the file over, even save it under its final name.
+        let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+        if taken || !is_named(&file, path)? {
+            return Err(io::ErrorKind::AlreadyExists.into());
         }
         Ok(Box::new(file))
     }
@@ -164,9 +163,28 @@ impl Storage for Unforced {
     }
 }
 
-/// The file at `path`, emptied, if it is what a killed learner left.
+/// What is at `path`, itself if it is a link; `None` when there is nothing (any more).
+fn entry(path: &Path) -> io::Result<Option<fs::Metadata>> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether `path` is (still) a name of the open `file`.
+///
+/// # Errors
+/// Those of the operating system.
+pub(crate) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    let held = file.metadata()?;
+    Ok(entry(path)?.is_some_and(|named| held.ino() == named.ino() && held.dev() == named.dev()))
+}
+
+/// The file at `path`, emptied, if it is what a killed learner left. A file that goes away meanwhile
+/// was in use: its learner has ended.
 fn stale(path: &Path, ours: &[u8]) -> io::Result<Option<File>> {
-    if !fs::symlink_metadata(path)?.is_file() {
+    if !entry(path)?.is_some_and(|found| found.is_file()) {
         return Ok(None);
     }
     let Ok(mut file) = OpenOptions::new().read(true).write(true).open(path) else {
@@ -177,9 +195,7 @@ fn stale(path: &Path, ours: &[u8]) -> io::Result<Option<File>> {
     }
     let mut beginning = Vec::new();
     (&mut file).take(ours.len() as u64).read_to_end(&mut beginning)?;
-    let (held, named) = (file.metadata()?, fs::symlink_metadata(path)?);
-    let same = held.ino() == named.ino() && held.dev() == named.dev();
-    if !same || !ours.starts_with(&beginning) {
+    if !is_named(&file, path)? || !ours.starts_with(&beginning) {
         return Ok(None);
     }
     file.set_len(0)?;
@@ -396,5 +412,44 @@ mod tests {
         first.write_all(b"# dbacl 1.first").unwrap();
         save(&Disk, &target, b"# dbacl 1.second").unwrap();
         assert_eq!(names(folder.path()), ["cat", "cat.tmp.0"]);
+    }
+
+    #[test]
+    fn a_temporary_that_goes_away_while_it_is_looked_at_was_in_use() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(stale(&folder.path().join("cat.tmp.0"), OURS).unwrap().is_none());
+    }
+
+    #[test]
+    fn an_open_file_is_told_from_another_of_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let (first, second) = (folder.path().join("cat.tmp.0"), folder.path().join("cat"));
+        let file = File::create(&first).unwrap();
+        assert!(is_named(&file, &first).unwrap());
+        fs::rename(&first, &second).unwrap();
+        assert!(!is_named(&file, &first).unwrap());
+        File::create(&first).unwrap();
+        assert!(!is_named(&file, &first).unwrap());
+    }
+
+    #[test]
+    fn savers_at_the_same_time_all_end_well_and_leave_one_whole_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("cat");
+        let texts: Vec<Vec<u8>> =
+            (b'a'..b'g').map(|letter| [OURS, [letter; 40].as_slice()].concat()).collect();
+        std::thread::scope(|scope| {
+            for text in &texts {
+                let target = &target;
+                scope.spawn(move || {
+                    for _ in 0..300 {
+                        save(&Unforced, target, text).unwrap();
+                        assert_eq!(fs::read(target).unwrap().len(), text.len());
+                    }
+                });
+            }
+        });
+        assert!(texts.contains(&fs::read(&target).unwrap()));
+        assert_eq!(names(folder.path()), ["cat"]);
     }
 }

@@ -6,9 +6,10 @@
 
 use super::MESSAGES;
 use super::signals::Signals;
+use crate::save::is_named;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
@@ -35,7 +36,9 @@ impl Lock {
         while !signals.stopped() {
             let file = open(&path).ok()?;
             match file.try_lock() {
-                Ok(()) if is_at(&file, &path) => return Some(Self { path, _file: file }),
+                Ok(()) if is_named(&file, &path).unwrap_or(false) => {
+                    return Some(Self { path, _file: file });
+                }
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
                     if !said && io::stderr().is_terminal() {
@@ -68,12 +71,4 @@ fn open(path: &Path) -> io::Result<File> {
         _ => {}
     }
     OpenOptions::new().write(true).create(true).truncate(false).mode(0o640).open(path)
-}
-
-/// Whether `file` still has the name `path`: the learner before us may just have removed it.
-fn is_at(file: &File, path: &Path) -> bool {
-    match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(held), Ok(named)) => held.ino() == named.ino() && held.dev() == named.dev(),
-        _ => false,
-    }
 }
