@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Counts → weights: the maximum-entropy fit, one order after the other (spec model 7).
 //!
-//! The features of an order are gathered in hash order. All weights lie on a grid of 1/32, so sums of
+//! The features of an order move in groups ([`Groups`]). All weights lie on a grid of 1/32, so sums of
 //! weights and maxima are integers and exact in any order; only the sum of exponentials runs as
-//! specified, and its terms come from tables.
+//! specified, over all features, with one term a group.
 
-use super::features::{Features, Scale};
+use super::groups::{Groups, Scale};
 use super::orders::Orders;
 use super::prepare::{Preparation, words};
-use super::round::{limited, round};
+use super::round::{Change, limited, round};
 use super::state::LearningState;
 use super::table::Place;
 use super::weights::{SlotWeights, Weights};
@@ -86,7 +86,7 @@ pub fn fit(
         cut: cut_off(state.min_count, state.max_count),
     };
     let room = (1..=highest).map(|order| orders.slots(order).len()).max().unwrap_or(0);
-    let mut features = Features::with_room(room, scale_of(1));
+    let mut groups = Groups::with_room(room, scale_of(1));
     let mut exponentials = Exponentials::default();
     let mut fitted = Fitted { log_partition: 0.0, divergence: 0.0 };
     let mut previous = 0.0;
@@ -115,15 +115,22 @@ pub fn fit(
             if state.options.has(ModelOption::ReferenceOnly) {
                 break;
             }
-            features.start(scale_of(order));
-            features.gather(state, &weights, slots);
-            let mut sums = OrderFit::new(&mut features, total, log_below, &mut exponentials);
+            groups.start(scale_of(order));
+            for &at in slots {
+                groups.push(state.table.count(at as usize), weights.slots()[at as usize]);
+            }
+            let suffixes = || slots.iter().map(|&at| weights.slots()[at as usize].suffix);
+            let is_heard = progress.is_heard();
+            let is_enough = |change: Change| {
+                !is_heard && (change.least > tolerances.lambda || change.most <= tolerances.lambda)
+            };
+            let mut sums = OrderFit::new(&mut groups, total, log_below, &mut exponentials);
             let mut z = sums.log_partition(forward)?;
             let mut divergence = sums.divergence(z);
             forward = !forward;
             for _ in 0..50 {
                 let (old_z, old_divergence) = (z, divergence);
-                let delta = sums.update(z, forward)?;
+                let delta = sums.update(z, forward, suffixes, is_enough)?;
                 z = sums.log_partition(forward)?;
                 divergence = sums.divergence(z);
                 forward = !forward;
@@ -142,7 +149,7 @@ pub fn fit(
                 }
             }
             weight_of_lower += sums.weight;
-            weights.store(slots, &features.lambdas);
+            weights.store(slots, groups.lambdas());
             if order < highest {
                 reach.note(&weights, slots);
             }
@@ -229,7 +236,7 @@ fn kappa(state: &LearningState, weights: &Weights, order: u8) -> f64 {
 
 /// The fit of one order.
 struct OrderFit<'a> {
-    features: &'a mut Features,
+    groups: &'a mut Groups,
     /// Log mass of everything below the order, nats.
     log_below: f64,
     /// Occurrences of the order.
@@ -239,17 +246,22 @@ struct OrderFit<'a> {
     /// Sum of weight times count, steps; as of the last log-partition.
     weight: u64,
     exponentials: &'a mut Exponentials,
+    /// What a member of each group adds to the sum of exponentials.
+    terms: Vec<f64>,
+    /// The weights of the groups after the round that is under way.
+    moved: Vec<u16>,
 }
 
 impl<'a> OrderFit<'a> {
     fn new(
-        features: &'a mut Features,
+        groups: &'a mut Groups,
         total: f64,
         log_below: f64,
         exponentials: &'a mut Exponentials,
     ) -> Self {
-        let max = features.max();
-        Self { features, log_below, total, max, weight: 0, exponentials }
+        let max = groups.max();
+        let (terms, moved) = (Vec::new(), Vec::new());
+        Self { groups, log_below, total, max, weight: 0, exponentials, terms, moved }
     }
 
     /// log Z divided by the order, nats: the sum runs in hash order or against it.
@@ -257,22 +269,19 @@ impl<'a> OrderFit<'a> {
         let max = f64::from(self.max) / 32.0;
         let m = if max > self.log_below { max } else { self.log_below };
         self.exponentials.set_shift(m);
+        let order = i32::from(self.groups.order());
+        self.terms.clear();
+        self.terms.extend(self.groups.list().iter().map(|group| {
+            self.exponentials.difference(group.exponent, order * i32::from(group.lambda))
+        }));
         let mut sum = exp(self.log_below - m);
-        let order = i32::from(self.features.order);
-        let Features { exponents, lambdas, counts, .. } = &*self.features;
-        let mut weight = 0;
-        // While one addition waits for the other there is time for the weighted sum.
-        let items = exponents.iter().zip(lambdas).zip(counts);
-        let items = items.map(|((&exponent, &lambda), &count)| {
-            weight += u64::from(lambda) * u64::from(count);
-            (exponent, order * i32::from(lambda))
-        });
+        let mut add = |&group: &u32| sum += self.terms[group as usize];
         if forward {
-            self.exponentials.add_differences(&mut sum, items);
+            self.groups.members().iter().for_each(&mut add);
         } else {
-            self.exponentials.add_differences(&mut sum, items.rev());
+            self.groups.members().iter().rev().for_each(&mut add);
         }
-        self.weight = weight;
+        self.weight = self.groups.weight();
         let z = (m + log(sum)) / f64::from(order);
         if z.is_nan() {
             return Err(Error::Numeric("sorry, partition function went kaboom.".into()));
@@ -286,35 +295,44 @@ impl<'a> OrderFit<'a> {
     }
 
     /// One round: every weight moves towards what its count asks for under log-partition `z`.
-    /// Returns the largest change, nats.
-    fn update(&mut self, z: f64, forward: bool) -> Result<f64> {
-        if !(z.is_finite() && self.features.is_finite) {
+    /// Returns the largest change, nats, as well as `is_enough` demands; `suffixes` has the suffix sums
+    /// of all features in hash order.
+    fn update<I: Iterator<Item = u16>>(
+        &mut self,
+        z: f64,
+        forward: bool,
+        suffixes: impl Fn() -> I,
+        is_enough: impl Fn(Change) -> bool,
+    ) -> Result<f64> {
+        if !(z.is_finite() && self.groups.is_finite) {
+            self.groups.part_all(suffixes());
             return self.update_carefully(z, forward);
         }
-        let moved = round(self.features, z);
-        self.max = moved.max;
-        Ok(moved.delta)
+        let change = round(self.groups, &mut self.moved, z, suffixes, is_enough);
+        self.max = self.groups.max();
+        Ok(change.most)
     }
 
-    /// The same when numbers are not finite: a weight that is not a number stays, and the
-    /// log-partition is worked out anew.
+    /// The same when numbers are not finite, feature by feature: a weight that is not a number stays,
+    /// and the log-partition is worked out anew.
     #[cold]
     fn update_carefully(&mut self, mut z: f64, forward: bool) -> Result<f64> {
         let mut delta = 0.0f64;
-        for k in 0..self.features.lambdas.len() {
-            let old = f64::from(self.features.lambdas[k]) / 32.0;
-            let new = self.features.wanted(k, z);
+        for k in 0..self.groups.list().len() {
+            let group = self.groups.list()[k];
+            let old = f64::from(group.lambda) / 32.0;
+            let new = if self.groups.is_cut(&group) { 0.0 } else { group.wanted(z) };
             if new.is_nan() {
-                self.max = self.features.max();
+                self.max = self.groups.max();
                 z = self.log_partition(forward)?;
                 continue;
             }
             let new = limited(new, old);
             let change = (new - old).abs();
             delta = if change > delta { change } else { delta };
-            self.features.lambdas[k] = QuantWeight::from_weight(narrow(new)).0;
+            self.groups.list_mut()[k].lambda = QuantWeight::from_weight(narrow(new)).0;
         }
-        self.max = self.features.max();
+        self.max = self.groups.max();
         Ok(delta)
     }
 }

@@ -9,8 +9,8 @@
 
 pub mod count;
 mod documents;
-mod features;
 pub mod fit;
+mod groups;
 pub mod join;
 pub mod moments;
 pub mod online;

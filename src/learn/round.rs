@@ -1,126 +1,101 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! One round of the fit over the weights of an order.
 //!
-//! A weight moves to `base + z - s`, is rounded to f32 and cut to a multiple of 1/32. Where that lies
-//! well between two multiples, fixed point finds the same one, several weights at once; where it does
-//! not, where the change may be the largest so far, and where a weight is large, the formula decides.
+//! A weight moves to `base + z - s`, is rounded to f32 and cut to a multiple of 1/32.
 
-use super::features::Features;
+use super::groups::{Group, Groups};
 use crate::numeric::elementary::narrow;
 use crate::numeric::quantize::QuantWeight;
 
-/// Weights that are worked on at once.
-const LANES: usize = 8;
+/// Nats by which members of a group can ask for less or more than its first member. Five roundings of
+/// numbers up to 2^13 make less than a hundredth of that.
+const DOUBT: f64 = 1e-9;
 
-/// Fractional bits of a step of 1/32 nat in fixed point.
-const FRACTION: u32 = 14;
-
-/// Pulls in fixed point stay within this many units on either side of 0.
-const REACH: i32 = 1 << 30;
-
-/// Units by which fixed point can be wrong, below [`HIGH`]: one each for the pull and for z, which are
-/// cut off, and four for the rounding to f32.
-const DOUBT: i32 = 8;
-
-/// 256 nats: from here on the formula decides.
-const HIGH: i32 = (256 * 32) << FRACTION;
-
-/// A change a little below the 100 nats that a weight may move at once.
-const LARGE: i32 = (99 * 32) << FRACTION;
-
-/// A pull `base - s`, nats, in fixed point. Those out of reach end up below 0, or above [`HIGH`].
-#[inline]
-pub fn in_fixed_point(pull: f64) -> i32 {
-    in_units(pull).clamp(-REACH, REACH - 1)
-}
-
-/// Nats as units of fixed point, cut off.
-#[allow(clippy::cast_possible_truncation)] // saturates
-#[inline]
-fn in_units(nats: f64) -> i32 {
-    (nats * f64::from(32 << FRACTION)) as i32
-}
-
-/// What a round has found.
+/// The largest change of a weight in a round, nats, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moved {
-    /// The largest change of a weight, nats.
-    pub delta: f64,
-    /// The largest `R l + R s + d`, steps.
-    pub max: i32,
+pub struct Change {
+    /// It is not less than this,
+    pub least: f64,
+    /// and not more than this.
+    pub most: f64,
+}
+
+impl Change {
+    /// Whether it is known exactly.
+    pub const fn is_exact(self) -> bool {
+        self.least.to_bits() == self.most.to_bits()
+    }
+
+    /// Takes account of a weight that moves from `old` to something between `low` and `high`.
+    #[inline]
+    fn note(&mut self, old: f64, low: f64, high: f64) {
+        let (low, high) = ((low - old).abs(), (high - old).abs());
+        self.least = self.least.max(low.min(high));
+        self.most = self.most.max(low).max(high);
+    }
 }
 
 /// Moves all weights towards what their counts ask for under the log-partition `z`, nats. All bases and
-/// `z` must be finite.
-pub fn round(features: &mut Features, z: f64) -> Moved {
-    let order = i32::from(features.order);
-    let units = in_units(z);
-    let is_plain = (-REACH / 2..REACH / 2).contains(&units);
-    let units = if is_plain { units } else { 0 };
-    let (mut delta, mut bar) = (0.0f64, 0);
-    let mut maxima = [i32::MIN; LANES];
-    let length = features.lambdas.len();
-    let whole = length / LANES * LANES;
-    for at in (0..whole).step_by(LANES) {
-        let lambdas = features.lambdas[at..].first_chunk_mut::<LANES>().expect("a whole block");
-        let pulls = features.pulls[at..].first_chunk().expect("a whole block");
-        let (moved, is_doubtful) = in_fixed_steps(lambdas, pulls, units, bar);
-        if is_doubtful || !is_plain {
-            delta = delta.max(block_by_formula(features, at, z));
-            bar = in_units(delta).min(LARGE) - DOUBT;
-        } else {
-            *lambdas = moved;
+/// `z` must be finite. `suffixes` has the suffix sums of all features in hash order; it is used where
+/// the members of a group may part, or where `is_enough` does not take what is known of the largest
+/// change, which is returned.
+pub fn round<I: Iterator<Item = u16>>(
+    groups: &mut Groups,
+    moved: &mut Vec<u16>,
+    z: f64,
+    suffixes: impl Fn() -> I,
+    is_enough: impl Fn(Change) -> bool,
+) -> Change {
+    loop {
+        let (mut parting, change) = survey(groups, moved, z);
+        if !change.is_exact() && !is_enough(change) {
+            let numbered = (0u32..).zip(groups.list()).filter(|(_, group)| group.is_mixed);
+            parting.extend(numbered.filter_map(|(number, group)| {
+                let mut its = Change { least: 0.0, most: 0.0 };
+                let (low, high) = reach(groups, group, z);
+                its.note(f64::from(group.lambda) / 32.0, low, high);
+                (its.most >= change.least).then_some(number)
+            }));
         }
-        let lambdas = features.lambdas[at..].first_chunk::<LANES>().expect("a whole block");
-        let exponents = features.exponents[at..].first_chunk::<LANES>().expect("a whole block");
-        for k in 0..LANES {
-            maxima[k] = maxima[k].max(exponents[k] + order * i32::from(lambdas[k]));
+        if parting.is_empty() {
+            for (group, &lambda) in groups.list_mut().iter_mut().zip(&*moved) {
+                group.lambda = lambda;
+            }
+            return change;
         }
+        groups.part(&parting, suffixes());
     }
-    let mut max = maxima.into_iter().fold(i32::MIN, i32::max);
-    for k in whole..length {
-        delta = delta.max(by_formula(features, k, z));
-        max = max.max(features.exponents[k] + order * i32::from(features.lambdas[k]));
-    }
-    Moved { delta, max }
 }
 
-/// The weights after a move, and whether one of them is in doubt, or changes by more than `bar`.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // below 256 nats unless in doubt
-#[allow(clippy::needless_bitwise_bool)] // compared at once
+/// Works out the weights after the round, without setting them: which groups are in doubt, and the
+/// largest change of the others.
+fn survey(groups: &Groups, moved: &mut Vec<u16>, z: f64) -> (Vec<u32>, Change) {
+    let mut doubtful = Vec::new();
+    let mut change = Change { least: 0.0, most: 0.0 };
+    moved.clear();
+    for (group, number) in groups.list().iter().zip(0..) {
+        let (low, high) = reach(groups, group, z);
+        let lambda = QuantWeight::from_weight(narrow(low)).0;
+        if group.is_mixed && lambda != QuantWeight::from_weight(narrow(high)).0 {
+            doubtful.push(number);
+        }
+        change.note(f64::from(group.lambda) / 32.0, low, high);
+        moved.push(lambda);
+    }
+    (doubtful, change)
+}
+
+/// Between which nats the members of `group` have their weights after the round.
 #[inline]
-fn in_fixed_steps(
-    lambdas: &[u16; LANES],
-    pulls: &[i32; LANES],
-    z: i32,
-    bar: i32,
-) -> ([u16; LANES], bool) {
-    const BELOW_STEP: i32 = (1 << FRACTION) - 1;
-    let (mut moved, mut doubts) = ([0u16; LANES], [false; LANES]);
-    for k in 0..LANES {
-        let wanted = pulls[k] + z;
-        let new = wanted.max(0);
-        let change = (new - (i32::from(lambdas[k]) << FRACTION)).abs();
-        let is_near_step = (wanted + DOUBT) & BELOW_STEP < 2 * DOUBT;
-        doubts[k] = is_near_step | (wanted >= HIGH) | (change >= bar);
-        moved[k] = (new >> FRACTION) as u16;
+fn reach(groups: &Groups, group: &Group, z: f64) -> (f64, f64) {
+    let old = f64::from(group.lambda) / 32.0;
+    if groups.is_cut(group) {
+        let new = limited(0.0, old);
+        return (new, new);
     }
-    (moved, doubts.iter().fold(false, |any, doubt| any | doubt))
-}
-
-/// Moves the weights of a block as specified; returns the largest change, nats.
-#[cold]
-fn block_by_formula(features: &mut Features, at: usize, z: f64) -> f64 {
-    (at..at + LANES).fold(0.0, |delta, k| by_formula(features, k, z).max(delta))
-}
-
-/// Moves the weight at `k` as specified; returns its change, nats.
-#[inline]
-fn by_formula(features: &mut Features, k: usize, z: f64) -> f64 {
-    let old = f64::from(features.lambdas[k]) / 32.0;
-    let new = limited(features.wanted(k, z), old);
-    features.lambdas[k] = QuantWeight::from_weight(narrow(new)).0;
-    (new - old).abs()
+    let wanted = group.wanted(z);
+    let doubt = if group.is_mixed { DOUBT } else { 0.0 };
+    (limited(wanted - doubt, old), limited(wanted + doubt, old))
 }
 
 /// A new weight, at most 100 nats from the old one and not negative.
@@ -135,48 +110,92 @@ pub fn limited(new: f64, old: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::features::Scale;
+    use crate::learn::groups::Scale;
     use crate::learn::weights::SlotWeights;
+    use crate::numeric::elementary::log;
     use proptest::prelude::*;
 
-    /// Pulls next to multiples of 1/32 and of their rounding, and far from them.
+    /// What a feature asks for, as specified.
+    fn wanted((count, slot): (u32, SlotWeights), scale: Scale, z: f64) -> f64 {
+        if count <= scale.cut {
+            return 0.0;
+        }
+        let log_reference = f64::from(QuantWeight(slot.reference).log_probability());
+        (log(f64::from(count)) - log(f64::from(scale.total)) - log_reference)
+            / f64::from(scale.order)
+            + z
+            - f64::from(slot.suffix) / 32.0
+    }
+
+    /// Features of few exponents, but of different suffix sums: count, exponent, suffix sum, weight.
+    fn features(order: u8) -> impl Strategy<Value = Vec<(u32, SlotWeights)>> {
+        let feature = (1..4u32, 0..20i32, 0..3000u16, 0..2u16).prop_map(
+            move |(count, exponent, suffix, lambda)| {
+                let reference = i32::from(order) * i32::from(suffix) + exponent;
+                let reference = u16::try_from(reference).expect("small");
+                (count, SlotWeights { lambda: lambda * 9000, suffix, reference })
+            },
+        );
+        proptest::collection::vec(feature, 1..60)
+    }
+
+    /// Where weights change, or nearly so, or far from there.
     fn pulls() -> impl Strategy<Value = f64> {
         let steps = (-70_000..70_000i32).prop_map(|steps| f64::from(steps) / 32.0);
-        let near = (-9..9i32).prop_map(|units| f64::from(units) / f64::from(32 << 14));
-        let nearer = (-3..3i32).prop_map(|units| f64::from(units) * 1e-9);
+        let last_places = (-40..40i32).prop_map(|places| f64::from(places) * 2.0f64.powi(-45));
+        let roundings = (-9..9i32).prop_map(|places| f64::from(places) * 2.0f64.powi(-19));
         prop_oneof![
-            (steps, near, nearer).prop_map(|(a, b, c)| a + b + c),
+            (steps.clone(), last_places).prop_map(|(step, off)| step + off),
+            (steps, roundings).prop_map(|(step, off)| step + off),
             -300.0..300.0f64,
-            (0..8000i32, -1e-5..1e-5f64).prop_map(|(steps, off)| f64::from(steps) / 32.0 + off),
         ]
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
         #[test]
-        fn fixed_point_moves_weights_as_the_formula_does(
-            items in proptest::collection::vec((1..9u32, 0..2000u16, 0..3000u16, any::<u16>()), 1..50),
-            steps in proptest::collection::vec(pulls(), 1..4),
-            (order, cut, total) in (1..=7u8, 0..3u32, 1..100_000u32),
-            small: bool,
+        fn groups_move_as_each_of_their_features_does(
+            (order, features) in (1..=7u8).prop_flat_map(|order| (Just(order), features(order))),
+            pulls in proptest::collection::vec(pulls(), 1..4),
+            (cut, total) in (0..3u32, 1..100_000u32),
+            every_digit: bool,
         ) {
-            let mut features = Features::new(Scale { order, total, cut });
-            for (count, reference, suffix, lambda) in items {
-                let lambda = if small { lambda % 9000 } else { lambda };
-                features.push(count, SlotWeights { lambda, suffix, reference });
+            let scale = Scale { order, total, cut };
+            let mut groups = Groups::with_room(features.len(), scale);
+            for &(count, slot) in &features {
+                groups.push(count, slot);
             }
-            for pull in steps {
-                // z so that the first weight ends up where asked for.
-                let z = pull - features.wanted(0, 0.0);
-                let mut expected = features.clone();
-                let (mut delta, mut max) = (0.0f64, i32::MIN);
-                for k in 0..expected.lambdas.len() {
-                    delta = delta.max(by_formula(&mut expected, k, z));
-                    let lambda = i32::from(expected.lambdas[k]);
-                    max = max.max(expected.exponents[k] + i32::from(order) * lambda);
+            let mut expected = features;
+            let suffixes: Vec<u16> = expected.iter().map(|(_, slot)| slot.suffix).collect();
+            let (mut moved, order) = (Vec::new(), i32::from(order));
+            for pull in pulls {
+                // z so that the first feature's weight ends up where asked for.
+                let z = pull - wanted(expected[0], scale, 0.0);
+                let mut delta = 0.0f64;
+                for feature in &mut expected {
+                    let old = f64::from(feature.1.lambda) / 32.0;
+                    let new = limited(wanted(*feature, scale, z), old);
+                    delta = delta.max((new - old).abs());
+                    feature.1.lambda = QuantWeight::from_weight(narrow(new)).0;
                 }
-                let moved = round(&mut features, z);
-                prop_assert_eq!(&features.lambdas, &expected.lambdas);
-                prop_assert_eq!((moved.delta.to_bits(), moved.max), (delta.to_bits(), max));
+                let all = || suffixes.iter().copied();
+                let change = round(&mut groups, &mut moved, z, all, |_| !every_digit);
+                let lambdas: Vec<u16> = expected.iter().map(|(_, slot)| slot.lambda).collect();
+                prop_assert_eq!(groups.lambdas().collect::<Vec<u16>>(), lambdas);
+                prop_assert!(change.least <= delta && delta <= change.most);
+                if every_digit {
+                    prop_assert_eq!(change.most.to_bits(), delta.to_bits());
+                }
+                let reach = |(_, slot): &(u32, SlotWeights)| {
+                    order * (i32::from(slot.lambda) + i32::from(slot.suffix))
+                        - i32::from(slot.reference)
+                };
+                prop_assert_eq!(Some(groups.max()), expected.iter().map(reach).max());
+                let weight = |(count, slot): &(u32, SlotWeights)| {
+                    u64::from(slot.lambda) * u64::from(*count)
+                };
+                prop_assert_eq!(groups.weight(), expected.iter().map(weight).sum::<u64>());
             }
         }
     }

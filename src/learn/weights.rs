@@ -73,8 +73,8 @@ impl Weights {
     }
 
     /// Sets the weights at `slots`, in steps of 1/32 nat.
-    pub fn store(&mut self, slots: &[u32], lambdas: &[u16]) {
-        for (&at, &lambda) in slots.iter().zip(lambdas) {
+    pub fn store(&mut self, slots: &[u32], lambdas: impl Iterator<Item = u16>) {
+        for (&at, lambda) in slots.iter().zip(lambdas) {
             self.0[at as usize].lambda = lambda;
         }
     }

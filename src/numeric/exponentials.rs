@@ -49,6 +49,14 @@ impl Exponentials {
         }
     }
 
+    /// `exp(rise/32 + t) - exp(t)` with `t = k/32 - m`.
+    #[inline]
+    pub fn difference(&mut self, k: i32, rise: i32) -> f64 {
+        let mut difference = 0.0;
+        self.add_differences(&mut difference, std::iter::once((k, rise)));
+        difference
+    }
+
     /// Adds `exp(rise/32 + t) - exp(t)` with `t = k/32 - m` for each `(k, rise)` to `sum`, in order.
     /// Where `rise` is 0 that is exactly 0.
     #[inline]
