@@ -162,6 +162,16 @@ impl Counter {
         true
     }
 
+    /// Saves memory where nobody will ask in which order features appeared first: for counts that are
+    /// saved, printed with the model, or told of on the way, it has to be known. To be called behind
+    /// [`Self::expect_words`].
+    pub fn forget_appearances(&mut self) {
+        if let TokenList::Terms(list) = &mut self.state.tokens {
+            list.is_unordered = true;
+            list.ids = Vec::new();
+        }
+    }
+
     /// Whether all features are single words, none of them counted in a document that is still open.
     fn has_whole_words(&self) -> bool {
         let table = &self.state.table;

@@ -180,7 +180,7 @@ impl Counter {
         }
         let (place, new) = self.place(id, Head::new(1, term.0), FeatureId(0), warnings);
         if new {
-            list.ids.push(id);
+            list.append(id);
         }
         if let Some(at) = place.filter(|&at| self.state.table.id(at) == id) {
             word.holder = Holder(self.state.table.head(at).payload());

@@ -75,7 +75,7 @@ impl Counter {
             let head = Head::new(cell.head.order(), first.0);
             let (place, is_new) = self.place(id, head, cell.suffix, warnings);
             if is_new {
-                ours.ids.push(id);
+                ours.append(id);
             }
             if let Some(at) = place {
                 self.add_occurrences(at, cell.count, warnings);

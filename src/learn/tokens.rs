@@ -31,8 +31,10 @@ pub enum TokenList {
 pub struct TermList {
     /// All words.
     pub lexicon: Lexicon,
-    /// Ids of the features, in order of first appearance.
+    /// Ids of the features, in order of first appearance; empty if `is_unordered`.
     pub ids: Vec<FeatureId>,
+    /// Whether nobody will ask in which order the features appeared first.
+    pub is_unordered: bool,
     /// What is counted of each term.
     pub uses: Vec<TermUse>,
     /// Where the words of features without a linked suffix begin in `spelled`, by id.
@@ -121,6 +123,14 @@ impl TermList {
         self.spelled.extend_from_slice(terms);
     }
 
+    /// Takes note of a feature that appears for the first time.
+    #[inline]
+    pub fn append(&mut self, id: FeatureId) {
+        if !self.is_unordered {
+            self.ids.push(id);
+        }
+    }
+
     /// The number of a word, new if it has not been seen before.
     #[inline]
     pub fn intern(&mut self, word: Word<'_>, medium: Medium) -> TermId {
@@ -172,7 +182,7 @@ impl TermList {
             }
             table.set_head(at, head);
             table.set_suffix(at, suffix);
-            list.ids.push(id);
+            list.append(id);
         }
         Some(list)
     }
@@ -194,19 +204,25 @@ impl TokenList {
         std::mem::replace(self, Self::Texts(Vec::new()))
     }
 
-    /// Calls `each` for the features in order: body and medium.
+    /// Calls `each` for the features - body and medium - in order of first appearance, or in that of
+    /// their slots if the other is not known.
     pub fn for_each(&self, table: &Table, mut each: impl FnMut(&[u8], Medium)) {
         match self {
             Self::Texts(list) => tokens_in(list).for_each(|(body, medium)| each(body, medium)),
             Self::Pairs(_) => {}
             Self::Terms(list) => {
                 let (mut terms, mut body) = (Vec::new(), Vec::new());
-                for &id in &list.ids {
-                    let Place::Found(at) = table.place(id) else { continue };
+                let mut one = |at: usize| {
                     list.spell(table, at, &mut terms);
                     list.text(&terms, &mut body);
                     let medium = terms.first().map_or(Medium::TEXT, |&t| list.lexicon.medium(t));
                     each(&body, medium);
+                };
+                if list.is_unordered {
+                    let used = table.ids().enumerate().filter(|(_, id)| id.0 != 0);
+                    used.for_each(|(at, _)| one(at));
+                } else {
+                    list.ids.iter().filter_map(|&id| table.place(id).found()).for_each(one);
                 }
             }
         }

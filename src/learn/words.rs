@@ -348,7 +348,7 @@ impl Counter {
         let id = list.uses[term.index()].id;
         let (place, new) = self.place(id, Head::new(1, term.0), FeatureId(0), warnings);
         if new {
-            list.ids.push(id);
+            list.append(id);
         }
         if let Some(at) = place {
             self.add_occurrences(at, times, warnings);
@@ -414,7 +414,7 @@ impl Counter {
         let head = Head::new(order as u8, first.0);
         let (place, new) = self.place_from(*at as usize, id, head, suffix, warnings);
         if new {
-            list.ids.push(id);
+            list.append(id);
         }
         if let Some(place) = place {
             *at = slot_number(place);

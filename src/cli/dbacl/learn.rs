@@ -107,6 +107,9 @@ pub fn run(
         && patterns.is_empty()
         && !config.debug
         && counter.expect_words(config.order);
+    if config.online.is_none() && !config.dump && !verbose {
+        counter.forget_appearances();
+    }
     let mut learner = Learner {
         counter,
         by_words,
