@@ -6,7 +6,7 @@
 //! specified, over all features, with one term a group.
 
 use super::groups::{Groups, Scale};
-use super::orders::Orders;
+use super::orders::{Orders, Slots};
 use super::prepare::{Preparation, words};
 use super::round::{Change, limited, round};
 use super::state::LearningState;
@@ -79,13 +79,13 @@ pub fn fit(
     let highest = if multinomial { 1 } else { state.max_order };
     let several = tolerances.several_passes && !multinomial && state.max_order != 1;
     let preparation = Preparation::new(state, digrams);
-    let orders = Orders::of(&state.table);
+    let orders = Orders::of(&state.table, state.max_order);
     let scale_of = |order| Scale {
         order,
         total: state.total_of[usize::from(order)],
         cut: cut_off(state.min_count, state.max_count),
     };
-    let room = (1..=highest).map(|order| orders.slots(order).len()).max().unwrap_or(0);
+    let room = (1..=highest).map(|order| orders.length(order)).max().unwrap_or(0);
     let mut groups = Groups::with_room(room, scale_of(1));
     let mut exponentials = Exponentials::default();
     let mut fitted = Fitted { log_partition: 0.0, divergence: 0.0 };
@@ -99,7 +99,7 @@ pub fn fit(
         reach.note(&weights, orders.slots(0));
         for order in 1..=highest {
             let slots = orders.slots(order);
-            preparation.prepare(state, &mut weights, order, slots);
+            preparation.prepare(state, &mut weights, order, slots.clone());
             let log_below = lower_orders(&weights, &orders, order, &reach, &mut exponentials);
             let occurrences = state.total_of[usize::from(order)];
             let total = f64::from(occurrences);
@@ -116,10 +116,10 @@ pub fn fit(
                 break;
             }
             groups.start(scale_of(order));
-            for &at in slots {
-                groups.push(state.table.count(at as usize), weights.slots()[at as usize]);
+            for at in slots.clone() {
+                groups.push(state.table.count(at), weights.slots()[at]);
             }
-            let suffixes = || slots.iter().map(|&at| weights.slots()[at as usize].suffix);
+            let suffixes = || slots.clone().map(|at| weights.slots()[at].suffix);
             let is_heard = progress.is_heard();
             let is_enough = |change: Change| {
                 !is_heard && (change.least > tolerances.lambda || change.most <= tolerances.lambda)
@@ -149,7 +149,7 @@ pub fn fit(
                 }
             }
             weight_of_lower += sums.weight;
-            weights.store(slots, groups.lambdas());
+            weights.store(slots.clone(), groups.lambdas());
             if order < highest {
                 reach.note(&weights, slots);
             }
@@ -176,9 +176,9 @@ struct Reach([i32; 8]);
 
 impl Reach {
     /// Takes the features in `slots` into account.
-    fn note(&mut self, weights: &Weights, slots: &[u32]) {
-        for &at in slots {
-            let SlotWeights { lambda, suffix, reference } = weights.slots()[at as usize];
+    fn note(&mut self, weights: &Weights, slots: Slots<'_>) {
+        for at in slots {
+            let SlotWeights { lambda, suffix, reference } = weights.slots()[at];
             if lambda == 0 {
                 continue;
             }
@@ -204,10 +204,9 @@ fn lower_orders(
     }
     let max = f64::from(reach.0[usize::from(order)]) / 32.0;
     exponentials.set_shift(max);
-    let lower = orders.by_slot().iter().zip(weights.slots());
-    let lower = lower.filter(|&(&of, slot)| of < order && slot.lambda > 0);
-    let lower =
-        lower.map(|(_, slot)| (slot.exponent(order), i32::from(order) * i32::from(slot.lambda)));
+    let lower = orders.slots_of(0..order).map(|at| weights.slots()[at]);
+    let lower = lower.filter(|slot| slot.lambda > 0);
+    let lower = lower.map(|slot| (slot.exponent(order), i32::from(order) * i32::from(slot.lambda)));
     let mut g = 1.0f64;
     exponentials.add_differences(&mut g, lower);
     max + log(g)

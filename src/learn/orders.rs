@@ -3,59 +3,126 @@
 
 use super::table::Table;
 use crate::memory::with_memory;
+use std::ops::Range;
 
-/// Marks empty slots among orders.
-const NO_ORDER: u8 = u8::MAX;
+/// Slots that one word of bits tells of.
+const BLOCK: usize = u64::BITS as usize;
 
-/// Orders of a table's slots, and each order's slots in hash order.
+/// Which slots hold features of which order: a bit for each slot and order.
 #[derive(Debug)]
 pub struct Orders {
-    by_slot: Vec<u8>,
-    /// Slots of order 0, then those of order 1, and so on.
-    slots: Vec<u32>,
-    /// Where each order's slots end.
-    ends: [usize; 8],
+    /// For each block of slots a word for each order from 0 to the highest.
+    bits: Vec<u64>,
+    /// Words of a block.
+    words: usize,
+    /// Features by order.
+    lengths: [usize; 8],
 }
 
 impl Orders {
-    /// The orders of the slots of `table`.
-    pub fn of(table: &Table) -> Self {
-        let mut by_slot = with_memory(table.size());
-        let mut ends = [0; 8];
-        for (id, at) in table.ids().zip(0..) {
-            let order = if id.0 == 0 { NO_ORDER } else { table.head(at).order() };
-            by_slot.push(order);
-            if let Some(end) = ends.get_mut(usize::from(order)) {
-                *end += 1;
+    /// The orders of the slots of `table`, up to `highest`.
+    pub fn of(table: &Table, highest: u8) -> Self {
+        let words = usize::from(highest) + 1;
+        let length = table.size().div_ceil(BLOCK) * words;
+        let mut bits = with_memory(length);
+        bits.resize(length, 0);
+        let mut lengths = [0; 8];
+        for (at, id) in table.ids().enumerate() {
+            if id.0 != 0 {
+                let order = usize::from(table.head(at).order());
+                if let Some(word) = bits[at / BLOCK * words..][..words].get_mut(order) {
+                    *word |= 1 << (at % BLOCK);
+                    lengths[order] += 1;
+                }
             }
         }
-        let mut begin = 0;
-        for end in &mut ends {
-            (begin, *end) = (begin + *end, begin);
-        }
-        let mut slots = with_memory(begin);
-        slots.resize(begin, 0);
-        for (&order, at) in by_slot.iter().zip(0u32..) {
-            if let Some(end) = ends.get_mut(usize::from(order)) {
-                slots[*end] = at;
-                *end += 1;
-            }
-        }
-        Self { by_slot, slots, ends }
+        Self { bits, words, lengths }
     }
 
-    /// The order at each slot; more than any order where a slot is empty.
-    pub fn by_slot(&self) -> &[u8] {
-        &self.by_slot
-    }
-
-    /// The slots of an order, ascending.
+    /// How many features of an order there are.
     ///
     /// # Panics
     /// If `order` is above 7.
-    pub fn slots(&self, order: u8) -> &[u32] {
-        let order = usize::from(order);
-        let begin = order.checked_sub(1).map_or(0, |lower| self.ends[lower]);
-        &self.slots[begin..self.ends[order]]
+    pub const fn length(&self, order: u8) -> usize {
+        self.lengths[order as usize]
+    }
+
+    /// The slots of an order, ascending.
+    pub fn slots(&self, order: u8) -> Slots<'_> {
+        self.slots_of(order..order + 1)
+    }
+
+    /// The slots of some orders, ascending.
+    ///
+    /// # Panics
+    /// If one of them is above the highest.
+    pub fn slots_of(&self, orders: Range<u8>) -> Slots<'_> {
+        let orders = usize::from(orders.start)..usize::from(orders.end);
+        assert!(orders.end <= self.words, "orders up to the highest");
+        Slots { blocks: self.bits.chunks_exact(self.words), orders, begin: 0, left: 0, next: 0 }
+    }
+}
+
+/// Slots in ascending order.
+#[derive(Debug, Clone)]
+pub struct Slots<'a> {
+    blocks: std::slice::ChunksExact<'a, u64>,
+    orders: Range<usize>,
+    /// First slot of the present block.
+    begin: usize,
+    /// Slots of the present block that are to come.
+    left: u64,
+    /// First slot of the block behind it.
+    next: usize,
+}
+
+impl Iterator for Slots<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while self.left == 0 {
+            let block = self.blocks.next()?;
+            self.left = block[self.orders.clone()].iter().fold(0, |all, word| all | word);
+            self.begin = self.next;
+            self.next += BLOCK;
+        }
+        let at = self.begin + self.left.trailing_zeros() as usize;
+        self.left &= self.left - 1;
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::table::{Cell, Head};
+    use crate::token::id::FeatureId;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn slots_are_found_by_order(
+            bits in 0..9u8,
+            features in proptest::collection::vec((any::<u16>(), 0..5u8), 0..100),
+            range in (0..5u8, 0..=5u8),
+        ) {
+            let mut table = Table::new(bits, false);
+            for (at, order) in features {
+                let at = usize::from(at) % table.size();
+                let head = Head::new(order, 0);
+                table.set(at, Cell { id: FeatureId(1), count: 1, head, suffix: FeatureId(0) });
+            }
+            let orders = Orders::of(&table, 3);
+            let end = range.1.min(4);
+            let range = range.0.min(end)..end;
+            let found: Vec<usize> = orders.slots_of(range.clone()).collect();
+            let is_one = |&at: &usize| table.id(at).0 != 0 && range.contains(&table.head(at).order());
+            let expected: Vec<usize> = (0..table.size()).filter(is_one).collect();
+            prop_assert_eq!(found, expected);
+            for order in 0..4 {
+                prop_assert_eq!(orders.slots(order).count(), orders.length(order));
+            }
+        }
     }
 }

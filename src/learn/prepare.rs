@@ -2,6 +2,7 @@
 //! What the fit needs of each feature of an order: its reference weight and the sum of its
 //! suffixes' weights (spec model 7.4).
 
+use super::orders::Slots;
 use super::state::LearningState;
 use super::table::{Head, Place};
 use super::tokens::{TermList, TokenList, tokens_in};
@@ -44,11 +45,17 @@ impl<'a> Preparation<'a> {
         Self { digrams, costs }
     }
 
-    /// Prepares the features of `order`, whose slots in hash order are `slots`.
-    pub fn prepare(&self, state: &LearningState, weights: &mut Weights, order: u8, slots: &[u32]) {
+    /// Prepares the features of `order`, which are in `slots`.
+    pub fn prepare(
+        &self,
+        state: &LearningState,
+        weights: &mut Weights,
+        order: u8,
+        slots: Slots<'_>,
+    ) {
         match &state.tokens {
-            TokenList::Texts(list) => self.prepare_texts(list, state, weights, order),
             TokenList::Terms(list) => self.prepare_terms(list, state, weights, slots),
+            TokenList::Texts(list) => self.prepare_texts(list, state, weights, order),
             TokenList::Pairs(list) if order == 1 => self.prepare_pairs(list, state, weights),
             TokenList::Pairs(_) => {}
         }
@@ -109,27 +116,29 @@ impl<'a> Preparation<'a> {
         list: &TermList,
         state: &LearningState,
         weights: &mut Weights,
-        slots: &[u32],
+        mut slots: Slots<'_>,
     ) {
         let table = &state.table;
         let (mut terms, mut body) = (Vec::new(), Vec::new());
         let multinomial = state.is_multinomial();
-        let mut candidates = [0; AHEAD];
-        let ask = |slots: &[u32]| {
-            for &at in slots {
-                table.prefetch(table.suffix(at as usize));
+        let mut take = |chunk: &mut Vec<usize>| {
+            chunk.clear();
+            chunk.extend(slots.by_ref().take(AHEAD));
+            for &at in chunk.iter() {
+                table.prefetch(table.suffix(at));
             }
         };
-        ask(&slots[..AHEAD.min(slots.len())]);
-        for (k, chunk) in slots.chunks(AHEAD).enumerate() {
+        let (mut chunk, mut next, mut candidates) = (Vec::new(), Vec::new(), [0; AHEAD]);
+        take(&mut next);
+        while !next.is_empty() {
             // First tags, then slots, then weights: look-ups of a kind wait for memory together.
-            ask(slots.get((k + 1) * AHEAD..).map_or(&[], |rest| &rest[..AHEAD.min(rest.len())]));
-            for (candidate, &at) in candidates.iter_mut().zip(chunk) {
-                *candidate = table.candidate(table.suffix(at as usize));
+            std::mem::swap(&mut chunk, &mut next);
+            take(&mut next);
+            for (candidate, &at) in candidates.iter_mut().zip(&chunk) {
+                *candidate = table.candidate(table.suffix(at));
                 prefetch(weights.slots(), *candidate);
             }
             for (&at, &candidate) in chunk.iter().zip(&candidates) {
-                let at = at as usize;
                 let head = table.head(at);
                 let single = if multinomial {
                     table.suffix(at).0 == 0 && !head.is_spelled()

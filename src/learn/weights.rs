@@ -73,9 +73,13 @@ impl Weights {
     }
 
     /// Sets the weights at `slots`, in steps of 1/32 nat.
-    pub fn store(&mut self, slots: &[u32], lambdas: impl Iterator<Item = u16>) {
-        for (&at, lambda) in slots.iter().zip(lambdas) {
-            self.0[at as usize].lambda = lambda;
+    pub fn store(
+        &mut self,
+        slots: impl Iterator<Item = usize>,
+        lambdas: impl Iterator<Item = u16>,
+    ) {
+        for (at, lambda) in slots.zip(lambdas) {
+            self.0[at].lambda = lambda;
         }
     }
 
