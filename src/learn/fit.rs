@@ -11,9 +11,11 @@ use super::prepare::{Preparation, words};
 use super::round::{Change, limited, round};
 use super::state::LearningState;
 use super::table::Place;
+use super::tokens::TokenList;
 use super::weights::{SlotWeights, Weights};
 use super::{LearnSettings, Preload, Progress};
 use crate::error::{Error, Result};
+use crate::memory::prefetch;
 use crate::model::digram::DigramTable;
 use crate::model::medium::MEDIA;
 use crate::model::settings::ModelOption;
@@ -22,6 +24,9 @@ use crate::numeric::exponentials::{Exponentials, StepExponentials};
 use crate::numeric::quantize::QuantWeight;
 use crate::report::cformat::fixed_text;
 use crate::token::id::FeatureId;
+
+/// Look-ups whose memory is asked for at once.
+const LOOK_UPS: usize = 64;
 
 /// What the fit found beside the weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -221,10 +226,34 @@ fn steps_to_nats(steps: u64) -> f64 {
 /// Mass of the reference measure on the features of up to `order`, in order of first appearance;
 /// shown in progress texts only.
 fn kappa(state: &LearningState, weights: &Weights, order: u8) -> f64 {
-    let mut kappa = 0.0;
-    state.tokens.for_each(&state.table, |body, medium| {
-        if let Place::Found(at) = state.table.place(FeatureId::of(body, medium)) {
-            let of = state.table.head(at).order();
+    let (table, mut kappa) = (&state.table, 0.0);
+    if let TokenList::Terms(list) = &state.tokens
+        && !state.is_multinomial()
+    {
+        // These features count under their numbers of words.
+        let mut exponentials = StepExponentials::default();
+        let mut candidates = [0; LOOK_UPS];
+        for ids in list.ids.chunks(LOOK_UPS) {
+            for &id in ids {
+                table.prefetch(id);
+            }
+            for (candidate, &id) in candidates.iter_mut().zip(ids) {
+                *candidate = table.candidate(id);
+                prefetch(weights.slots(), *candidate);
+            }
+            for (&candidate, &id) in candidates.iter().zip(ids) {
+                if let Place::Found(at) = table.place_from(candidate, id)
+                    && table.head(at).order() <= order
+                {
+                    kappa += exponentials.get(-i32::from(weights.slots()[at].reference));
+                }
+            }
+        }
+        return kappa;
+    }
+    state.tokens.for_each(table, |body, medium| {
+        if let Place::Found(at) = table.place(FeatureId::of(body, medium)) {
+            let of = table.head(at).order();
             if words(body) == usize::from(of) && of <= order {
                 kappa += exp(weights.log_reference(at));
             }
