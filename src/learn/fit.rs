@@ -213,7 +213,7 @@ fn lower_orders(
     let lower = lower.filter(|slot| slot.lambda > 0);
     let lower = lower.map(|slot| (slot.exponent(order), i32::from(order) * i32::from(slot.lambda)));
     let mut g = 1.0f64;
-    exponentials.add_differences(&mut g, lower);
+    exponentials.differences(lower, |term| g += term);
     max + log(g)
 }
 
@@ -276,8 +276,8 @@ struct OrderFit<'a> {
     exponentials: &'a mut Exponentials,
     /// What a member of each group adds to the sum of exponentials.
     terms: Vec<f64>,
-    /// The weights of the groups after the round that is under way.
-    moved: Vec<u16>,
+    /// The weights of the groups before the round that is under way.
+    before: Vec<u16>,
 }
 
 impl<'a> OrderFit<'a> {
@@ -288,8 +288,8 @@ impl<'a> OrderFit<'a> {
         exponentials: &'a mut Exponentials,
     ) -> Self {
         let max = groups.max();
-        let (terms, moved) = (Vec::new(), Vec::new());
-        Self { groups, log_below, total, max, weight: 0, exponentials, terms, moved }
+        let (terms, before) = (Vec::new(), Vec::new());
+        Self { groups, log_below, total, max, weight: 0, exponentials, terms, before }
     }
 
     /// log Z divided by the order, nats: the sum runs in hash order or against it.
@@ -298,10 +298,11 @@ impl<'a> OrderFit<'a> {
         let m = if max > self.log_below { max } else { self.log_below };
         self.exponentials.set_shift(m);
         let order = i32::from(self.groups.order());
+        let list = self.groups.list();
+        let items = list.iter().map(|group| (group.exponent, order * i32::from(group.lambda)));
         self.terms.clear();
-        self.terms.extend(self.groups.list().iter().map(|group| {
-            self.exponentials.difference(group.exponent, order * i32::from(group.lambda))
-        }));
+        self.terms.reserve(list.len());
+        self.exponentials.differences(items, |term| self.terms.push(term));
         let mut sum = exp(self.log_below - m);
         let mut add = |&group: &u32| sum += self.terms[group as usize];
         if forward {
@@ -336,9 +337,9 @@ impl<'a> OrderFit<'a> {
             self.groups.part_all(suffixes());
             return self.update_carefully(z, forward);
         }
-        let change = round(self.groups, &mut self.moved, z, suffixes, is_enough);
-        self.max = self.groups.max();
-        Ok(change.most)
+        let moved = round(self.groups, &mut self.before, z, suffixes, is_enough);
+        self.max = moved.max;
+        Ok(moved.change.most)
     }
 
     /// The same when numbers are not finite, feature by feature: a weight that is not a number stays,

@@ -163,6 +163,11 @@ impl Groups {
         self.scale.order
     }
 
+    /// Features counted that often or less get no weight.
+    pub const fn cut(&self) -> u32 {
+        self.scale.cut
+    }
+
     /// Whether a group is cut off: its weight is 0.
     #[inline]
     pub const fn is_cut(&self, group: &Group) -> bool {

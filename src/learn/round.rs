@@ -35,67 +35,89 @@ impl Change {
     }
 }
 
+/// What a round has found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moved {
+    /// The largest change of a weight.
+    pub change: Change,
+    /// The largest `R l + R s + d`, steps.
+    pub max: i32,
+}
+
 /// Moves all weights towards what their counts ask for under the log-partition `z`, nats. All bases and
 /// `z` must be finite. `suffixes` has the suffix sums of all features in hash order; it is used where
 /// the members of a group may part, or where `is_enough` does not take what is known of the largest
-/// change, which is returned.
+/// change. `before` is for work.
 pub fn round<I: Iterator<Item = u16>>(
     groups: &mut Groups,
-    moved: &mut Vec<u16>,
+    before: &mut Vec<u16>,
     z: f64,
     suffixes: impl Fn() -> I,
     is_enough: impl Fn(Change) -> bool,
-) -> Change {
+) -> Moved {
     loop {
-        let (mut parting, change) = survey(groups, moved, z);
-        if !change.is_exact() && !is_enough(change) {
+        let (moved, mut parting) = try_round(groups, before, z);
+        let is_enough = moved.change.is_exact() || is_enough(moved.change);
+        if is_enough && parting.is_empty() {
+            return moved;
+        }
+        for (group, &lambda) in groups.list_mut().iter_mut().zip(&*before) {
+            group.lambda = lambda;
+        }
+        if !is_enough {
             let numbered = (0u32..).zip(groups.list()).filter(|(_, group)| group.is_mixed);
             parting.extend(numbered.filter_map(|(number, group)| {
                 let mut its = Change { least: 0.0, most: 0.0 };
-                let (low, high) = reach(groups, group, z);
+                let (low, high) = reach(group, groups.is_cut(group), z);
                 its.note(f64::from(group.lambda) / 32.0, low, high);
-                (its.most >= change.least).then_some(number)
+                (its.most >= moved.change.least).then_some(number)
             }));
-        }
-        if parting.is_empty() {
-            for (group, &lambda) in groups.list_mut().iter_mut().zip(&*moved) {
-                group.lambda = lambda;
-            }
-            return change;
         }
         groups.part(&parting, suffixes());
     }
 }
 
-/// Works out the weights after the round, without setting them: which groups are in doubt, and the
-/// largest change of the others.
-fn survey(groups: &Groups, moved: &mut Vec<u16>, z: f64) -> (Vec<u32>, Change) {
+/// Moves all weights as the first members of their groups ask for; returns also the groups in which
+/// others may get another weight. `before` tells the weights as they were.
+fn try_round(groups: &mut Groups, before: &mut Vec<u16>, z: f64) -> (Moved, Vec<u32>) {
     let mut doubtful = Vec::new();
-    let mut change = Change { least: 0.0, most: 0.0 };
-    moved.clear();
-    for (group, number) in groups.list().iter().zip(0..) {
-        let (low, high) = reach(groups, group, z);
-        let lambda = QuantWeight::from_weight(narrow(low)).0;
-        if group.is_mixed && lambda != QuantWeight::from_weight(narrow(high)).0 {
-            doubtful.push(number);
+    let (mut exact, mut change) = (0.0f64, Change { least: 0.0, most: 0.0 });
+    let mut max = i32::MIN;
+    let order = i32::from(groups.order());
+    let cut = groups.cut();
+    before.clear();
+    before.reserve(groups.list().len());
+    for (group, number) in groups.list_mut().iter_mut().zip(0..) {
+        before.push(group.lambda);
+        let old = f64::from(group.lambda) / 32.0;
+        if group.is_mixed {
+            let (low, high) = reach(group, group.count <= cut, z);
+            group.lambda = QuantWeight::from_weight(narrow(low)).0;
+            if group.lambda != QuantWeight::from_weight(narrow(high)).0 {
+                doubtful.push(number);
+            }
+            change.note(old, low, high);
+        } else {
+            let new = limited(if group.count <= cut { 0.0 } else { group.wanted(z) }, old);
+            group.lambda = QuantWeight::from_weight(narrow(new)).0;
+            exact = exact.max((new - old).abs());
         }
-        change.note(f64::from(group.lambda) / 32.0, low, high);
-        moved.push(lambda);
+        max = max.max(group.exponent + order * i32::from(group.lambda));
     }
-    (doubtful, change)
+    change.note(0.0, exact, exact);
+    (Moved { change, max }, doubtful)
 }
 
 /// Between which nats the members of `group` have their weights after the round.
 #[inline]
-fn reach(groups: &Groups, group: &Group, z: f64) -> (f64, f64) {
+fn reach(group: &Group, is_cut: bool, z: f64) -> (f64, f64) {
     let old = f64::from(group.lambda) / 32.0;
-    if groups.is_cut(group) {
-        let new = limited(0.0, old);
+    let wanted = if is_cut { 0.0 } else { group.wanted(z) };
+    if is_cut || !group.is_mixed {
+        let new = limited(wanted, old);
         return (new, new);
     }
-    let wanted = group.wanted(z);
-    let doubt = if group.is_mixed { DOUBT } else { 0.0 };
-    (limited(wanted - doubt, old), limited(wanted + doubt, old))
+    (limited(wanted - DOUBT, old), limited(wanted + DOUBT, old))
 }
 
 /// A new weight, at most 100 nats from the old one and not negative.
@@ -168,7 +190,7 @@ mod tests {
             }
             let mut expected = features;
             let suffixes: Vec<u16> = expected.iter().map(|(_, slot)| slot.suffix).collect();
-            let (mut moved, order) = (Vec::new(), i32::from(order));
+            let (mut before, order) = (Vec::new(), i32::from(order));
             for pull in pulls {
                 // z so that the first feature's weight ends up where asked for.
                 let z = pull - wanted(expected[0], scale, 0.0);
@@ -180,7 +202,8 @@ mod tests {
                     feature.1.lambda = QuantWeight::from_weight(narrow(new)).0;
                 }
                 let all = || suffixes.iter().copied();
-                let change = round(&mut groups, &mut moved, z, all, |_| !every_digit);
+                let moved = round(&mut groups, &mut before, z, all, |_| !every_digit);
+                let change = moved.change;
                 let lambdas: Vec<u16> = expected.iter().map(|(_, slot)| slot.lambda).collect();
                 prop_assert_eq!(groups.lambdas().collect::<Vec<u16>>(), lambdas);
                 prop_assert!(change.least <= delta && delta <= change.most);
@@ -191,7 +214,8 @@ mod tests {
                     order * (i32::from(slot.lambda) + i32::from(slot.suffix))
                         - i32::from(slot.reference)
                 };
-                prop_assert_eq!(Some(groups.max()), expected.iter().map(reach).max());
+                prop_assert_eq!(Some(moved.max), expected.iter().map(reach).max());
+                prop_assert_eq!(moved.max, groups.max());
                 let weight = |(count, slot): &(u32, SlotWeights)| {
                     u64::from(slot.lambda) * u64::from(*count)
                 };

@@ -49,39 +49,30 @@ impl Exponentials {
         }
     }
 
-    /// `exp(rise/32 + t) - exp(t)` with `t = k/32 - m`.
+    /// Calls `each` with `exp(rise/32 + t) - exp(t)`, where `t = k/32 - m`, for each `(k, rise)` in
+    /// order. Where `rise` is 0 that is exactly 0.
     #[inline]
-    pub fn difference(&mut self, k: i32, rise: i32) -> f64 {
-        let mut difference = 0.0;
-        self.add_differences(&mut difference, std::iter::once((k, rise)));
-        difference
-    }
-
-    /// Adds `exp(rise/32 + t) - exp(t)` with `t = k/32 - m` for each `(k, rise)` to `sum`, in order.
-    /// Where `rise` is 0 that is exactly 0.
-    #[inline]
-    pub fn add_differences(&mut self, sum: &mut f64, items: impl Iterator<Item = (i32, i32)>) {
+    pub fn differences(&self, items: impl Iterator<Item = (i32, i32)>, mut each: impl FnMut(f64)) {
         let top = self.top;
         if self.is_on_grid {
             let grid: &[f64; STEPS] = self.grid.as_slice().try_into().expect("made that long");
             for (k, rise) in items {
                 let entry = |steps: i32| grid[steps_below(top, steps).min(STEPS - 1)];
-                *sum += entry(k + rise) - entry(k);
+                each(entry(k + rise) - entry(k));
             }
             return;
         }
         for (k, rise) in items {
-            if rise == 0 {
-                continue;
-            }
             let below = steps_below(top, k);
-            *sum += if let Some(&rank) = self.off_grid.ranks.get(below) {
+            each(if rise == 0 {
+                0.0
+            } else if let Some(&rank) = self.off_grid.ranks.get(below) {
                 let table = &self.off_grid.tables[usize::from(rank)];
                 table[steps_below(top, k + rise)] - table[below]
             } else {
                 let t = f64::from(k) / 32.0 - self.shift;
                 exp(f64::from(rise) / 32.0 + t) - exp(t)
-            };
+            });
         }
     }
 }
@@ -190,7 +181,7 @@ mod tests {
                 for &(k, rise) in &items {
                     let t = f64::from(k) / 32.0 - m;
                     expected += exp(f64::from(rise) / 32.0 + t) - exp(t);
-                    exponentials.add_differences(&mut found, [(k, rise)].into_iter());
+                    exponentials.differences([(k, rise)].into_iter(), |term| found += term);
                     prop_assert_eq!(found.to_bits(), expected.to_bits(), "{} {} {}", m, k, rise);
                 }
             }
