@@ -58,6 +58,10 @@ if test -z "$corpus"; then
 fi
 good=$corpus/good
 test -d "$good" || good=$corpus/ham
+if ! test -d "$good" || ! test -d "$corpus/spam"; then
+  echo "mail.sh: $corpus needs folders good (or ham) and spam, one message a file" >&2
+  exit 2
+fi
 find "$good" ! -type d | sort >"$folder/files"
 messages=$(wc -l <"$folder/files")
 # One message follows another behind an empty line and a line "From ".
