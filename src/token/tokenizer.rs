@@ -124,6 +124,12 @@ impl Tokenizer {
         self.words = 0;
     }
 
+    /// Forgets what was read, so that the next line is cut as at the start of a run. Some schemes
+    /// remember the end of a file else, as in the reference.
+    pub fn restart(&mut self) {
+        (self.state, self.words, self.length) = (State::Start, 0, 0);
+    }
+
     /// Cuts `line`, which holds no zero byte, into words; folds its case in place unless case is
     /// kept. A word never spans two lines.
     pub fn line(&mut self, line: &mut Vec<u8>, sink: &mut impl WordSink) {

@@ -578,12 +578,15 @@ struct Keeper {
 }
 
 impl Keeper {
-    /// Takes note of the state that a mail filter left after a line.
-    fn line(&mut self, in_header: bool) {
-        if self.splits && in_header && !self.was_in_header {
+    /// Takes note of the state that a mail filter left after a line. Returns whether a document begins
+    /// there.
+    fn line(&mut self, in_header: bool) -> bool {
+        let begins = self.splits && in_header && !self.was_in_header;
+        if begins {
             self.end_document();
         }
         self.was_in_header = in_header;
+        begins
     }
 
     fn end_document(&mut self) {
@@ -635,8 +638,11 @@ impl Consumer for Learner<'_> {
         if keeper.as_ref().is_none_or(|keeper| keeper.splits) {
             counter.line_of_mail(state.in_header, &mut warn);
         }
-        if let Some(keeper) = keeper {
-            keeper.line(state.in_header);
+        if let Some(keeper) = keeper
+            && keeper.line(state.in_header)
+        {
+            window.clear();
+            tokenizer.restart();
         }
         if !state.kept {
             return Ok(());
@@ -681,6 +687,7 @@ impl Consumer for Learner<'_> {
         if let Some(keeper) = &mut self.keeper {
             keeper.end_document();
             keeper.was_in_header = false;
+            self.tokenizer.restart();
         }
         self.window.clear();
         self.tokenizer.end_of_file();

@@ -176,7 +176,10 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Ends the document; the next one is read as if it came alone.
     fn end_document(&mut self) {
+        self.window.clear();
+        self.tokenizer.restart();
         if self.collector.is_empty() {
             return;
         }
@@ -287,16 +290,12 @@ impl Consumer for Reader<'_> {
     fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
         if self.unit != Unit::Whole {
             self.end_document();
-            self.window.clear();
-            self.tokenizer.end_of_file();
         }
         Ok(())
     }
 
     fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
         self.end_document();
-        self.window.clear();
-        self.tokenizer.end_of_file();
         self.was_in_header = false;
         self.in_own_header = false;
         Ok(())
