@@ -139,7 +139,7 @@ fn learn_folders(path: &Path, set: &str, mails: &str, more: &str) -> PathBuf {
 
 #[test]
 fn forgetting_is_never_having_learned_to_the_byte() {
-    for options in ["-e cef", "-e adp"] {
+    for options in ["-e cef", "-e adp", "-e adp -w 2", "-e cef2 -w 2 -S"] {
         forget_to_the_byte(options);
     }
 }

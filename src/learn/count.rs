@@ -4,7 +4,7 @@
 use super::LearnSettings;
 use super::state::{LearningState, Sampled};
 use super::table::{Cell, Head, MAX_BITS, Place, Table};
-use super::tokens::{TermList, TokenList, append_text};
+use super::tokens::{TermList, TokenList, Unread, append_text};
 use super::words::{IntoTable, WordEngine};
 use crate::error::{Warning, WarningSink};
 use crate::model::medium::Medium;
@@ -274,22 +274,23 @@ impl Counter {
         new
     }
 
-    /// Counts a single word whose text is not known so many times, by its id; its text has so many
-    /// `pairs` of neighbouring characters. Character statistics stay as they are.
+    /// Counts a feature whose text is not known so many times, by its id. Character statistics stay as
+    /// they are.
     pub fn count_unread(
         &mut self,
-        (id, medium, pairs): (FeatureId, Medium, u8),
+        feature: Unread,
+        medium: Medium,
         times: u32,
         warnings: WarningSink<'_>,
     ) {
         if times == 0 || self.is_deaf() {
             return;
         }
-        let head = Head::new(1, u32::from(medium.number()));
-        if self.add(id, head, times, warnings)
-            && let TokenList::Pairs(list) = &mut self.state.tokens
+        let head = Head::new(feature.order, u32::from(medium.number()));
+        if self.add(feature.id, head, times, warnings)
+            && let TokenList::Unread(list) = &mut self.state.tokens
         {
-            list.push((id, pairs));
+            list.push(feature);
         }
     }
 

@@ -5,7 +5,7 @@
 use super::orders::Slots;
 use super::state::LearningState;
 use super::table::{Head, Place};
-use super::tokens::{TermList, TokenList, tokens_in};
+use super::tokens::{TermList, TokenList, Unread, tokens_in};
 use super::weights::Weights;
 use crate::memory::prefetch;
 use crate::model::digram::DigramTable;
@@ -56,23 +56,27 @@ impl<'a> Preparation<'a> {
         match &state.tokens {
             TokenList::Terms(list) => self.prepare_terms(list, state, weights, slots),
             TokenList::Texts(list) => self.prepare_texts(list, state, weights, order),
-            TokenList::Pairs(list) if order == 1 => self.prepare_pairs(list, state, weights),
-            TokenList::Pairs(_) => {}
+            TokenList::Unread(list) => self.prepare_unread(list, state, weights, order),
         }
     }
 
-    /// The same for single words of which only the number of pairs of characters is known.
-    fn prepare_pairs(
+    /// The same for features whose texts are not known.
+    fn prepare_unread(
         &self,
-        list: &[(FeatureId, u8)],
+        list: &[Unread],
         state: &LearningState,
         weights: &mut Weights,
+        order: u8,
     ) {
         let each = self.digrams.steps(&[BOUNDARY; 2]);
-        for &(id, pairs) in list {
-            if let Place::Found(at) = state.table.place(id) {
-                set(weights, at, (stored(u32::from(pairs) * each), 0));
+        for feature in list.iter().filter(|feature| feature.order == order) {
+            let Place::Found(at) = state.table.place(feature.id) else { continue };
+            if state.table.head(at).order() != order {
+                continue;
             }
+            let suffix = (order > 1).then(|| state.table.find(feature.suffix)).flatten();
+            let sum = suffix.map_or(0, |at| weights.slots()[at].lambda);
+            set(weights, at, (stored(u32::from(feature.pairs) * each), sum));
         }
     }
 

@@ -105,7 +105,7 @@ impl LearningState {
         let payload = cell.head.payload();
         match &self.tokens {
             TokenList::Terms(list) => list.lexicon.medium(TermId(payload)),
-            TokenList::Texts(_) | TokenList::Pairs(_) => Medium::new((payload & 15) as u8),
+            TokenList::Texts(_) | TokenList::Unread(_) => Medium::new((payload & 15) as u8),
         }
     }
 
@@ -113,7 +113,7 @@ impl LearningState {
     pub fn only_medium(&self) -> Option<Medium> {
         match &self.tokens {
             TokenList::Terms(list) => list.lexicon.only_medium(),
-            TokenList::Texts(_) | TokenList::Pairs(_) => None,
+            TokenList::Texts(_) | TokenList::Unread(_) => None,
         }
     }
 

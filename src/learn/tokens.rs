@@ -19,9 +19,21 @@ pub enum TokenList {
     Texts(Vec<u8>),
     /// Features of the standard tokenizer, by their words.
     Terms(Box<TermList>),
-    /// Single words whose texts are not known, each with the number of pairs of neighbouring
-    /// characters in its text; only for measures that price all pairs alike.
-    Pairs(Vec<(FeatureId, u8)>),
+    /// Features whose texts are not known; only for measures that price all pairs of characters alike.
+    Unread(Vec<Unread>),
+}
+
+/// A word, or two of them, whose text is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unread {
+    /// The feature.
+    pub id: FeatureId,
+    /// Number of words, 1 or 2.
+    pub order: u8,
+    /// Pairs of neighbouring characters in its text.
+    pub pairs: u8,
+    /// The id of its last word, if there are two.
+    pub suffix: FeatureId,
 }
 
 /// Features as words. A feature's slot knows its first term and its suffix; following the suffixes
@@ -209,7 +221,7 @@ impl TokenList {
     pub fn for_each(&self, table: &Table, mut each: impl FnMut(&[u8], Medium)) {
         match self {
             Self::Texts(list) => tokens_in(list).for_each(|(body, medium)| each(body, medium)),
-            Self::Pairs(_) => {}
+            Self::Unread(_) => {}
             Self::Terms(list) => {
                 let (mut terms, mut body) = (Vec::new(), Vec::new());
                 let mut one = |at: usize| {

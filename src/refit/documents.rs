@@ -2,8 +2,8 @@
 //! Features of a document → its distinct features with their counts; documents → a corpus.
 
 use super::checksum::Checksum;
-use crate::token::Feature;
 use crate::token::id::FeatureId;
+use crate::token::{BOUNDARY, Feature};
 
 /// What is known of a feature beside its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,17 +15,33 @@ pub struct Makeup {
     /// Pairs of neighbouring characters in its text, boundary marks included; at most 255. What the
     /// uniform measure asks for a feature is as much for each.
     pub pairs: u8,
+    /// The id of the second of two words; 0 for features of other orders, and where nobody asks.
+    pub second: FeatureId,
 }
 
 impl Makeup {
-    /// That of a feature.
+    /// That of a feature; the second word is left out.
     pub fn of(feature: &Feature<'_>) -> Self {
         Self {
             order: feature.order & 7,
             medium: feature.medium.number(),
             pairs: u8::try_from(feature.body.len().saturating_sub(1)).unwrap_or(u8::MAX),
+            second: FeatureId(0),
         }
     }
+
+    /// All of that of a feature.
+    pub fn whole(feature: &Feature<'_>) -> Self {
+        let makeup = Self::of(feature);
+        let second = (makeup.order == Self::PAIR)
+            .then(|| feature.body.get(1..)?.iter().position(|&byte| byte == BOUNDARY))
+            .flatten()
+            .map(|at| FeatureId::of(&feature.body[at + 1..], feature.medium));
+        Self { second: second.unwrap_or(FeatureId(0)), ..makeup }
+    }
+
+    /// The order of two words.
+    pub const PAIR: u8 = 2;
 }
 
 /// A feature of a document.
@@ -42,7 +58,8 @@ pub struct Term {
 impl Term {
     /// A feature of this order that occurs `count` times.
     pub const fn new(id: FeatureId, order: u8, count: u32) -> Self {
-        Self { id, count, makeup: Makeup { order, medium: 0, pairs: 0 } }
+        let makeup = Makeup { order, medium: 0, pairs: 0, second: FeatureId(0) };
+        Self { id, count, makeup }
     }
 }
 
@@ -156,7 +173,7 @@ mod tests {
     use crate::model::medium::Medium;
 
     const fn makeup(order: u8) -> Makeup {
-        Makeup { order, medium: 1, pairs: 5 }
+        Makeup { order, medium: 1, pairs: 5, second: FeatureId(0) }
     }
 
     #[test]
@@ -194,7 +211,23 @@ mod tests {
         for (length, pairs) in [(1, 0), (5, 4), (256, 255), (300, 255)] {
             let feature =
                 Feature { body: &body[..length], medium: Medium::new(3), order: 8, pattern: None };
-            assert_eq!(Makeup::of(&feature), Makeup { order: 0, medium: 3, pairs });
+            let expected = Makeup { order: 0, medium: 3, pairs, second: FeatureId(0) };
+            assert_eq!(Makeup::of(&feature), expected);
+        }
+    }
+
+    #[test]
+    fn pairs_of_words_know_the_second() {
+        let medium = Medium::new(3);
+        for (body, second) in [
+            (b"\x03one\x03two\x03".as_slice(), b"\x03two\x03".as_slice()),
+            (b"\x03\x03two\x03", b"\x03two\x03"),
+            (b"\x03one\x03\x03", b"\x03\x03"),
+        ] {
+            let feature = Feature { body, medium, order: 2, pattern: None };
+            assert_eq!(Makeup::whole(&feature).second, FeatureId::of(second, medium));
+            let other = Feature { order: 3, ..feature };
+            assert_eq!(Makeup::whole(&other), Makeup::of(&other));
         }
     }
 }

@@ -3,7 +3,7 @@
 //! (`docs/ledger-format.md`).
 //!
 //! ```text
-//! "# dbacl ledger 2\n"
+//! "# dbacl ledger 3\n"
 //! head, 64 bytes        sizes, settings, checksums; rewritten whenever a document is added
 //! names                 of the categories, each with its length and how it was learned
 //! body                  one record for each document
@@ -20,7 +20,7 @@ use crate::token::id::FeatureId;
 use byteorder::{ByteOrder, LittleEndian};
 
 /// How a ledger begins.
-pub const MAGIC: &[u8] = b"# dbacl ledger 2\n";
+pub const MAGIC: &[u8] = b"# dbacl ledger 3\n";
 
 /// How ledgers of any version begin.
 pub const ANY_MAGIC: &[u8] = b"# dbacl ledger ";
@@ -84,8 +84,8 @@ impl Fault {
 /// How a category was learned, as far as its ordinary file can be made anew from the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Learning {
-    /// Whether the documents are all that the ordinary file was made of: single words, the uniform
-    /// measure, and nothing that chance or another file had a part in.
+    /// Whether the documents are all that the ordinary file was made of: single words and pairs of them,
+    /// the uniform measure, and nothing that chance or another file had a part in.
     pub is_plain: bool,
     /// Bits of the table's size at the start (`-h`).
     pub bits: u8,
@@ -287,10 +287,13 @@ pub fn write_record(bytes: &mut Vec<u8>, label: u32, occurrences: u32, terms: &[
     put(bytes, u64::from(occurrences));
     put(bytes, terms.len() as u64);
     for term in terms {
-        let Makeup { order, medium, pairs } = term.makeup;
+        let Makeup { order, medium, pairs, second } = term.makeup;
         let repeated = if term.count == 1 { 0 } else { REPEATED };
         bytes.extend_from_slice(&term.id.0.to_le_bytes());
         bytes.extend_from_slice(&[repeated | (medium & 15) << 3 | order & 7, pairs]);
+        if order == Makeup::PAIR {
+            bytes.extend_from_slice(&second.0.to_le_bytes());
+        }
         if repeated != 0 {
             put(bytes, u64::from(term.count));
         }
@@ -324,12 +327,22 @@ impl Record {
             let (term, rest) = bytes.split_at_checked(6)?;
             *bytes = rest;
             let id = FeatureId(LittleEndian::read_u32(term));
+            let mut makeup = Makeup {
+                order: term[4] & 7,
+                medium: term[4] >> 3 & 15,
+                pairs: term[5],
+                second: FeatureId(0),
+            };
+            if makeup.order == Makeup::PAIR {
+                let (second, rest) = bytes.split_at_checked(4)?;
+                makeup.second = FeatureId(LittleEndian::read_u32(second));
+                *bytes = rest;
+            }
             let repeated = term[4] & REPEATED != 0;
             let count = if repeated { take(bytes, limit)? as u32 } else { 1 };
             if id.0 == 0 || repeated != (count > 1) {
                 return None;
             }
-            let makeup = Makeup { order: term[4] & 7, medium: term[4] >> 3 & 15, pairs: term[5] };
             self.terms.push(Term { id, count, makeup });
         }
         let (fingerprint, rest) = bytes.split_at_checked(8)?;

@@ -866,7 +866,12 @@ mod tests {
         let mut state = empty();
         state.numbers.blend = 0.5;
         let term = |id, count, pairs| {
-            let makeup = crate::refit::documents::Makeup { order: 1, medium: 1, pairs };
+            let makeup = crate::refit::documents::Makeup {
+                order: 1,
+                medium: 1,
+                pairs,
+                second: FeatureId(0),
+            };
             Term { id: FeatureId(id), count, makeup }
         };
         for (label, terms) in [(0, vec![term(1, 2, 3), term(2, 6, 2)]), (1, vec![term(1, 4, 3)])] {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The documents of a ledger → the ordinary category that learning them makes, to the byte.
 //!
-//! Records hold what learning needs of a single word under the uniform measure: id, medium, number of
-//! character pairs, occurrences, and the order of first appearance, which decides the slots.
+//! Records hold what learning needs of a word, or of two, under the uniform measure: id, medium, number of
+//! character pairs, the second word's id, occurrences, and the order of first appearance, which decides
+//! the slots.
 
+use super::documents::Makeup;
 use super::ledger::{Fault, Learning, Ledger};
 use crate::category::layout::MAGIC;
 use crate::category::reader::Category;
@@ -12,7 +14,7 @@ use crate::error::Result;
 use crate::learn::count::Counter;
 use crate::learn::reference::Reference;
 use crate::learn::state::LearningState;
-use crate::learn::tokens::TokenList;
+use crate::learn::tokens::{TokenList, Unread};
 use crate::learn::{LearnSettings, Progress, finish};
 use crate::model::digram::CharacterCounts;
 use crate::model::medium::Medium;
@@ -38,15 +40,16 @@ pub fn file<D: AsRef<[u8]>>(
     let settings = settings(learning, old);
     let mut state =
         LearningState::new(settings.bits, settings.options, settings.scheme, settings.min_count);
-    state.tokens = TokenList::Pairs(Vec::new());
+    state.tokens = TokenList::Unread(Vec::new());
     let mut counter = Counter::new(state, &settings, false);
     // What is to be said was said when the documents were learned.
     let mut silent = |_| {};
     ledger.each(|record, _| {
         if record.label == label {
             for term in &record.terms {
-                let medium = Medium::new(term.makeup.medium);
-                counter.count_unread((term.id, medium, term.makeup.pairs), term.count, &mut silent);
+                let Makeup { order, medium, pairs, second } = term.makeup;
+                let feature = Unread { id: term.id, order, pairs, suffix: second };
+                counter.count_unread(feature, Medium::new(medium), term.count, &mut silent);
             }
             counter.end_of_file(&mut silent);
         }
@@ -62,7 +65,7 @@ pub fn file<D: AsRef<[u8]>>(
 
 /// Whether documents of a ledger tell all that a category was made of.
 pub fn can_tell<D: AsRef<[u8]>>(learning: Learning, ordinary: &Category<D>) -> bool {
-    learning.is_plain && ordinary.header().max_order <= 1
+    learning.is_plain && ordinary.header().max_order <= Makeup::PAIR
 }
 
 /// What the first line calls a category.

@@ -176,7 +176,7 @@ pub fn run(
 /// How a category with this state was learned, for its ledger.
 fn learning(config: &Config, settings: &LearnSettings, state: &LearningState) -> Learning {
     let is_plain = settings.reference == Reference::Uniform
-        && state.max_order == 1
+        && state.max_order <= Makeup::PAIR
         && state.table.has_room(state.used)
         && !state.is_multinomial()
         && !state.options.has(ModelOption::Overflow)
@@ -658,7 +658,7 @@ impl Consumer for Learner<'_> {
             if let Some(keeper) = keeper {
                 keeper
                     .collector
-                    .add(FeatureId::of(feature.body, feature.medium), Makeup::of(&feature));
+                    .add(FeatureId::of(feature.body, feature.medium), Makeup::whole(&feature));
             }
             if let Counted::New(id) = counted
                 && debug

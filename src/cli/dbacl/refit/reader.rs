@@ -274,7 +274,7 @@ impl Consumer for Reader<'_> {
         }
         let Self { collector, patterns, tokenizer, window, measured, references, .. } = self;
         let mut take = |feature: Feature<'_>| {
-            collector.add(FeatureId::of(feature.body, feature.medium), Makeup::of(&feature));
+            collector.add(FeatureId::of(feature.body, feature.medium), Makeup::whole(&feature));
             if feature.order == 1 {
                 for (category, reference) in measured.iter().zip(&mut *references) {
                     *reference += f64::from(category.log_reference(feature.body));

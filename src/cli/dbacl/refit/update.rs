@@ -428,7 +428,8 @@ pub fn keep_state(
         log_partitions: [set.log_partitions[0] - half, set.log_partitions[1] + half],
         totals,
         rises: [0.0; 2],
-        counts_ordinary: names.all(|(name, own)| relearn::can_tell(name.learning, own)),
+        counts_ordinary: data.max_order == 1
+            && names.all(|(name, own)| relearn::can_tell(name.learning, own)),
         max_order: data.max_order,
         scoring: data.scoring,
         contrast: data.contrast,
