@@ -95,6 +95,7 @@ proptest! {
         run in runs(),
         most_words in 0..60usize,
         forgets in proptest::bool::weighted(0.3),
+        empty in proptest::option::weighted(0.1, 1..=2usize),
     ) {
         let settings = &run.settings;
         let mail = settings.options.has(ModelOption::Mail);
@@ -167,13 +168,27 @@ proptest! {
             literal.make_multinomial();
             fast.make_multinomial();
         }
+        if let Some(order) = empty {
+            // As damaged counts could have it: the numbers of that order are not finite.
+            (literal.total_of[order], fast.total_of[order]) = (0, 0);
+            for (at, slot) in literal.table.slots_mut().iter_mut().enumerate().step_by(3) {
+                if !slot.is_empty() && usize::from(slot.order) == order {
+                    (slot.count, *fast.table.count_mut(at)) = (0, 0);
+                }
+            }
+        }
         let expected = fit::fit(&mut literal, settings, &digrams, false);
         let found = fast_fit::fit(&fast, settings, &digrams, None, &mut Progress::silent());
-        let (Ok(expected), Ok((fitted, weights))) = (expected, found) else {
-            panic!("the partition function is finite");
+        let (expected, (fitted, weights)) = match (expected, found) {
+            (Ok(expected), Ok(found)) => (expected, found),
+            (Err(_), Err(_)) if empty.is_some() => return Ok(()),
+            _ => panic!("the partition function is finite"),
         };
         prop_assert_eq!(expected.log_partition.to_bits(), fitted.log_partition.to_bits());
-        prop_assert_eq!(expected.divergence.to_bits(), fitted.divergence.to_bits());
+        prop_assert!(
+            expected.divergence.to_bits() == fitted.divergence.to_bits()
+                || expected.divergence.is_nan() && fitted.divergence.is_nan()
+        );
         for (at, slot) in literal.table.slots().iter().enumerate() {
             let cell = fast.table.cell(at);
             prop_assert_eq!(slot.id, cell.id);
