@@ -84,7 +84,8 @@ pub fn fit(
     let highest = if multinomial { 1 } else { state.max_order };
     let several = tolerances.several_passes && !multinomial && state.max_order != 1;
     let preparation = Preparation::new(state, digrams);
-    let orders = Orders::of(&state.table, state.max_order);
+    // Damaged counts may say that there are no orders at all.
+    let orders = Orders::of(&state.table, state.max_order.max(highest));
     let scale_of = |order| Scale {
         order,
         total: state.total_of[usize::from(order)],
@@ -381,4 +382,32 @@ pub fn class_masses(state: &LearningState, weights: &Weights, log_partition: f64
         }
     }
     masses.map(|mass| mass * exp(-log_partition))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::reference::Reference;
+    use crate::model::settings::{ModelOptions, Scheme};
+
+    #[test]
+    fn counts_that_say_they_have_no_orders_are_fitted() {
+        let options = ModelOptions::default().with(ModelOption::Multinomial);
+        let settings = LearnSettings {
+            bits: 3,
+            max_bits: None,
+            decimation: None,
+            reference: Reference::Uniform,
+            quality: None,
+            min_count: 0,
+            confidence: false,
+            options,
+            scheme: Scheme::Alpha,
+        };
+        let state = LearningState::new(3, options, Scheme::Alpha, 0);
+        assert_eq!(state.max_order, 0);
+        let digrams = DigramTable::zero();
+        let fitted = fit(&state, &settings, &digrams, None, &mut Progress::silent());
+        assert!(fitted.is_ok());
+    }
 }
