@@ -87,7 +87,7 @@ impl Storage for Disk {
         let file = match created {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                stale(path, ours)?.ok_or(error)?
+                return Ok(Box::new(stale(path, ours)?.ok_or(error)?));
             }
             Err(error) => return Err(error),
         };
@@ -163,6 +163,13 @@ impl Storage for Unforced {
     }
 }
 
+/// `path` with `ending` behind it.
+pub fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
 /// What is at `path`, itself if it is a link; `None` when there is nothing (any more).
 fn entry(path: &Path) -> io::Result<Option<fs::Metadata>> {
     match fs::symlink_metadata(path) {
@@ -181,7 +188,7 @@ pub(crate) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     Ok(entry(path)?.is_some_and(|named| held.ino() == named.ino() && held.dev() == named.dev()))
 }
 
-/// The file at `path`, emptied, if it is what a killed learner left. A file that goes away meanwhile
+/// The file at `path`, locked and emptied, if it is what a killed learner left. A file that goes away meanwhile
 /// was in use: its learner has ended.
 fn stale(path: &Path, ours: &[u8]) -> io::Result<Option<File>> {
     if !entry(path)?.is_some_and(|found| found.is_file()) {
@@ -264,9 +271,7 @@ fn temporary(
 ) -> Result<(PathBuf, Box<dyn Draft>)> {
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
     for number in 0..TEMPORARIES {
-        let mut name = target.as_os_str().to_owned();
-        name.push(format!(".tmp.{number}"));
-        let path = PathBuf::from(name);
+        let path = beside(target, &format!(".tmp.{number}"));
         match storage.create(&path, ours) {
             Ok(draft) => return Ok((path, draft)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,

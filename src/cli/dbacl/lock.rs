@@ -6,7 +6,7 @@
 
 use super::MESSAGES;
 use super::signals::Signals;
-use crate::save::is_named;
+use crate::save::{beside, is_named};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal};
 use std::os::unix::fs::OpenOptionsExt;
@@ -29,9 +29,7 @@ impl Lock {
     /// be no lock: the folder cannot be written, the file system knows no locks, or the lock's name
     /// is taken by something else.
     pub fn wait(counts: &Path, signals: &Signals) -> Option<Self> {
-        let mut name = counts.as_os_str().to_owned();
-        name.push(".learning");
-        let path = PathBuf::from(name);
+        let path = beside(counts, ".learning");
         let mut said = false;
         while !signals.stopped() {
             let file = open(&path).ok()?;

@@ -31,7 +31,7 @@ use crate::refit::select::{
     BLENDS, COSTS, Choice, FOLDS, Form, Quality, Settings, Trial, choose_exact, choose_sparse,
     differences, fit_all, folds,
 };
-use crate::save::Disk;
+use crate::save::{Disk, beside};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ const FALSE_POSITIVES: f64 = 0.001;
 
 /// The ordinary file that belongs to a category: beside it, with this ending.
 pub fn ordinary_path(path: &Path) -> PathBuf {
-    store::beside(path, ORDINARY)
+    beside(path, ORDINARY)
 }
 
 /// Opens the ordinary files of `paths`, which the fit starts from.

@@ -7,18 +7,11 @@ use crate::error::Error;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
 use crate::refit::checksum::Checksum;
 use crate::refit::ledger::{ANY_MAGIC, Fault, Head, Ledger, MAGIC, Name, Record, Settings};
-use crate::save::{self, Disk, Storage};
+use crate::save::{self, Disk, Storage, beside};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-
-/// `path` with `ending` behind it.
-pub fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
-}
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
     Failure::new(Kind::NoInput, format!("cannot read {}: {error}", path.display()))
