@@ -202,9 +202,7 @@ impl Learner {
         let stored = method.own_patterns.iter().map(|&id| method.patterns.stored(id)).collect();
         let mut counter = Counter::new(state, &settings, false);
         let by_words = !grows && method.patterns.is_empty() && counter.expect_words(method.order);
-        if by_words {
-            counter.forget_appearances();
-        }
+        counter.forget_appearances();
         Self {
             counter,
             by_words,

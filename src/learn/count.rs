@@ -163,8 +163,8 @@ impl Counter {
     }
 
     /// Saves memory where nobody will ask in which order features appeared first: for counts that are
-    /// saved, printed with the model, or told of on the way, it has to be known. To be called behind
-    /// [`Self::expect_words`].
+    /// saved, joined to others, printed with the model, or told of on the way, it has to be known. To be
+    /// called behind [`Self::expect_words`]; features that are counted as texts stay in order.
     pub fn forget_appearances(&mut self) {
         if let TokenList::Terms(list) = &mut self.state.tokens {
             list.is_unordered = true;

@@ -6,15 +6,12 @@
 //! [`Counter::count`] makes of each occurrence.
 
 use super::count::{Counter, DocumentEntropy};
-use super::table::{Head, Place, Table};
+use super::table::{AHEAD, Head, Place, Table};
 use super::tokens::TermList;
 use crate::error::WarningSink;
 use crate::memory::{make_room, prefetch};
 use crate::token::id::FeatureId;
 use crate::token::lexicon::TermId;
-
-/// Look-ups whose memory is asked for at once.
-const AHEAD: usize = 64;
 
 /// Words by number, and the document being read.
 #[derive(Debug, Default)]
@@ -246,7 +243,6 @@ impl Counter {
 mod tests {
     use super::*;
     use crate::learn::LearnSettings;
-    use crate::learn::reference::Reference;
     use crate::learn::state::LearningState;
     use crate::model::medium::Medium;
     use crate::model::settings::{ModelOption, ModelOptions, Scheme};
@@ -257,17 +253,7 @@ mod tests {
 
     fn counter(bits: u8) -> Counter {
         let options = ModelOptions::default().with(ModelOption::Mail).with(ModelOption::Entropy);
-        let settings = LearnSettings {
-            bits,
-            max_bits: Some(bits + 1),
-            decimation: None,
-            reference: Reference::Uniform,
-            quality: None,
-            min_count: 0,
-            confidence: false,
-            options,
-            scheme: Scheme::Alpha,
-        };
+        let settings = LearnSettings::plain(bits, Some(bits + 1), options);
         Counter::new(LearningState::new(bits, options, Scheme::Alpha, 0), &settings, false)
     }
 

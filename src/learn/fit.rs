@@ -10,7 +10,7 @@ use super::orders::{Orders, Slots};
 use super::prepare::{Preparation, words};
 use super::round::{Change, limited, round};
 use super::state::LearningState;
-use super::table::Place;
+use super::table::{AHEAD, Place};
 use super::tokens::TokenList;
 use super::weights::{SlotWeights, Weights};
 use super::{LearnSettings, Preload, Progress};
@@ -24,9 +24,6 @@ use crate::numeric::exponentials::{Exponentials, StepExponentials};
 use crate::numeric::quantize::QuantWeight;
 use crate::report::cformat::fixed_text;
 use crate::token::id::FeatureId;
-
-/// Look-ups whose memory is asked for at once.
-const LOOK_UPS: usize = 64;
 
 /// What the fit found beside the weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -233,8 +230,8 @@ fn kappa(state: &LearningState, weights: &Weights, order: u8) -> f64 {
     {
         // These features count under their numbers of words.
         let mut exponentials = StepExponentials::default();
-        let mut candidates = [0; LOOK_UPS];
-        for ids in list.ids.chunks(LOOK_UPS) {
+        let mut candidates = [0; AHEAD];
+        for ids in list.ids.chunks(AHEAD) {
             for &id in ids {
                 table.prefetch(id);
             }
@@ -351,7 +348,7 @@ impl<'a> OrderFit<'a> {
         for k in 0..self.groups.list().len() {
             let group = self.groups.list()[k];
             let old = f64::from(group.lambda) / 32.0;
-            let new = if self.groups.is_cut(&group) { 0.0 } else { group.wanted(z) };
+            let new = group.wanted(z);
             if new.is_nan() {
                 self.max = self.groups.max();
                 z = self.log_partition(forward)?;
@@ -387,23 +384,12 @@ pub fn class_masses(state: &LearningState, weights: &Weights, log_partition: f64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::reference::Reference;
     use crate::model::settings::{ModelOptions, Scheme};
 
     #[test]
     fn counts_that_say_they_have_no_orders_are_fitted() {
         let options = ModelOptions::default().with(ModelOption::Multinomial);
-        let settings = LearnSettings {
-            bits: 3,
-            max_bits: None,
-            decimation: None,
-            reference: Reference::Uniform,
-            quality: None,
-            min_count: 0,
-            confidence: false,
-            options,
-            scheme: Scheme::Alpha,
-        };
+        let settings = LearnSettings::plain(3, None, options);
         let state = LearningState::new(3, options, Scheme::Alpha, 0);
         assert_eq!(state.max_order, 0);
         let digrams = DigramTable::zero();

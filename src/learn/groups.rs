@@ -41,16 +41,26 @@ pub struct Group {
     suffix: u16,
     /// The weight l, steps.
     pub lambda: u16,
-    /// Whether there are members with other suffix sums.
+    /// Whether the members are cut off: their weight is 0.
+    is_cut: bool,
+    /// Whether there are members with other suffix sums, which may ask for a weight some last places off.
     pub is_mixed: bool,
 }
 
 impl Group {
-    /// The weight that the group asks for under the log-partition `z`, nats, if that is not zero because
-    /// of the cut-off. Members with other suffix sums may ask for a weight some last places off.
+    /// The weight that the first member asks for under the log-partition `z`, nats.
     #[inline]
     pub fn wanted(&self, z: f64) -> f64 {
+        if self.is_cut {
+            return 0.0;
+        }
         self.base + z - f64::from(self.suffix) / 32.0
+    }
+
+    /// `R l + R s + d` for order R, steps.
+    #[inline]
+    pub fn reach(&self, order: u8) -> i32 {
+        self.exponent + i32::from(order) * i32::from(self.lambda)
     }
 }
 
@@ -123,7 +133,7 @@ impl Groups {
         self.members.push(group);
         let group = &mut self.list[group as usize];
         group.occurrences += u64::from(count);
-        group.is_mixed |= group.suffix != slot.suffix;
+        group.is_mixed |= group.suffix != slot.suffix && !group.is_cut;
     }
 
     #[cold]
@@ -149,7 +159,8 @@ impl Groups {
         let log_count = self.logs.of(f64::from(count));
         let base = (log_count - self.log_total - log_reference) / f64::from(order);
         self.is_finite &= base.is_finite();
-        Group { base, occurrences: 0, count, exponent, suffix, lambda, is_mixed: false }
+        let is_cut = count <= self.scale.cut;
+        Group { base, occurrences: 0, count, exponent, suffix, lambda, is_cut, is_mixed: false }
     }
 
     fn add(&mut self, group: Group) -> u32 {
@@ -161,17 +172,6 @@ impl Groups {
     /// The order R.
     pub const fn order(&self) -> u8 {
         self.scale.order
-    }
-
-    /// Features counted that often or less get no weight.
-    pub const fn cut(&self) -> u32 {
-        self.scale.cut
-    }
-
-    /// Whether a group is cut off: its weight is 0.
-    #[inline]
-    pub const fn is_cut(&self, group: &Group) -> bool {
-        group.count <= self.scale.cut
     }
 
     /// The groups.
@@ -196,9 +196,8 @@ impl Groups {
 
     /// The largest `R l + R s + d`, steps.
     pub fn max(&self) -> i32 {
-        let order = i32::from(self.scale.order);
-        let reach = self.list.iter().map(|one| one.exponent + order * i32::from(one.lambda));
-        reach.max().unwrap_or(i32::MIN)
+        let order = self.scale.order;
+        self.list.iter().map(|group| group.reach(order)).max().unwrap_or(i32::MIN)
     }
 
     /// Sum of weight times count over all features, steps.

@@ -6,13 +6,10 @@
 //! the earlier one, feature by feature in the later part's own order, each with all its occurrences.
 
 use super::count::Counter;
-use super::table::{Head, Place};
+use super::table::{AHEAD, Head, Place};
 use super::tokens::{TermList, TokenList};
 use crate::error::WarningSink;
 use crate::token::lexicon::TermId;
-
-/// Look-ups whose memory is asked for ahead.
-const AHEAD: usize = 64;
 
 /// Bits that the table of a later part begins with at least: smaller ones can fill to the last slot,
 /// and what finds them so is not even counted.
@@ -165,17 +162,7 @@ mod tests {
 
     fn counter(order: u8, bits: u8, max_bits: Option<u8>) -> Counter {
         let options = ModelOptions::default().with(ModelOption::Text);
-        let settings = LearnSettings {
-            bits,
-            max_bits,
-            decimation: None,
-            reference: crate::learn::reference::Reference::Uniform,
-            quality: None,
-            min_count: 0,
-            confidence: false,
-            options,
-            scheme: Scheme::Alpha,
-        };
+        let settings = LearnSettings::plain(bits, max_bits, options);
         let state = LearningState::new(bits, options, Scheme::Alpha, 0);
         let mut counter = Counter::new(state, &settings, false);
         assert!(counter.expect_words(order));

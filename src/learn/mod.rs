@@ -85,6 +85,24 @@ pub struct LearnSettings {
     pub scheme: Scheme,
 }
 
+#[cfg(test)]
+impl LearnSettings {
+    /// Settings of tests: all words that are made of letters, the uniform measure.
+    fn plain(bits: u8, max_bits: Option<u8>, options: ModelOptions) -> Self {
+        Self {
+            bits,
+            max_bits,
+            decimation: None,
+            reference: Reference::Uniform,
+            quality: None,
+            min_count: 0,
+            confidence: false,
+            options,
+            scheme: Scheme::Alpha,
+        }
+    }
+}
+
 /// A category as learned, ready to be written.
 pub struct LearnedModel {
     /// The header's numbers.

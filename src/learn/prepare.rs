@@ -4,7 +4,7 @@
 
 use super::orders::Slots;
 use super::state::LearningState;
-use super::table::{Head, Place};
+use super::table::{AHEAD, Head, Place};
 use super::tokens::{TermList, TokenList, Unread, tokens_in};
 use super::weights::Weights;
 use crate::memory::prefetch;
@@ -14,9 +14,6 @@ use crate::numeric::quantize::QuantWeight;
 use crate::token::BOUNDARY;
 use crate::token::id::FeatureId;
 use crate::token::lexicon::TermId;
-
-/// Look-ups whose memory is asked for at once.
-const AHEAD: usize = 64;
 
 /// Sets reference weights and suffix sums, order by order.
 pub struct Preparation<'a> {

@@ -68,7 +68,7 @@ pub fn round<I: Iterator<Item = u16>>(
             let numbered = (0u32..).zip(groups.list()).filter(|(_, group)| group.is_mixed);
             parting.extend(numbered.filter_map(|(number, group)| {
                 let mut its = Change { least: 0.0, most: 0.0 };
-                let (low, high) = reach(group, groups.is_cut(group), z);
+                let (low, high) = between(group, z);
                 its.note(f64::from(group.lambda) / 32.0, low, high);
                 (its.most >= moved.change.least).then_some(number)
             }));
@@ -83,40 +83,34 @@ fn try_round(groups: &mut Groups, before: &mut Vec<u16>, z: f64) -> (Moved, Vec<
     let mut doubtful = Vec::new();
     let (mut exact, mut change) = (0.0f64, Change { least: 0.0, most: 0.0 });
     let mut max = i32::MIN;
-    let order = i32::from(groups.order());
-    let cut = groups.cut();
+    let order = groups.order();
     before.clear();
     before.reserve(groups.list().len());
     for (group, number) in groups.list_mut().iter_mut().zip(0..) {
         before.push(group.lambda);
         let old = f64::from(group.lambda) / 32.0;
         if group.is_mixed {
-            let (low, high) = reach(group, group.count <= cut, z);
+            let (low, high) = between(group, z);
             group.lambda = QuantWeight::from_weight(narrow(low)).0;
             if group.lambda != QuantWeight::from_weight(narrow(high)).0 {
                 doubtful.push(number);
             }
             change.note(old, low, high);
         } else {
-            let new = limited(if group.count <= cut { 0.0 } else { group.wanted(z) }, old);
+            let new = limited(group.wanted(z), old);
             group.lambda = QuantWeight::from_weight(narrow(new)).0;
             exact = exact.max((new - old).abs());
         }
-        max = max.max(group.exponent + order * i32::from(group.lambda));
+        max = max.max(group.reach(order));
     }
     change.note(0.0, exact, exact);
     (Moved { change, max }, doubtful)
 }
 
-/// Between which nats the members of `group` have their weights after the round.
+/// Between which nats the members of a mixed group have their weights after the round.
 #[inline]
-fn reach(group: &Group, is_cut: bool, z: f64) -> (f64, f64) {
-    let old = f64::from(group.lambda) / 32.0;
-    let wanted = if is_cut { 0.0 } else { group.wanted(z) };
-    if is_cut || !group.is_mixed {
-        let new = limited(wanted, old);
-        return (new, new);
-    }
+fn between(group: &Group, z: f64) -> (f64, f64) {
+    let (old, wanted) = (f64::from(group.lambda) / 32.0, group.wanted(z));
     (limited(wanted - DOUBT, old), limited(wanted + DOUBT, old))
 }
 

@@ -6,6 +6,9 @@
 use crate::memory::{has_addresses_to_spare, is_available, prefetch, take_memory};
 use crate::token::id::FeatureId;
 
+/// Look-ups whose memory is asked for at once.
+pub const AHEAD: usize = 64;
+
 /// Largest number of bits of a table's size.
 pub const MAX_BITS: u8 = 30;
 

@@ -5,7 +5,7 @@
 use super::count::Counter;
 use super::documents::DocumentWords;
 use super::state::LearningState;
-use super::table::{Head, Place, Table};
+use super::table::{AHEAD, Head, Place, Table};
 use super::tokens::{Holding, TermList, TermUse, TokenList};
 use crate::error::WarningSink;
 use crate::memory::prefetch;
@@ -17,9 +17,6 @@ use crate::token::ngram::Window;
 use crate::token::ngram_line::{NgramLine, Position};
 use crate::token::tokenizer::{Word, WordSink};
 use crate::token::{BOUNDARY, Feature};
-
-/// Look-ups whose memory is asked for at once.
-const AHEAD: usize = 64;
 
 /// How far the searches for the n-grams of a line have got, some of them ahead of the counting.
 #[derive(Debug, Default)]
