@@ -10,22 +10,22 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use shakmaty::Color;
 
-use crate::arena::{self, EnginePlayer, Player, RandomMover, Side, UciPlayer, XboardPlayer};
-use crate::book::Counter;
-use crate::classifier::{Nursery, Program};
-use crate::cluster;
-use crate::describe::Template;
-use crate::encode::Encoding;
-use crate::engine::{Engine, Workshop};
-use crate::evaluate;
-use crate::learn::{self, Preset};
-use crate::models::Manifest;
-use crate::notation::Spelling;
-use crate::play::{self, Protocol};
-use crate::prepare::{self, Describe, Describe2, Statistics, TextFiles, Unfinished};
+use crate::features::basic::Template;
+use crate::play::book::Counter;
+use crate::play::classifier::{Nursery, Program};
+use crate::play::cluster;
+use crate::play::engine::{Engine, Workshop};
+use crate::play::models::Manifest;
+use crate::play::settings::Settings;
+use crate::play::why;
+use crate::protocol::dialogue::{self, Protocol};
 use crate::random::Random;
-use crate::settings::Settings;
-use crate::why;
+use crate::text::encode::Encoding;
+use crate::text::notation::Spelling;
+use crate::text::prepare::{self, Describe, Describe2, Statistics, TextFiles, Unfinished};
+use crate::tools::arena::{self, EnginePlayer, Player, RandomMover, Side, UciPlayer, XboardPlayer};
+use crate::tools::evaluate;
+use crate::tools::learn::{self, Preset};
 
 /// The text classifier plays chess.
 #[derive(Debug, Parser)]
@@ -575,7 +575,7 @@ fn run_play(args: &PlayArgs) -> Result<ExitCode> {
     let nursery = Nursery::default();
     let mut engine = args.engine.engine(&nursery)?;
     engine.watch(args.watch.clone());
-    play::run(engine, args.protocol, &args.name, args.log.as_ref(), &nursery)?;
+    dialogue::run(engine, args.protocol, &args.name, args.log.as_ref(), &nursery)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -683,7 +683,7 @@ fn run_match(args: &MatchArgs) -> Result<ExitCode> {
             let (white, black) =
                 if color.is_white() { (names[0], names[1]) } else { (names[1], names[0]) };
             let result = end.map_or("*", |e| e.result().as_str());
-            let reason = end.map_or("stopped", crate::game::End::reason);
+            let reason = end.map_or("stopped", crate::text::game::End::reason);
             writeln!(file, "{}", game.to_pgn(white, black, result, reason))?;
         }
         Ok(())
@@ -701,7 +701,7 @@ fn run_why(args: &WhyArgs) -> Result<ExitCode> {
     let nursery = Nursery::default();
     let mut engine = args.engine.loaded_engine(&nursery)?;
     for word in args.moves.split_whitespace() {
-        let m = crate::notation::read_move(engine.game().position(), word.as_bytes())
+        let m = crate::text::notation::read_move(engine.game().position(), word.as_bytes())
             .map_err(|e| anyhow::anyhow!("{word}: {}", e.as_str()))?;
         engine.play(m);
     }
@@ -715,7 +715,7 @@ fn run_why(args: &WhyArgs) -> Result<ExitCode> {
 fn write_output(path: Option<&Path>, contents: &[u8]) -> Result<()> {
     match path {
         None => std::io::stdout().lock().write_all(contents).context("standard output"),
-        Some(path) => crate::models::replace_file(path, contents),
+        Some(path) => crate::play::models::replace_file(path, contents),
     }
 }
 
@@ -744,14 +744,14 @@ fn run_book(args: &BookArgs) -> Result<ExitCode> {
 }
 
 fn run_style(args: &StyleArgs) -> Result<ExitCode> {
-    let options = crate::style::Options {
+    let options = crate::play::style::Options {
         pgn: args.pgn.clone(),
         output: args.output.clone(),
         players: [args.attacking.clone(), args.positional.clone(), args.mixed.clone()],
         test_every: args.test_every,
     };
     let nursery = Nursery::default();
-    let outcome = crate::style::learn(&options, &args.program.program(&nursery))?;
+    let outcome = crate::play::style::learn(&options, &args.program.program(&nursery))?;
     nursery.close();
     let [attacking, positional, mixed] = outcome.learned;
     println!("learned: attacking {attacking}, positional {positional}, mixed {mixed} games");
@@ -768,8 +768,8 @@ fn run_report(args: &ReportArgs) -> Result<ExitCode> {
     let nursery = Nursery::default();
     let file =
         File::open(&args.pgn).with_context(|| format!("cannot read {}", args.pgn.display()))?;
-    let mut games = crate::pgn::Games::new(BufReader::new(file));
-    let mut raw = crate::pgn::RawGame::default();
+    let mut games = crate::text::pgn::Games::new(BufReader::new(file));
+    let mut raw = crate::text::pgn::RawGame::default();
     for _ in 0..args.game.max(1) {
         if !games.next_game(&mut raw)? {
             bail!("{} has fewer games than {}", args.pgn.display(), args.game);
@@ -780,7 +780,7 @@ fn run_report(args: &ReportArgs) -> Result<ExitCode> {
         bail!("{}: game {}: {reason}", args.pgn.display(), args.game);
     }
     let mut engine = args.engine.loaded_engine(&nursery)?;
-    let page = crate::report::page(&mut engine, &raw, &game)?;
+    let page = crate::tools::report::page(&mut engine, &raw, &game)?;
     write_output(args.output.as_deref(), page.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,13 +8,13 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use chess_adapter::choose::{self, Rule, Scored};
-use chess_adapter::classifier::{Classifier, Nursery, Program, Scorer as _};
-use chess_adapter::describe::Template;
-use chess_adapter::encode::Encoding;
-use chess_adapter::game::{Game, read_fen};
-use chess_adapter::models::Document;
-use chess_adapter::notation::{self, Spelling};
+use chess_adapter::features::basic::Template;
+use chess_adapter::play::choose::{self, Rule, Scored};
+use chess_adapter::play::classifier::{Classifier, Nursery, Program, Scorer as _};
+use chess_adapter::play::models::Document;
+use chess_adapter::text::encode::Encoding;
+use chess_adapter::text::game::{Game, read_fen};
+use chess_adapter::text::notation::{self, Spelling};
 use shakmaty::Chess;
 
 use crate::support::{adapter, dbacl, read, recorded, shared, testdata};

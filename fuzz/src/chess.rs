@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Target for what the chess adapter reads: both protocols, positions, moves, PGN.
 
-use chess_adapter::classifier::{Nursery, Program};
-use chess_adapter::engine::{Engine, Workshop};
-use chess_adapter::notation::Spelling;
-use chess_adapter::prepare::{self, Options, Statistics};
-use chess_adapter::settings::Settings;
-use chess_adapter::{uci, xboard};
+use chess_adapter::play::classifier::{Nursery, Program};
+use chess_adapter::play::engine::{Engine, Workshop};
+use chess_adapter::text::notation::Spelling;
+use chess_adapter::text::prepare::{self, Options, Statistics};
+use chess_adapter::play::settings::Settings;
+use chess_adapter::protocol::{uci, xboard};
 use std::path::Path;
 
 fn engine() -> Engine {

@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use shakmaty::Chess;
 
-use crate::engine::{Engine, Trouble};
-use crate::game::read_fen;
-use crate::notation;
-use crate::settings::NAMES;
+use crate::play::engine::{Engine, Trouble};
+use crate::play::settings::NAMES;
+use crate::text::game::read_fen;
+use crate::text::notation;
 
 /// What `go` asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -361,9 +361,9 @@ mod tests {
 
     #[test]
     fn no_dialogue_panics() {
-        use crate::engine::tests::engine;
+        use crate::play::engine::tests::engine;
+        use crate::play::settings::Settings;
         use crate::random::Random;
-        use crate::settings::Settings;
         let words = [
             "uci",
             "isready",

@@ -12,9 +12,9 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, Move, Position, Role, Square};
 
-use crate::book::{BookMove, Count, Counter, pack, unpack};
-use crate::game::position_key;
-use crate::prepare::{GameSink, Gameline};
+use crate::play::book::{BookMove, Count, Counter, pack, unpack};
+use crate::text::game::position_key;
+use crate::text::prepare::{GameSink, Gameline};
 
 /// First line of a file of clusters.
 const MAGIC: &str = "# chess clusters 1";
@@ -378,8 +378,8 @@ impl Clusters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::read_fen;
-    use crate::prepare::{self, Options, Statistics};
+    use crate::text::game::read_fen;
+    use crate::text::prepare::{self, Options, Statistics};
 
     fn pieces(fen: &str) -> Pieces {
         Pieces::of(read_fen(fen).expect("good FEN").board())

@@ -3,10 +3,10 @@
 
 use anyhow::{Context as _, Result};
 
-use crate::engine::{Engine, Trouble};
-use crate::game::Completion;
-use crate::models::Evidence;
-use crate::notation;
+use crate::play::engine::{Engine, Trouble};
+use crate::play::models::Evidence;
+use crate::text::game::Completion;
+use crate::text::notation;
 
 /// Explains a move, the best one if `word` is empty: lines for people.
 ///

@@ -8,9 +8,9 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use shakmaty::{Chess, Color, Move, Position, Role, Square};
 
-use crate::game::{Completion, position_key};
-use crate::pgn::GameResult;
-use crate::prepare::{GameSink, Gameline};
+use crate::text::game::{Completion, position_key};
+use crate::text::pgn::GameResult;
+use crate::text::prepare::{GameSink, Gameline};
 
 /// First line of a book in text form.
 const TEXT_MAGIC: &str = "# chess book 1";
@@ -352,7 +352,8 @@ fn write_node(
     }
     for &(packed, count) in children {
         let Some(m) = unpack(position, packed) else { continue };
-        let word = crate::notation::to_word(position, m, crate::notation::Spelling::default());
+        let word =
+            crate::text::notation::to_word(position, m, crate::text::notation::Spelling::default());
         let Count { wins, draws, losses } = count;
         let balance = count.decisive_balance();
         let _ =
@@ -366,8 +367,8 @@ fn write_node(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notation;
-    use crate::prepare::{self, Options, Statistics};
+    use crate::text::notation;
+    use crate::text::prepare::{self, Options, Statistics};
 
     const GAMES: &str = "1. e4 e5 2. Nf3 Nc6 3. Bb5 Nf6 4. O-O 1-0\n1. e4 e5 2. Nf3 Nc6 0-1\n\
                          1. e4 c5 1/2-1/2\n1. d4 d5 1-0\n1. Nf3 e5 2. e4 1-0\n";

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square, san::San};
 
 /// The words of appendix A.
-const EIGHT_WORDS: &str = include_str!("../templates/eight-words.txt");
+const EIGHT_WORDS: &str = include_str!("../../templates/eight-words.txt");
 
 /// What a template can say about a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -271,7 +271,7 @@ fn square_name(square: Square, name: &mut [u8; 2]) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notation;
+    use crate::text::notation;
 
     #[test]
     fn appendix_example() {

@@ -8,10 +8,10 @@ use std::process::Stdio;
 use anyhow::{Context as _, Result, bail};
 use shakmaty::Color;
 
-use crate::classifier::{Classifier, Program, Scorer as _};
-use crate::notation::Spelling;
-use crate::pgn::{Games, RawGame};
-use crate::prepare::Gameline;
+use crate::play::classifier::{Classifier, Program, Scorer as _};
+use crate::text::notation::Spelling;
+use crate::text::pgn::{Games, RawGame};
+use crate::text::prepare::Gameline;
 
 /// A way to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use shakmaty::{Bitboard, Board, Color, Role, Square};
 
-use crate::describe::value;
+use crate::features::basic::value;
 
 /// The order in which pieces are thrown in, cheapest first.
 const ORDER: [Role; 6] =
@@ -77,7 +77,7 @@ mod tests {
             ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", "d2", 0),
         ];
         for (fen, square, expected) in rows {
-            let position = crate::game::read_fen(fen).expect("good FEN");
+            let position = crate::text::game::read_fen(fen).expect("good FEN");
             let square: Square = square.parse().expect("a square");
             assert_eq!(gain(position.board(), square, position.turn()), expected, "{fen}");
         }

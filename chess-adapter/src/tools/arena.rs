@@ -10,12 +10,12 @@ use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 use shakmaty::{Chess, Color, EnPassantMode, Move, Position, fen::Fen};
 
-use crate::classifier::{Nursery, end};
-use crate::engine::{Engine, Trouble};
-use crate::game::{End, Game};
-use crate::notation::{self, Spelling};
-use crate::pgn::GameResult;
+use crate::play::classifier::{Nursery, end};
+use crate::play::engine::{Engine, Trouble};
 use crate::random::Random;
+use crate::text::game::{End, Game};
+use crate::text::notation::{self, Spelling};
+use crate::text::pgn::GameResult;
 
 /// Someone who answers a position with a move.
 pub trait Player {
@@ -388,8 +388,8 @@ impl Score {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::tests::engine;
-    use crate::settings::Settings;
+    use crate::play::engine::tests::engine;
+    use crate::play::settings::Settings;
 
     #[test]
     fn matches_against_the_random_mover_are_legal_and_repeat() {

@@ -11,12 +11,12 @@ use std::time::Instant;
 use anyhow::{Context as _, Result};
 use shakmaty::{CastlingMode, Chess, Color, Position, fen::Fen};
 
-use crate::describe::Template;
-use crate::encode::Encoding;
-use crate::many_words::Scene;
-use crate::notation::{self, Spelling};
-use crate::pgn::{GameResult, Games, RawGame};
+use crate::features::basic::Template;
+use crate::features::rich::Scene;
 use crate::random::Random;
+use crate::text::encode::Encoding;
+use crate::text::notation::{self, Spelling};
+use crate::text::pgn::{GameResult, Games, RawGame};
 
 /// What unfinished games become.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -3,8 +3,8 @@
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::choose::Rule;
-use crate::encode::Encoding;
+use crate::play::choose::Rule;
+use crate::text::encode::Encoding;
 
 /// What play can be told.
 #[derive(Clone, Debug, PartialEq)]

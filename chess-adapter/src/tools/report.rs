@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use shakmaty::{Board, Color, File, Move, Piece, Position as _, Rank, Role, Square};
 
-use crate::choose::{self, Scored};
-use crate::engine::{Engine, Trouble};
-use crate::pgn::RawGame;
-use crate::prepare::Gameline;
-use crate::why;
+use crate::play::choose::{self, Scored};
+use crate::play::engine::{Engine, Trouble};
+use crate::play::why;
+use crate::text::pgn::RawGame;
+use crate::text::prepare::Gameline;
 
 /// Completions shown per move.
 const SHOWN: usize = 5;
@@ -72,7 +72,7 @@ pub fn page(engine: &mut Engine, raw: &RawGame, game: &Gameline) -> Result<Strin
         body.push_str("</section>\n");
     }
     let summary = judged.summary();
-    let result = game.result.map_or("*", crate::pgn::GameResult::as_str);
+    let result = game.result.map_or("*", crate::text::pgn::GameResult::as_str);
     Ok(format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style></head>\n\
          <body><h1>{title}</h1><p>{} {}. {result}. {summary}</p>\n{body}</body></html>\n",

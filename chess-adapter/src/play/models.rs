@@ -13,13 +13,13 @@ use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
-use crate::classifier::{Classifier, FeatureRow, Program, Scorer};
-use crate::describe::Template;
-use crate::encode::{self, Encoding};
-use crate::game::{Completion, Game};
-use crate::many_words::{self, Scene};
-use crate::notation::Spelling;
-use crate::prepare;
+use crate::features::basic::Template;
+use crate::features::rich::{self, Scene};
+use crate::play::classifier::{Classifier, FeatureRow, Program, Scorer};
+use crate::text::encode::{self, Encoding};
+use crate::text::game::{Completion, Game};
+use crate::text::notation::Spelling;
+use crate::text::prepare;
 
 /// The name of a folder's description template.
 pub const TEMPLATE: &str = "template.txt";
@@ -285,14 +285,12 @@ impl Manifest {
                     template.identity()
                 );
             }
-            if entry.document == Document::Describe2
-                && entry.words.as_deref() != Some(many_words::NAME)
-            {
+            if entry.document == Document::Describe2 && entry.words.as_deref() != Some(rich::NAME) {
                 bail!(
                     "{}: its descriptions are {:?}, this program has {:?}; learn again",
                     folder.display(),
                     entry.words.as_deref().unwrap_or_default(),
-                    many_words::NAME
+                    rich::NAME
                 );
             }
             let phases: Vec<Option<usize>> =

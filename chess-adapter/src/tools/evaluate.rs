@@ -7,9 +7,9 @@ use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 use shakmaty::{Chess, Move};
 
-use crate::choose::{self, Rule};
-use crate::engine::{Engine, Trouble};
-use crate::notation;
+use crate::play::choose::{self, Rule};
+use crate::play::engine::{Engine, Trouble};
+use crate::text::notation;
 
 /// Half-moves before which a position counts as opening, and from which as end.
 const PHASE_BOUNDS: [usize; 2] = [20, 60];
@@ -50,8 +50,8 @@ pub fn read_cases(input: impl BufRead) -> Result<Vec<Case>> {
 
 fn read_case(line: &str) -> Result<Case> {
     let (gameline, word) = line.split_once('\t').context("no tab")?;
-    let mut game = crate::game::Game::new(Chess::default(), notation::Spelling::default());
-    let read = |game: &crate::game::Game, word: &str| {
+    let mut game = crate::text::game::Game::new(Chess::default(), notation::Spelling::default());
+    let read = |game: &crate::text::game::Game, word: &str| {
         notation::read_move(game.position(), word.as_bytes())
             .map_err(|e| anyhow::anyhow!("{word}: {}", e.as_str()))
     };
@@ -203,8 +203,8 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::tests::engine;
-    use crate::settings::Settings;
+    use crate::play::engine::tests::engine;
+    use crate::play::settings::Settings;
 
     #[test]
     fn ranks_become_shares() {

@@ -8,19 +8,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, Error, Result};
 use shakmaty::{Chess, Color, Move, Position};
 
-use crate::book::{self, Book, BookMove, Count};
-use crate::choose::{self, Scored};
-use crate::classifier::Program;
-use crate::cluster::Clusters;
-use crate::describe::Template;
-use crate::encode::Encoding;
-use crate::game::{Completion, End, Game};
-use crate::models::{self, MANIFEST, Manifest, Voice};
-use crate::notation::Spelling;
+use crate::features::basic::Template;
+use crate::play::book::{self, Book, BookMove, Count};
+use crate::play::choose::{self, Scored};
+use crate::play::classifier::Program;
+use crate::play::cluster::Clusters;
+use crate::play::models::{self, MANIFEST, Manifest, Voice};
+use crate::play::settings::Settings;
+use crate::play::style::{self, Judge, Style};
+use crate::play::tables::Tables;
 use crate::random::Random;
-use crate::settings::Settings;
-use crate::style::{self, Judge, Style};
-use crate::tables::Tables;
+use crate::text::encode::Encoding;
+use crate::text::game::{Completion, End, Game};
+use crate::text::notation::Spelling;
 
 /// Why a move was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -611,9 +611,9 @@ pub fn is_model_folder(path: &Path) -> bool {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::classifier::{Nursery, Scorer};
-    use crate::models::Document;
-    use crate::notation;
+    use crate::play::classifier::{Nursery, Scorer};
+    use crate::play::models::Document;
+    use crate::text::notation;
 
     /// Prefers words by a list; everything else costs 50 bits.
     pub(crate) struct Fake {
@@ -653,7 +653,7 @@ pub(crate) mod tests {
 
     fn chosen(fen: &str, best: &'static [&'static str], settings: Settings) -> String {
         let mut engine = engine(best, settings);
-        engine.set_position(crate::game::read_fen(fen).expect("good FEN"));
+        engine.set_position(crate::text::game::read_fen(fen).expect("good FEN"));
         engine.choose(None, None).expect("a move").completion.word
     }
 
@@ -685,7 +685,7 @@ pub(crate) mod tests {
         let settings = Settings { resign_material: 5, resign_moves: 2, ..Settings::default() };
         let mut engine = engine(&[], settings);
         engine.set_position(
-            crate::game::read_fen("q3k3/8/8/8/8/8/8/4K3 w - - 0 1").expect("good FEN"),
+            crate::text::game::read_fen("q3k3/8/8/8/8/8/8/4K3 w - - 0 1").expect("good FEN"),
         );
         assert!(!engine.is_resigning());
         assert!(engine.is_resigning());

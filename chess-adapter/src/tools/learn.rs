@@ -9,14 +9,14 @@ use std::sync::Mutex;
 use anyhow::{Context as _, Result, bail};
 use shakmaty::Color;
 
-use crate::classifier::Program;
-use crate::describe::Template;
-use crate::encode::Encoding;
-use crate::many_words;
-use crate::models::{
+use crate::features::basic::Template;
+use crate::features::rich;
+use crate::play::classifier::Program;
+use crate::play::models::{
     CategoryEntry, Document, FORMAT, Manifest, ModelEntry, Side, TEMPLATE, Weight,
 };
-use crate::prepare::{self, Describe, Describe2, PHASES, Statistics, TextFiles};
+use crate::text::encode::Encoding;
+use crate::text::prepare::{self, Describe, Describe2, PHASES, Statistics, TextFiles};
 
 /// The largest table tried when tables are full, as an exponent of two.
 const MAX_TABLE: u32 = 28;
@@ -350,7 +350,7 @@ fn side(folder: &Path, plans: &[Plan]) -> Result<Side> {
             ModelEntry {
                 document: plan.document,
                 order,
-                words: (plan.document == Document::Describe2).then(|| many_words::NAME.to_owned()),
+                words: (plan.document == Document::Describe2).then(|| rich::NAME.to_owned()),
                 categories,
             },
         );

@@ -8,8 +8,8 @@ use shakmaty::{
     Bitboard, Board, CastlingSide, Chess, Color, File, Move, Piece, Position, Role, Square, attacks,
 };
 
-use crate::describe::value;
-use crate::exchange::gain;
+use crate::features::basic::value;
+use crate::features::exchange::gain;
 
 /// The name under which models remember these words.
 pub const NAME: &str = "many-words 1";
@@ -791,7 +791,7 @@ const fn castling_letter(side: CastlingSide) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notation;
+    use crate::text::notation;
 
     /// The words of a move after some others.
     fn words(moves: &str, m: &str) -> Vec<String> {

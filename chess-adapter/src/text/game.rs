@@ -5,9 +5,9 @@ use anyhow::{Context as _, Result};
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Move, Position, Role, fen::Fen};
 
-use crate::describe;
-use crate::notation::{self, Spelling};
-use crate::pgn::GameResult;
+use crate::features::basic;
+use crate::text::notation::{self, Spelling};
+use crate::text::pgn::GameResult;
 
 /// How a game ended by the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -304,7 +304,7 @@ pub fn material_balance(position: &Chess) -> i32 {
             .into_iter()
             .map(|role| {
                 let pieces = position.board().by_piece(role.of(color)).count();
-                i32::try_from(pieces * describe::value(role) as usize).unwrap_or(0)
+                i32::try_from(pieces * basic::value(role) as usize).unwrap_or(0)
             })
             .sum()
     };

@@ -11,10 +11,10 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::classifier::Nursery;
-use crate::engine::Engine;
-use crate::uci::Uci;
-use crate::xboard::{self, Xboard};
+use crate::play::classifier::Nursery;
+use crate::play::engine::Engine;
+use crate::protocol::uci::Uci;
+use crate::protocol::xboard::{self, Xboard};
 
 /// Longest line taken from an interface, bytes.
 const MAX_LINE: u64 = 1 << 20;
@@ -133,7 +133,7 @@ impl Dialogue {
     ) -> io::Result<()> {
         match self {
             Self::Uci(uci) => {
-                for reply in uci.handle(crate::uci::Command::parse(line)) {
+                for reply in uci.handle(crate::protocol::uci::Command::parse(line)) {
                     write(&reply.to_string())?;
                 }
             }

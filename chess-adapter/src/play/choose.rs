@@ -3,8 +3,8 @@
 
 use shakmaty::Role;
 
-use crate::game::Completion;
 use crate::random::Random;
+use crate::text::game::Completion;
 
 /// Which completions are preferred, given their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -99,8 +99,8 @@ pub fn shares(list: &[Scored]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::{Game, read_fen};
-    use crate::notation::Spelling;
+    use crate::text::game::{Game, read_fen};
+    use crate::text::notation::Spelling;
 
     /// All moves of a position; those named get the scores 1, 2, ..., the others 100.
     fn scored(fen: &str, best: &[&str]) -> Vec<Scored> {

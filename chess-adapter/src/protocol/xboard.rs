@@ -10,12 +10,12 @@ use shakmaty::{
     Setup, Square,
 };
 
-use crate::choose;
-use crate::engine::{Choice, Engine, Source, Trouble};
-use crate::game::{End, read_fen};
-use crate::notation;
-use crate::settings::NAMES;
-use crate::why;
+use crate::play::choose;
+use crate::play::engine::{Choice, Engine, Source, Trouble};
+use crate::play::settings::NAMES;
+use crate::play::why;
+use crate::text::game::{End, read_fen};
+use crate::text::notation;
 
 /// One line from the interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -760,9 +760,9 @@ impl Xboard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::tests::engine;
+    use crate::play::engine::tests::engine;
+    use crate::play::settings::Settings;
     use crate::random::Random;
-    use crate::settings::Settings;
 
     #[test]
     fn no_dialogue_panics() {

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Positions and moves become words.
+
+pub mod basic;
+pub mod exchange;
+pub mod rich;

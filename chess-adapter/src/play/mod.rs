@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A game, the classifier's scores and the settings become a move.
+
+pub mod book;
+pub mod choose;
+pub mod classifier;
+pub mod cluster;
+pub mod engine;
+pub mod models;
+pub mod settings;
+pub mod style;
+pub mod tables;
+pub mod why;
