@@ -12,9 +12,9 @@ use shakmaty::Color;
 
 use crate::features::basic::Template;
 use crate::play::book::Counter;
-use crate::play::classifier::{Nursery, Program};
+use crate::play::classifier::{ChildProcesses, Program};
 use crate::play::cluster;
-use crate::play::engine::{Engine, Workshop};
+use crate::play::engine::{Engine, EngineFactory};
 use crate::play::models::Manifest;
 use crate::play::settings::Settings;
 use crate::play::why;
@@ -129,10 +129,10 @@ struct ProgramArgs {
 }
 
 impl ProgramArgs {
-    fn program(&self, nursery: &Nursery) -> Program {
+    fn program(&self, children: &ChildProcesses) -> Program {
         let args: Vec<String> =
             self.dbacl_args.iter().flat_map(|a| a.split_whitespace()).map(str::to_owned).collect();
-        Program::find(self.dbacl.as_deref(), &args, nursery)
+        Program::find(self.dbacl.as_deref(), &args, children)
     }
 }
 
@@ -314,19 +314,19 @@ impl EngineArgs {
         Ok(settings)
     }
 
-    fn engine(&self, nursery: &Nursery) -> Result<Engine> {
+    fn engine(&self, children: &ChildProcesses) -> Result<Engine> {
         let template = match &self.template {
             None => None,
             Some(path) => Some(template(Some(path))?),
         };
-        let workshop = Workshop { program: self.program.program(nursery), template };
+        let factory = EngineFactory { program: self.program.program(children), template };
         let spelling = Spelling { check_marks: !self.no_check_marks, victims: self.victims };
-        Ok(Engine::new(self.settings()?, workshop, spelling))
+        Ok(Engine::new(self.settings()?, factory, spelling))
     }
 
     /// An engine whose models are loaded.
-    fn loaded_engine(&self, nursery: &Nursery) -> Result<Engine> {
-        let mut engine = self.engine(nursery)?;
+    fn loaded_engine(&self, children: &ChildProcesses) -> Result<Engine> {
+        let mut engine = self.engine(children)?;
         for complaint in engine.load() {
             eprintln!("chess-adapter: {complaint}");
         }
@@ -566,16 +566,16 @@ fn run_learn(args: &LearnArgs) -> Result<ExitCode> {
             .jobs
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
     };
-    let statistics = learn::learn(&options, &args.program.program(&Nursery::default()))?;
+    let statistics = learn::learn(&options, &args.program.program(&ChildProcesses::default()))?;
     statistics.write(&mut std::io::stderr())?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn run_play(args: &PlayArgs) -> Result<ExitCode> {
-    let nursery = Nursery::default();
-    let mut engine = args.engine.engine(&nursery)?;
+    let children = ChildProcesses::default();
+    let mut engine = args.engine.engine(&children)?;
     engine.watch(args.watch.clone());
-    dialogue::run(engine, args.protocol, &args.name, args.log.as_ref(), &nursery)?;
+    dialogue::run(engine, args.protocol, &args.name, args.log.as_ref(), &children)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -590,13 +590,13 @@ fn read_cases(paths: &[PathBuf]) -> Result<Vec<evaluate::Case>> {
 }
 
 fn run_evaluate(args: &EvaluateArgs) -> Result<ExitCode> {
-    let nursery = Nursery::default();
+    let children = ChildProcesses::default();
     let mut out = std::io::stdout().lock();
     let mut reports = serde_json::Map::new();
     for path in &args.positions {
         let cases = read_cases(std::slice::from_ref(path))?;
         let name = path.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut engine = args.engine.loaded_engine(&nursery)?;
+        let mut engine = args.engine.loaded_engine(&children)?;
         let turn = if cases[0].is_white() { Color::White } else { Color::Black };
         let voices: Vec<String> = match (&args.engine.models, args.all_voices) {
             (Some(models), true) => {
@@ -636,11 +636,11 @@ fn run_evaluate(args: &EvaluateArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn opponent(args: &MatchArgs, nursery: &Nursery) -> Result<Box<dyn Player>> {
+fn opponent(args: &MatchArgs, children: &ChildProcesses) -> Result<Box<dyn Player>> {
     Ok(match args.opponent.as_str() {
         "random" => Box::new(RandomMover(Random::from_seed(args.match_seed))),
         "self" => {
-            let mut engine = args.engine.engine(nursery)?;
+            let mut engine = args.engine.engine(children)?;
             for pair in &args.opponent_set {
                 let (name, value) =
                     pair.split_once('=').with_context(|| format!("no NAME=VALUE: {pair}"))?;
@@ -656,20 +656,23 @@ fn opponent(args: &MatchArgs, nursery: &Nursery) -> Result<Box<dyn Player>> {
             let set = &args.opponent_set;
             match args.opponent_protocol {
                 EngineProtocol::Uci => {
-                    Box::new(UciPlayer::start(command, set, go.unwrap_or("depth 1"), nursery)?)
+                    Box::new(UciPlayer::start(command, set, go.unwrap_or("depth 1"), children)?)
                 }
-                EngineProtocol::Xboard => {
-                    Box::new(XboardPlayer::start(command, set, go.unwrap_or("sd 1,st 1"), nursery)?)
-                }
+                EngineProtocol::Xboard => Box::new(XboardPlayer::start(
+                    command,
+                    set,
+                    go.unwrap_or("sd 1,st 1"),
+                    children,
+                )?),
             }
         }
     })
 }
 
 fn run_match(args: &MatchArgs) -> Result<ExitCode> {
-    let nursery = Nursery::default();
-    let mut engine = EnginePlayer(args.engine.loaded_engine(&nursery)?);
-    let mut opponent = opponent(args, &nursery)?;
+    let children = ChildProcesses::default();
+    let mut engine = EnginePlayer(args.engine.loaded_engine(&children)?);
+    let mut opponent = opponent(args, &children)?;
     let mut pgn = match &args.pgn {
         None => None,
         Some(path) => {
@@ -688,7 +691,7 @@ fn run_match(args: &MatchArgs) -> Result<ExitCode> {
         }
         Ok(())
     })?;
-    nursery.close();
+    children.close();
     let mut out = std::io::stdout().lock();
     match args.json {
         true => writeln!(out, "{}", serde_json::to_string_pretty(&score)?)?,
@@ -698,8 +701,8 @@ fn run_match(args: &MatchArgs) -> Result<ExitCode> {
 }
 
 fn run_why(args: &WhyArgs) -> Result<ExitCode> {
-    let nursery = Nursery::default();
-    let mut engine = args.engine.loaded_engine(&nursery)?;
+    let children = ChildProcesses::default();
+    let mut engine = args.engine.loaded_engine(&children)?;
     for word in args.moves.split_whitespace() {
         let m = crate::text::notation::read_move(engine.game().position(), word.as_bytes())
             .map_err(|e| anyhow::anyhow!("{word}: {}", e.as_str()))?;
@@ -750,9 +753,9 @@ fn run_style(args: &StyleArgs) -> Result<ExitCode> {
         players: [args.attacking.clone(), args.positional.clone(), args.mixed.clone()],
         test_every: args.test_every,
     };
-    let nursery = Nursery::default();
-    let outcome = crate::play::style::learn(&options, &args.program.program(&nursery))?;
-    nursery.close();
+    let children = ChildProcesses::default();
+    let outcome = crate::play::style::learn(&options, &args.program.program(&children))?;
+    children.close();
     let [attacking, positional, mixed] = outcome.learned;
     println!("learned: attacking {attacking}, positional {positional}, mixed {mixed} games");
     if outcome.judged > 0 {
@@ -765,7 +768,7 @@ fn run_style(args: &StyleArgs) -> Result<ExitCode> {
 }
 
 fn run_report(args: &ReportArgs) -> Result<ExitCode> {
-    let nursery = Nursery::default();
+    let children = ChildProcesses::default();
     let file =
         File::open(&args.pgn).with_context(|| format!("cannot read {}", args.pgn.display()))?;
     let mut games = crate::text::pgn::Games::new(BufReader::new(file));
@@ -779,7 +782,7 @@ fn run_report(args: &ReportArgs) -> Result<ExitCode> {
     if let Err(reason) = game.replay(&raw, Spelling::default(), true) {
         bail!("{}: game {}: {reason}", args.pgn.display(), args.game);
     }
-    let mut engine = args.engine.loaded_engine(&nursery)?;
+    let mut engine = args.engine.loaded_engine(&children)?;
     let page = crate::tools::report::page(&mut engine, &raw, &game)?;
     write_output(args.output.as_deref(), page.as_bytes())?;
     Ok(ExitCode::SUCCESS)

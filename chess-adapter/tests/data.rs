@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use chess_adapter::features::basic::Template;
 use chess_adapter::play::choose::{self, Rule, Scored};
-use chess_adapter::play::classifier::{Classifier, Nursery, Program, Scorer as _};
+use chess_adapter::play::classifier::{ChildProcesses, Classifier, Program, Scorer as _};
 use chess_adapter::play::models::Document;
 use chess_adapter::text::encode::Encoding;
 use chess_adapter::text::game::{Game, read_fen};
@@ -171,7 +171,7 @@ fn rules_choose_as_recorded() {
     let (pairs, sevens) = (folder.path().join("pairs"), folder.path().join("sevens"));
     learn(&dbacl, "-e alnum -w 2 -H 20", &pairs, &inputs.join("BlackWinDraw.txt"));
     learn(&dbacl, "-e graph -w 7 -H 23", &sevens, &inputs.join("BlackWin-full.txt"));
-    let program = Program::find(Some(&dbacl), &[], &Nursery::default());
+    let program = Program::find(Some(&dbacl), &[], &ChildProcesses::default());
     let mut half = Classifier::new(program.clone(), vec![pairs]);
     let mut full = Classifier::new(program, vec![sevens]);
     for row in read(&inputs.join("choices.tsv")).lines().filter(|l| !l.starts_with('#')) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Target for what the chess adapter reads: both protocols, positions, moves, PGN.
 
-use chess_adapter::play::classifier::{Nursery, Program};
-use chess_adapter::play::engine::{Engine, Workshop};
+use chess_adapter::play::classifier::{ChildProcesses, Program};
+use chess_adapter::play::engine::{Engine, EngineFactory};
 use chess_adapter::text::notation::Spelling;
 use chess_adapter::text::prepare::{self, Options, Statistics};
 use chess_adapter::play::settings::Settings;
@@ -11,8 +11,8 @@ use std::path::Path;
 
 fn engine() -> Engine {
     let nobody = Path::new("/nonexistent");
-    let program = Program::find(Some(nobody), &[], &Nursery::default());
-    Engine::new(Settings::default(), Workshop { program, template: None }, Spelling::default())
+    let program = Program::find(Some(nobody), &[], &ChildProcesses::default());
+    Engine::new(Settings::default(), EngineFactory { program, template: None }, Spelling::default())
 }
 
 /// The first byte chooses what the rest is: a dialogue in one of the protocols, or a PGN file. No

@@ -49,12 +49,12 @@ pub struct FeatureRow {
 
 /// All children of this process that are to end with it.
 #[derive(Clone, Debug, Default)]
-pub struct Nursery {
+pub struct ChildProcesses {
     children: Arc<Mutex<Vec<Weak<Mutex<Child>>>>>,
     closed: Arc<AtomicBool>,
 }
 
-impl Nursery {
+impl ChildProcesses {
     /// Ends all children and refuses new ones.
     pub fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
@@ -110,19 +110,19 @@ pub fn end(child: &Mutex<Child>) {
 pub struct Program {
     path: PathBuf,
     args: Vec<OsString>,
-    nursery: Nursery,
+    children: ChildProcesses,
 }
 
 impl Program {
     /// The named program, or `dbacl` beside this one, or `dbacl` on the search path; `args` go before ours.
-    pub fn find(path: Option<&Path>, args: &[String], nursery: &Nursery) -> Self {
+    pub fn find(path: Option<&Path>, args: &[String], children: &ChildProcesses) -> Self {
         let beside = || {
             let beside = std::env::current_exe().ok()?.with_file_name("dbacl");
             beside.is_file().then_some(beside)
         };
         let path =
             path.map(Path::to_path_buf).or_else(beside).unwrap_or_else(|| PathBuf::from("dbacl"));
-        Self { path, args: args.iter().map(OsString::from).collect(), nursery: nursery.clone() }
+        Self { path, args: args.iter().map(OsString::from).collect(), children: children.clone() }
     }
 
     /// The program's path, for messages.
@@ -185,7 +185,7 @@ impl Classifier {
         let columns: Vec<String> = (1..=self.categories.len()).map(|i| i.to_string()).collect();
         command.arg("-f").arg(columns.join(","));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        let child = self.program.nursery.spawn(&mut command)?;
+        let child = self.program.children.spawn(&mut command)?;
         let (stdin, stdout) = {
             let mut child = lock(&child);
             (child.stdin.take(), child.stdout.take())
@@ -280,7 +280,7 @@ impl Scorer for Classifier {
         let mut command = self.program.command();
         command.arg("-nv").arg("-c").arg(category).args(["-f", "1", "-d"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        let child = self.program.nursery.spawn(&mut command)?;
+        let child = self.program.children.spawn(&mut command)?;
         let (stdin, stdout) = {
             let mut child = lock(&child);
             (child.stdin.take(), child.stdout.take())
@@ -363,8 +363,8 @@ mod tests {
     }
 
     fn shell(script: &str) -> Program {
-        let nursery = Nursery::default();
-        Program::find(Some(Path::new("sh")), &["-c".to_owned(), script.to_owned()], &nursery)
+        let children = ChildProcesses::default();
+        Program::find(Some(Path::new("sh")), &["-c".to_owned(), script.to_owned()], &children)
     }
 
     #[test]
@@ -385,7 +385,7 @@ mod tests {
         classifier.ask(&["a".to_owned()]).expect("it runs");
         assert!(classifier.scores().is_err());
         let mut nothing = Classifier::new(
-            Program::find(Some(Path::new("/nonexistent")), &[], &Nursery::default()),
+            Program::find(Some(Path::new("/nonexistent")), &[], &ChildProcesses::default()),
             vec!["x".into()],
         );
         assert!(nothing.ask(&["a".to_owned()]).is_err());
@@ -404,12 +404,12 @@ mod tests {
 
     #[test]
     fn closing_ends_the_children() {
-        let nursery = Nursery::default();
+        let children = ChildProcesses::default();
         let mut command = Command::new("sleep");
         command.arg("100");
-        let child = nursery.spawn(&mut command).expect("sleep runs");
-        nursery.close();
+        let child = children.spawn(&mut command).expect("sleep runs");
+        children.close();
         assert!(lock(&child).try_wait().expect("known child").is_some());
-        assert!(nursery.spawn(&mut command).is_err());
+        assert!(children.spawn(&mut command).is_err());
     }
 }

@@ -67,7 +67,7 @@ impl From<Error> for Trouble {
 
 /// Where voices come from.
 #[derive(Clone, Debug)]
-pub struct Workshop {
+pub struct EngineFactory {
     /// The classifier.
     pub program: Program,
     /// The description words, if not those of the model folder.
@@ -83,7 +83,7 @@ pub struct Engine {
     avoids_draws: [bool; 2],
     stale: [bool; 2],
     settings: Settings,
-    workshop: Workshop,
+    factory: EngineFactory,
     spelling: Spelling,
     random: Random,
     /// Whether draws are on now.
@@ -108,7 +108,7 @@ const fn index(color: Color) -> usize {
 
 impl Engine {
     /// An engine in the start position, nothing loaded yet.
-    pub fn new(settings: Settings, workshop: Workshop, spelling: Spelling) -> Self {
+    pub fn new(settings: Settings, factory: EngineFactory, spelling: Spelling) -> Self {
         let seed = if settings.seed == 0 { Random::clock_seed() } else { settings.seed };
         Self {
             game: Game::new(Chess::default(), spelling),
@@ -117,7 +117,7 @@ impl Engine {
             stale: [true, true],
             randomised: settings.random_play,
             settings,
-            workshop,
+            factory,
             spelling,
             random: Random::from_seed(seed),
             stop: Arc::default(),
@@ -131,8 +131,12 @@ impl Engine {
     }
 
     /// An engine with given voices, for tests and measurements.
-    pub fn with_voices(settings: Settings, workshop: Workshop, voices: [Option<Voice>; 2]) -> Self {
-        let mut engine = Self::new(settings, workshop, Spelling::default());
+    pub fn with_voices(
+        settings: Settings,
+        factory: EngineFactory,
+        voices: [Option<Voice>; 2],
+    ) -> Self {
+        let mut engine = Self::new(settings, factory, Spelling::default());
         engine.voices = voices;
         engine.stale = [false, false];
         engine
@@ -268,7 +272,7 @@ impl Engine {
             return Ok(None);
         }
         let path = Path::new(path);
-        let program = &self.workshop.program;
+        let program = &self.factory.program;
         self.avoids_draws[index(color)] = false;
         let mut voice = if path.is_dir() {
             let manifest = Manifest::read(path)?;
@@ -283,7 +287,7 @@ impl Engine {
             let voice = if chosen.is_empty() { &manifest.voice } else { chosen };
             self.avoids_draws[index(color)] =
                 manifest.avoid_draws.iter().any(|v| v.as_str() == voice);
-            manifest.voice(path, color, voice, self.workshop.template.as_ref(), program)?
+            manifest.voice(path, color, voice, self.factory.template.as_ref(), program)?
         } else {
             std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
             let encoding = self.settings.encoding.unwrap_or(Encoding::of_full_moves(color));
@@ -397,7 +401,7 @@ impl Engine {
         {
             return Ok(());
         }
-        let mut judge = Judge::open(Path::new(&self.settings.style_path), &self.workshop.program)?;
+        let mut judge = Judge::open(Path::new(&self.settings.style_path), &self.factory.program)?;
         let words = self.game.words().iter().map(String::as_str);
         let line = style::own_words(words, self.game.first(), turn.other(), style::MOVES);
         let voice = match judge.judge(line)? {
@@ -611,7 +615,7 @@ pub fn is_model_folder(path: &Path) -> bool {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::play::classifier::{Nursery, Scorer};
+    use crate::play::classifier::{ChildProcesses, Scorer};
     use crate::play::models::Document;
     use crate::text::notation;
 
@@ -638,9 +642,10 @@ pub(crate) mod tests {
         }
     }
 
-    pub(crate) fn workshop() -> Workshop {
-        let program = Program::find(Some(Path::new("/nonexistent")), &[], &Nursery::default());
-        Workshop { program, template: None }
+    pub(crate) fn factory() -> EngineFactory {
+        let program =
+            Program::find(Some(Path::new("/nonexistent")), &[], &ChildProcesses::default());
+        EngineFactory { program, template: None }
     }
 
     pub(crate) fn engine(best: &'static [&'static str], settings: Settings) -> Engine {
@@ -648,7 +653,7 @@ pub(crate) mod tests {
             let fake = Fake { best, sent: Vec::new() };
             Some(Voice::of_scorer(Box::new(fake), Document::Half))
         };
-        Engine::with_voices(settings, workshop(), [voice(), voice()])
+        Engine::with_voices(settings, factory(), [voice(), voice()])
     }
 
     fn chosen(fen: &str, best: &'static [&'static str], settings: Settings) -> String {

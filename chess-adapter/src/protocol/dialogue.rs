@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::play::classifier::Nursery;
+use crate::play::classifier::ChildProcesses;
 use crate::play::engine::Engine;
 use crate::protocol::uci::Uci;
 use crate::protocol::xboard::{self, Xboard};
@@ -50,7 +50,7 @@ struct Shared {
     unanswered: Arc<AtomicUsize>,
     stop: Arc<AtomicBool>,
     ended: Arc<AtomicBool>,
-    nursery: Nursery,
+    children: ChildProcesses,
 }
 
 impl Shared {
@@ -92,7 +92,7 @@ fn read_lines(events: &mpsc::Sender<Event>, shared: &Shared) {
                 let _ = events.send(Event::Line(line));
                 thread::sleep(QUIT_PATIENCE);
                 shared.ended.store(true, Ordering::SeqCst);
-                shared.nursery.close();
+                shared.children.close();
                 return;
             }
             _ => {}
@@ -111,7 +111,7 @@ fn watch_signals(events: mpsc::Sender<Event>, shared: Shared) -> Result<()> {
         for signal in signals.forever() {
             if signal == SIGTERM {
                 shared.ended.store(true, Ordering::SeqCst);
-                shared.nursery.close();
+                shared.children.close();
                 let _ = events.send(Event::End);
             }
         }
@@ -173,7 +173,7 @@ pub fn run(
     protocol: Protocol,
     name: &str,
     log: Option<&PathBuf>,
-    nursery: &Nursery,
+    children: &ChildProcesses,
 ) -> Result<()> {
     let (events, queue) = mpsc::channel();
     let shared = Shared {
@@ -181,13 +181,13 @@ pub fn run(
         unanswered: Arc::default(),
         stop: engine.stop.clone(),
         ended: Arc::default(),
-        nursery: nursery.clone(),
+        children: children.clone(),
     };
     watch_signals(events.clone(), shared.clone())?;
     let reader = shared.clone();
     thread::spawn(move || read_lines(&events, &reader));
     let done = converse(engine, protocol, name, log, &queue, &shared);
-    nursery.close();
+    children.close();
     match done {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         done => done.context("standard output"),

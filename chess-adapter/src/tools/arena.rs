@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 use shakmaty::{Chess, Color, EnPassantMode, Move, Position, fen::Fen};
 
-use crate::play::classifier::{Nursery, end};
+use crate::play::classifier::{ChildProcesses, end};
 use crate::play::engine::{Engine, Trouble};
 use crate::random::Random;
 use crate::text::game::{End, Game};
@@ -75,10 +75,15 @@ impl UciPlayer {
     /// # Errors
     ///
     /// It cannot be run or does not speak UCI.
-    pub fn start(command: &str, options: &[String], go: &str, nursery: &Nursery) -> Result<Self> {
+    pub fn start(
+        command: &str,
+        options: &[String],
+        go: &str,
+        children: &ChildProcesses,
+    ) -> Result<Self> {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(format!("exec {command}")).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let child = nursery.spawn(&mut shell)?;
+        let child = children.spawn(&mut shell)?;
         let (to, from) = {
             let mut child = child.lock().map_err(|_| anyhow::anyhow!("a thread panicked"))?;
             (child.stdin.take().context("no pipe")?, child.stdout.take().context("no pipe")?)
@@ -155,11 +160,11 @@ impl XboardPlayer {
         command: &str,
         options: &[String],
         limits: &str,
-        nursery: &Nursery,
+        children: &ChildProcesses,
     ) -> Result<Self> {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(format!("exec {command}")).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let child = nursery.spawn(&mut shell)?;
+        let child = children.spawn(&mut shell)?;
         let (to, from) = {
             let mut child = child.lock().map_err(|_| anyhow::anyhow!("a thread panicked"))?;
             (child.stdin.take().context("no pipe")?, child.stdout.take().context("no pipe")?)
