@@ -29,7 +29,8 @@ pub struct Counter {
     pub(super) window: Option<Window>,
     max_bits: Option<u8>,
     decimation: Option<u32>,
-    confidence: bool,
+    /// Whether documents are offered to the reservoir.
+    samples: bool,
     random: Random,
     /// Ids of the document being read, in order, with repeats; only when entropy is measured.
     document: Vec<FeatureId>,
@@ -119,7 +120,7 @@ impl Counter {
             window: None,
             max_bits: settings.max_bits,
             decimation: settings.decimation,
-            confidence: settings.confidence,
+            samples: settings.reservoir,
             random: Random::new(),
             document: Vec::new(),
             repeats: 0,
@@ -147,7 +148,7 @@ impl Counter {
         } else if !self.state.measures_entropy() {
             IntoTable::AtEnd
         } else if self.state.options.has(ModelOption::Mail)
-            && !(self.confidence || self.say_growth)
+            && !(self.samples || self.say_growth)
             && self.has_whole_words()
         {
             IntoTable::WithDocument
@@ -234,7 +235,7 @@ impl Counter {
         let (order, _) = self.add_feature(feature, times, warnings);
         // The first of the occurrences is on the document's list by now, if they found a place. Text has
         // no documents: there the list is never read.
-        if self.confidence
+        if self.samples
             && self.state.options.has(ModelOption::Mail)
             && let Some(&id) = self.document.last()
         {
@@ -450,7 +451,7 @@ impl Counter {
             for &id in &document {
                 self.share_out(id, &mut entropy);
             }
-            if self.confidence {
+            if self.samples {
                 self.sample(document, entropy.sum());
             } else {
                 self.document = document;

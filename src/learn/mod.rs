@@ -77,8 +77,11 @@ pub struct LearnSettings {
     pub quality: Option<u8>,
     /// Cut-off as given (`-z`): features seen that often or less carry no weight.
     pub min_count: i32,
-    /// Keep a reservoir of documents for confidences (`-X`).
+    /// Measure how far documents are from the category, for confidences (`-X`).
     pub confidence: bool,
+    /// Keep a reservoir of documents, which gives the spread of that distance. The reference keeps
+    /// none where counts are kept (`-o`); the header's alpha, beta and s2 are 0 then.
+    pub reservoir: bool,
     /// The model's option word.
     pub options: ModelOptions,
     /// The tokenizing scheme.
@@ -97,6 +100,7 @@ impl LearnSettings {
             quality: None,
             min_count: 0,
             confidence: false,
+            reservoir: false,
             options,
             scheme: Scheme::Alpha,
         }

@@ -86,6 +86,7 @@ fn settings<D: AsRef<[u8]>>(learning: Learning, old: &Category<D>) -> LearnSetti
         quality: learning.quality,
         min_count: learning.min_count,
         confidence: false,
+        reservoir: false,
         options: header.options,
         scheme: header.scheme.unwrap_or(Scheme::Alpha),
     }

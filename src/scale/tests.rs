@@ -56,6 +56,7 @@ impl Run {
             quality: None,
             min_count: 0,
             confidence: self.confidence,
+            reservoir: self.confidence,
             options: self.options,
             scheme: self.scheme,
         }

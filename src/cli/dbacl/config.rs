@@ -12,6 +12,7 @@ use crate::category::mapped::{self, MappedCategory};
 use crate::cli::getopt::Event;
 use crate::cli::output::{Messages, raw};
 use crate::error::{Error, Warning};
+use crate::learn::LearnSettings;
 use crate::learn::reference::Reference;
 use crate::learn::table::MAX_BITS;
 use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
@@ -129,6 +130,24 @@ pub struct Config {
     pub keep: Option<PathBuf>,
     /// Each input is read as if it came alone: nothing that is broken in the one before matters.
     pub apart: bool,
+}
+
+impl Config {
+    /// How a category is learned.
+    pub fn learn_settings(&self) -> LearnSettings {
+        LearnSettings {
+            bits: self.bits.unwrap_or(15),
+            max_bits: self.max_bits,
+            decimation: self.decimation,
+            reference: self.reference,
+            quality: self.quality,
+            min_count: self.min_count,
+            confidence: self.form.confidence,
+            reservoir: self.form.confidence && self.online.is_none(),
+            options: self.options,
+            scheme: self.scheme,
+        }
+    }
 }
 
 /// Options as they act, one by one.

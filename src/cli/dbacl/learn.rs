@@ -61,17 +61,7 @@ pub fn run(
     signals: &Signals,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let mut settings = LearnSettings {
-        bits: config.bits.unwrap_or(15),
-        max_bits: config.max_bits,
-        decimation: config.decimation,
-        reference: config.reference,
-        quality: config.quality,
-        min_count: config.min_count,
-        confidence: config.form.confidence,
-        options: config.options,
-        scheme: config.scheme,
-    };
+    let mut settings = config.learn_settings();
     let verbose = config.form.verbose;
     // A document of a ledger is found again when it comes alone.
     config.apart = config.keep.is_some();

@@ -7,7 +7,6 @@ use super::failure::Failure;
 use super::options::{Key, TABLE};
 use crate::cli::getopt::{self, Event};
 use crate::evaluate::classifier::Method;
-use crate::learn::LearnSettings;
 use std::ffi::{OsStr, OsString};
 
 /// What `dbacl OPTIONS -l CATEGORY` and `dbacl -c CATEGORY ...` would do.
@@ -26,17 +25,7 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Method, String
     let config = builder.finish().map_err(reason)?;
     config.patterns.refuse_unstorable().map_err(|error| error.to_string())?;
     Ok(Method {
-        learn: LearnSettings {
-            bits: config.bits.unwrap_or(15),
-            max_bits: config.max_bits,
-            decimation: config.decimation,
-            reference: config.reference,
-            quality: config.quality,
-            min_count: config.min_count,
-            confidence: config.form.confidence,
-            options: config.options,
-            scheme: config.scheme,
-        },
+        learn: config.learn_settings(),
         order: config.order,
         patterns: config.patterns,
         own_patterns: config.own_patterns,

@@ -47,7 +47,7 @@ impl Counter {
             state,
             max_bits: settings.max_bits,
             decimation: settings.decimation,
-            confidence: settings.confidence,
+            confidence: settings.reservoir,
             random: Random::new(),
             document: Vec::new(),
             document_room: 1024,

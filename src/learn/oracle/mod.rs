@@ -61,6 +61,7 @@ fn settings() -> impl Strategy<Value = LearnSettings> {
                 quality,
                 min_count,
                 confidence: flags == 2,
+                reservoir: flags == 2,
                 options,
                 scheme: Scheme::Alpha,
             }
