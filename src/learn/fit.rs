@@ -107,6 +107,9 @@ pub fn fit(
             let occurrences = state.total_of[usize::from(order)];
             let total = f64::from(occurrences);
             let extra = if order == 1 { 0.0 } else { steps_to_nats(weight_of_lower) / total };
+            if state.options.has(ModelOption::ReferenceOnly) {
+                break;
+            }
             progress.say(|| {
                 let unique = state.unique[usize::from(order)];
                 let kappa = fixed_text(kappa(state, &weights, order), 0, 6);
@@ -115,9 +118,6 @@ pub fn fit(
                      kappa = {kappa})"
                 )
             });
-            if state.options.has(ModelOption::ReferenceOnly) {
-                break;
-            }
             groups.start(scale_of(order));
             for at in slots.clone() {
                 groups.push(state.table.count(at), weights.slots()[at]);
