@@ -645,6 +645,8 @@ impl Consumer for Learner<'_> {
         let debug = self.debug;
         let mut count = |feature: Feature<'_>| {
             let counted = counter.count(feature, &mut warn);
+            // Every feature of a multinomial model counts as one of order 1.
+            let order = if counter.state().is_multinomial() { 1 } else { feature.order };
             if let Some(keeper) = keeper {
                 keeper
                     .collector
@@ -658,7 +660,7 @@ impl Consumer for Learner<'_> {
                 cformat::hexadecimal(out, u64::from(id.0), 8);
                 out.push(b' ');
                 token::show(out, feature.body, feature.medium);
-                out.extend_from_slice(format!(" {}\n", feature.order).as_bytes());
+                out.extend_from_slice(format!(" {order}\n").as_bytes());
             }
         };
         let medium = state.medium;
