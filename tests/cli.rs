@@ -428,3 +428,39 @@ fn lines_are_not_shown_while_others_are_left_out() {
     assert!(done.stderr.contains("disabling option -a"), "{}", done.stderr);
     assert_eq!(done.stdout, "");
 }
+
+/// The reference computes a confidence where it prints it.
+#[test]
+fn notes_of_underflow_come_between_the_scores_and_their_confidence() {
+    let scratch = Scratch::new();
+    for (name, word) in [("one", "sea"), ("two", "fire")] {
+        scratch.write("mails", format!("From a\nSubject: {word}\n\n{word} {word} and\n"));
+        scratch.dbacl(&format!("-T email -X -l {name} mails")).quiet(0);
+        let category = scratch.read(name);
+        let (old, new) =
+            (&b"# alpha 0.000000 beta 0.000000"[..], &b"# alpha 10.00000 beta 0.000100"[..]);
+        let at = category.windows(old.len()).position(|text| text == old).expect("a header");
+        scratch.write(name, [&category[..at], new, &category[at + old.len()..]].concat());
+    }
+    scratch.write("mail", "From b\nSubject: sky\n\nquartz jackdaws vex my sphinx\n");
+    let note = "\nigamc underflow error\n";
+    for (options, before, after) in [
+        ("-vnX", " * 7.0", " @   0.0%  "),
+        ("-vnUX", " )* 7.0", " @   0.0%  "),
+        ("-NX", "%", " @   0.0% "),
+        ("-vX", " )* 7.0    ", "@   0.0% "),
+    ] {
+        let printed = scratch.dbacl(&format!("{options} -T email -c one -c two mail"));
+        let parts: Vec<&str> = printed.stdout.split(note).collect();
+        let [one, two, end] = parts[..] else { panic!("{options}: {printed:?}") };
+        assert!(one.starts_with("one ") && one.ends_with(before), "{options}: {one:?}");
+        let two = two.strip_prefix(after).unwrap_or_else(|| panic!("{options}: {two:?}"));
+        assert!(two.starts_with("two ") && two.ends_with(before), "{options}: {two:?}");
+        assert_eq!(end, format!("{after}\n"), "{options}");
+    }
+    // Where no confidence is printed, none is computed.
+    for options in ["-X", "-nX", "-vYX", "-YX"] {
+        let printed = scratch.dbacl(&format!("{options} -T email -c one -c two mail"));
+        assert!(!printed.stdout.contains("underflow"), "{options}: {printed:?}");
+    }
+}

@@ -5,6 +5,7 @@ use super::cformat::{decimal, fixed, fixed_left};
 use crate::numeric::elementary::bits;
 use crate::score::confidence::{certainty, confidence};
 use crate::score::document::{Standing, best, divide, percentages};
+use crate::score::model::Model;
 use crate::score::scorer::Scorer;
 
 /// Which results are wanted, by the letters that ask for them.
@@ -51,16 +52,14 @@ impl Form {
 
 /// Appends the result of a whole input: the first form that applies, as in the table of 14.1.
 pub fn whole(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]) {
-    let confidences =
-        if form.confidence { confidences(out, scorer, standings) } else { Vec::new() };
     if form.probabilities {
-        probabilities(out, form, scorer, standings, &confidences);
+        probabilities(out, form, scorer, standings);
     } else if form.scores {
-        scores(out, form, scorer, standings, &confidences);
+        scores(out, form, scorer, standings);
     } else if form.media {
         media(out, form, scorer, standings);
     } else if form.verbose && (form.confidence || form.uncertainty) {
-        divergences(out, form, scorer, standings, &confidences);
+        divergences(out, form, scorer, standings);
     } else if form.verbose {
         form.label(out, b"category");
         out.extend_from_slice(&scorer.models()[best(standings)].name);
@@ -74,20 +73,18 @@ pub fn whole(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standi
     }
 }
 
-/// Percentages as printed: per-thousand halves rounded to f32 first. Notes of underflows go out at
-/// once, as the reference prints them.
-fn confidences(out: &mut Vec<u8>, scorer: &Scorer, standings: &[Standing]) -> Vec<f64> {
-    let none = crate::model::moments::Moments::default();
-    let each = scorer.models().iter().zip(standings).map(|(model, standing)| {
-        let moments = model.category().map_or(none, |category| category.header().moments);
-        let (permille, underflow) = confidence(standing.divergence, &moments);
-        if let Some(underflow) = underflow {
-            out.extend_from_slice(underflow.message().as_bytes());
-        }
-        #[allow(clippy::cast_precision_loss)] // 0..=1000
-        f64::from(permille as f32 / 10.0)
-    });
-    each.collect()
+/// Appends the confidence that the document belongs to the category, percent: a number of
+/// per-thousand halves that is rounded to f32 first. The reference computes it where it prints it, so
+/// the note of an underflow comes between the category's scores and its confidence.
+fn confidence_percent(out: &mut Vec<u8>, mark: &[u8], model: &Model, standing: &Standing) {
+    let moments = model.category().map(|category| category.header().moments).unwrap_or_default();
+    let (permille, underflow) = confidence(standing.divergence, &moments);
+    if let Some(underflow) = underflow {
+        out.extend_from_slice(underflow.message().as_bytes());
+    }
+    out.extend_from_slice(mark);
+    #[allow(clippy::cast_precision_loss)] // 0..=1000
+    fixed(out, f64::from(permille as f32 / 10.0), 5, 1);
 }
 
 /// Mean score of a token, bits; positive.
@@ -100,23 +97,16 @@ fn deviation_bits(standing: &Standing) -> f64 {
     bits(standing.deviation())
 }
 
-fn probabilities(
-    out: &mut Vec<u8>,
-    form: Form,
-    scorer: &Scorer,
-    standings: &[Standing],
-    confidences: &[f64],
-) {
+fn probabilities(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]) {
     form.label(out, b"probabilities");
-    for (at, (model, percentage)) in scorer.models().iter().zip(percentages(standings)).enumerate()
-    {
+    let models = scorer.models().iter().zip(standings);
+    for ((model, standing), percentage) in models.zip(percentages(standings)) {
         out.extend_from_slice(&model.name);
         out.push(b' ');
         fixed(out, percentage, 5, 2);
         out.push(b'%');
-        if let Some(&confidence) = confidences.get(at) {
-            out.extend_from_slice(b" @ ");
-            fixed(out, confidence, 5, 1);
+        if form.confidence {
+            confidence_percent(out, b" @ ", model, standing);
             out.push(b'%');
         }
         out.push(form.separator());
@@ -124,15 +114,9 @@ fn probabilities(
     form.end(out);
 }
 
-fn scores(
-    out: &mut Vec<u8>,
-    form: Form,
-    scorer: &Scorer,
-    standings: &[Standing],
-    confidences: &[f64],
-) {
+fn scores(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]) {
     form.label(out, b"scores");
-    for (at, (model, standing)) in scorer.models().iter().zip(standings).enumerate() {
+    for (model, standing) in scorer.models().iter().zip(standings) {
         out.extend_from_slice(&model.name);
         if form.verbose {
             if form.uncertainty {
@@ -147,9 +131,8 @@ fn scores(
                 out.extend_from_slice(b" * ");
             }
             fixed(out, standing.complexity, 0, 1);
-            if let Some(&confidence) = confidences.get(at) {
-                out.extend_from_slice(b" @ ");
-                fixed(out, confidence, 5, 1);
+            if form.confidence {
+                confidence_percent(out, b" @ ", model, standing);
                 out.extend_from_slice(b"% ");
             }
         } else {
@@ -209,13 +192,7 @@ fn media(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing])
     }
 }
 
-fn divergences(
-    out: &mut Vec<u8>,
-    form: Form,
-    scorer: &Scorer,
-    standings: &[Standing],
-    confidences: &[f64],
-) {
+fn divergences(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]) {
     for (at, (model, standing)) in scorer.models().iter().zip(standings).enumerate() {
         out.extend_from_slice(&model.name);
         out.extend_from_slice(b" ( ");
@@ -231,9 +208,8 @@ fn divergences(
         out.extend_from_slice(b")* ");
         fixed_left(out, standing.complexity, 6, 1);
         out.push(b' ');
-        if let Some(&confidence) = confidences.get(at) {
-            out.extend_from_slice(b"@ ");
-            fixed(out, confidence, 5, 1);
+        if form.confidence {
+            confidence_percent(out, b"@ ", model, standing);
         } else {
             let tally = &scorer.tallies()[at];
             let known = 1.0 - divide(f64::from(tally.misses), f64::from(tally.features));
