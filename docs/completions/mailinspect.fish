@@ -10,7 +10,7 @@ complete -c mailinspect -s G -l hide -x -d 'hide messages with a line that match
 complete -c mailinspect -s s -l command -x -d 'give each message, in order, to the shell command COMMAND, instead of printing a list'
 complete -c mailinspect -s j -l case-sensitive -d 'tell upper from lower case'
 complete -c mailinspect -s i -l wide -d 'accepted and ignored'
-complete -c mailinspect -l exact -d 'score each message as \'dbacl -c NAME\' does; without it markup in mail counts as text, as it did in version 1.14.1'
+complete -c mailinspect -l exact -d 'score each message as \'dbacl -c NAME\' does; without it words are scored singly and markup in mail counts as text, as in version 1.14.1'
 complete -c mailinspect -l json -d 'print a JSON object for each message'
 complete -c mailinspect -l help -d 'print this help'
 complete -c mailinspect -s V -l version -d 'print the version'

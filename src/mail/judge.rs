@@ -64,8 +64,9 @@ impl Scoring {
 /// How a judge reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fidelity {
-    /// As the reference's mailinspect: markup stays in the text unless the category was learned from
-    /// XML, and a message's entropy starts at its predecessor's.
+    /// As the reference's mailinspect: words are scored singly whatever the category's order, markup
+    /// stays in the text unless the category was learned from XML, and a message's entropy starts at
+    /// its predecessor's.
     #[default]
     Compatible,
     /// As the classifier reads each message by itself.
@@ -131,7 +132,11 @@ impl Judge {
         for text in category.patterns() {
             set.insert(patterns.add(text, warnings)?);
         }
-        let (order, moments) = (header.max_order, header.moments);
+        let moments = header.moments;
+        let order = match fidelity {
+            Fidelity::Compatible => 1,
+            Fidelity::Exact => header.max_order,
+        };
         let model = Model::learned(name, category, set);
         let measures_entropy = options.has(ModelOption::Entropy)
             || options.has(ModelOption::Multinomial) && model.is_multinomial();

@@ -78,7 +78,7 @@ pub const TABLE: &[Opt<Key>] = &[
         None,
         "exact",
         Value::None,
-        "score each message as 'dbacl -c NAME' does; without it markup\nin mail counts as text, as it did in version 1.14.1",
+        "score each message as 'dbacl -c NAME' does; without it words\nare scored singly and markup in mail counts as text, as in\nversion 1.14.1",
     ),
     opt(Key::Json, None, "json", Value::None, "print a JSON object for each message"),
     opt(Key::Help, None, "help", Value::None, "print this help"),
