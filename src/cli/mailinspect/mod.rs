@@ -157,8 +157,8 @@ impl Session<'_> {
                 Key::Reverse => config.reverse = true,
                 Key::List | Key::Hide => {
                     let expression = Expression::new(value.as_bytes(), Syntax::Basic, locale);
-                    let expression = expression.map_err(|error| {
-                        self.error(error.to_string().as_bytes());
+                    let expression = expression.map_err(|_| {
+                        self.error(refusal(&value.to_string_lossy()).as_bytes());
                         Stop(DONE)
                     })?;
                     config.rules.push(Rule { expression, lists: key == Key::List });
@@ -233,6 +233,11 @@ fn judge(
 }
 
 /// C's `atoi`, cut to eight bits.
+/// What is said about an expression that cannot be compiled.
+fn refusal(pattern: &str) -> String {
+    format!("could not compile regular expression '{pattern}'.")
+}
+
 fn low_byte(value: &OsStr) -> u8 {
     atoi(value.as_bytes()).to_le_bytes()[0]
 }

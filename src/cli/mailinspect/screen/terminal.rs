@@ -27,7 +27,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::super::batch::pipe;
-use super::super::{Config, Style, judge};
+use super::super::{Config, Style, judge, refusal};
 use super::commands;
 use super::state::{Effect, State};
 use super::view;
@@ -362,12 +362,9 @@ impl<'a> Session<'a> {
         } else {
             Expression::ignoring_case(text, Syntax::Extended, locale)
         };
-        let mut expression = match expression {
-            Ok(expression) => expression,
-            Err(error) => {
-                self.state.notice = error.to_string();
-                return;
-            }
+        let Ok(mut expression) = expression else {
+            self.state.notice = refusal(pattern);
+            return;
         };
         let matches = |&entry: &usize| {
             has_line(self.mailbox, &self.state.entries[entry], &mut expression) == wants_matches

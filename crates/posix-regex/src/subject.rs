@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The characters of patterns and subjects: bytes in the C locale, well-formed UTF-8 sequences
-//! and stray bytes in a UTF-8 locale (spec text 6.4).
+//! and stray bytes in a UTF-8 locale.
 
-use crate::model::settings::Locale;
+use crate::locale::Locale;
 
 /// Largest code of a character: UTF-8 as first defined has 31 bits.
 pub const MAX_CODE: u32 = 0x7fff_ffff;

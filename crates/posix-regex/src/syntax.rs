@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Reads POSIX expressions, basic and extended, with the GNU C library's additions (spec text
-//! 6.4).
+//! Reads POSIX expressions, basic and extended, with the GNU C library's additions.
 //!
 //! The result is a [`Tree`]: nodes in one vector, children before their parents, so that nothing
 //! that walks it bottom-up needs recursion.
 
-use super::charset::{self, CharSet};
-use super::subject::{self, STRAY};
-use crate::model::settings::Locale;
+use crate::charset::{self, CharSet};
+use crate::error::Error;
+use crate::locale::Locale;
+use crate::subject::{self, STRAY};
 
 /// The two dialects of POSIX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,9 +107,6 @@ impl Tree {
     }
 }
 
-/// Why an expression cannot be read, for people.
-pub type Reason = &'static str;
-
 /// How to read an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dialect {
@@ -125,7 +122,7 @@ pub struct Dialect {
 ///
 /// # Errors
 /// What the GNU C library refuses is refused, and groups nested more than 250 deep.
-pub fn parse(pattern: &[u8], dialect: Dialect) -> Result<Tree, Reason> {
+pub fn parse(pattern: &[u8], dialect: Dialect) -> Result<Tree, Error> {
     let mut parser =
         Parser { text: pattern, at: 0, dialect, nodes: Vec::new(), opened: 0, closed: 0, depth: 0 };
     let root = parser.alternatives(false)?;
@@ -233,7 +230,7 @@ impl Parser<'_> {
     }
 
     /// Branches up to the end or, in a group, to the closing parenthesis, which is left unread.
-    fn alternatives(&mut self, in_group: bool) -> Result<NodeId, Reason> {
+    fn alternatives(&mut self, in_group: bool) -> Result<NodeId, Error> {
         // Back-references cannot reach into another branch.
         let before = self.closed;
         let mut branches = vec![self.branch(in_group)?];
@@ -253,7 +250,7 @@ impl Parser<'_> {
     }
 
     /// One branch: expressions up to a bar, the end, or the closing parenthesis of a group.
-    fn branch(&mut self, in_group: bool) -> Result<NodeId, Reason> {
+    fn branch(&mut self, in_group: bool) -> Result<NodeId, Error> {
         let begin = self.at;
         let mut parts = Vec::new();
         loop {
@@ -276,7 +273,7 @@ impl Parser<'_> {
     }
 
     /// One atom with its quantifiers. `first` tells that it begins a branch.
-    fn expression(&mut self, first: bool) -> Result<NodeId, Reason> {
+    fn expression(&mut self, first: bool) -> Result<NodeId, Error> {
         let (token, length) = self.peek();
         let begin = self.at;
         self.at += length;
@@ -301,7 +298,7 @@ impl Parser<'_> {
             }
             Token::Backref(number) => {
                 if self.closed >> number & 1 == 0 {
-                    return Err("back-reference to a group that is not complete");
+                    return Err(Error::BackReference);
                 }
                 self.push(Node::Backref(number))
             }
@@ -314,12 +311,12 @@ impl Parser<'_> {
             Token::Dollar if !basic || self.ends_branch() => {
                 return Ok(self.push(Node::Assert(Assertion::End)));
             }
-            Token::Close if basic => return Err("closing parenthesis without an opening one"),
-            Token::Brace => return Err("nothing to repeat"),
+            Token::Close if basic => return Err(Error::UnopenedGroup),
+            Token::Brace => return Err(Error::NothingToRepeat),
             Token::Star | Token::Plus | Token::Question if !basic => {
-                return Err("nothing to repeat");
+                return Err(Error::NothingToRepeat);
             }
-            Token::TrailingBackslash => return Err("trailing backslash"),
+            Token::TrailingBackslash => return Err(Error::TrailingBackslash),
             // An operator out of place stands for itself.
             _ => {
                 let code = self.text[begin + length - 1];
@@ -348,13 +345,13 @@ impl Parser<'_> {
     }
 
     /// The rest of a group whose opening parenthesis was read.
-    fn group(&mut self) -> Result<NodeId, Reason> {
+    fn group(&mut self) -> Result<NodeId, Error> {
         self.opened += 1;
         let number = self.opened;
         self.deeper()?;
         let inner = self.alternatives(true)?;
         let (Token::Close, length) = self.peek() else {
-            return Err("group without a closing parenthesis");
+            return Err(Error::UnclosedGroup);
         };
         self.at += length;
         self.depth -= 1;
@@ -364,13 +361,13 @@ impl Parser<'_> {
         Ok(self.push(Node::Group(number, inner)))
     }
 
-    fn deeper(&mut self) -> Result<(), Reason> {
+    fn deeper(&mut self) -> Result<(), Error> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH { Err("nested too deep") } else { Ok(()) }
+        if self.depth > MAX_DEPTH { Err(Error::TooDeep) } else { Ok(()) }
     }
 
     /// The quantifiers after `atom`.
-    fn quantified(&mut self, atom: NodeId) -> Result<NodeId, Reason> {
+    fn quantified(&mut self, atom: NodeId) -> Result<NodeId, Error> {
         let (mut node, mut stacked) = (atom, 0);
         loop {
             let (token, length) = self.peek();
@@ -383,7 +380,7 @@ impl Parser<'_> {
                 _ => break,
             };
             if stacked > 0 && self.dialect.syntax == Syntax::Basic && !repeatable_twice {
-                return Err("two quantifiers in a row");
+                return Err(Error::TwoQuantifiers);
             }
             self.at += length;
             let (min, max) = if token == Token::Brace { self.bounds()? } else { (min, max) };
@@ -404,23 +401,23 @@ impl Parser<'_> {
     }
 
     /// The bounds after an opening brace, with the closing one.
-    fn bounds(&mut self) -> Result<(u32, Option<u32>), Reason> {
+    fn bounds(&mut self) -> Result<(u32, Option<u32>), Error> {
         let least = self.number();
         let (min, max) = if self.eat(b",") {
             (least.unwrap_or(0), self.number())
         } else {
-            let count = least.ok_or("a brace without a count")?;
+            let count = least.ok_or(Error::NoCount)?;
             (count, Some(count))
         };
         let closing: &[u8] = if self.dialect.syntax == Syntax::Basic { b"\\}" } else { b"}" };
         if !self.eat(closing) {
-            return Err("a brace that is not closed properly");
+            return Err(Error::UnclosedBrace);
         }
         if max.is_some_and(|max| max < min) {
-            return Err("a range of counts that runs backwards");
+            return Err(Error::BackwardCounts);
         }
         if max.unwrap_or(min) > MAX_COUNT {
-            return Err("a count above 32767");
+            return Err(Error::LargeCount);
         }
         Ok((min, max))
     }
@@ -443,7 +440,7 @@ impl Parser<'_> {
     }
 
     /// A bracket expression whose opening bracket was read.
-    fn bracket(&mut self) -> Result<CharSet, Reason> {
+    fn bracket(&mut self) -> Result<CharSet, Error> {
         let locale = self.dialect.locale;
         let negated = self.eat(b"^");
         let mut set = CharSet::default();
@@ -454,7 +451,7 @@ impl Parser<'_> {
             }
             let rest = self.text.get(self.at..).unwrap_or_default();
             if !first && rest.starts_with(b"-") && !rest.starts_with(b"-]") {
-                return Err("a range in a bracket expression with no beginning");
+                return Err(Error::RangeWithoutBeginning);
             }
             let low = match self.element()? {
                 Element::Set(class) => {
@@ -472,11 +469,11 @@ impl Parser<'_> {
             }
             self.at += 1;
             let Element::One(high) = self.element()? else {
-                return Err("a range in a bracket expression that ends in a class");
+                return Err(Error::RangeToClass);
             };
             let (low, high) = (range_end(low, locale)?, range_end(high, locale)?);
             if low > high {
-                return Err("a range in a bracket expression that runs backwards");
+                return Err(Error::BackwardRange);
             }
             set.add_range(low, high);
         }
@@ -498,35 +495,35 @@ impl Parser<'_> {
     }
 
     /// One element of a bracket expression.
-    fn element(&mut self) -> Result<Element, Reason> {
+    fn element(&mut self) -> Result<Element, Error> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let (code, length) =
-            subject::first(rest, self.dialect.locale).ok_or("a bracket that is not closed")?;
+            subject::first(rest, self.dialect.locale).ok_or(Error::UnclosedBracket)?;
         if let [b'[', kind @ (b'.' | b'=' | b':'), inside @ ..] = rest {
             let end = inside
                 .windows(2)
                 .position(|pair| pair == [*kind, b']'])
                 .filter(|&end| end < 32)
-                .ok_or("a bracket that is not closed")?;
+                .ok_or(Error::UnclosedBracket)?;
             self.at += end + 4;
             let name = &inside[..end];
             return match (kind, name) {
                 (b':', _) => self.named_class(name).map(Element::Set),
                 (b'=', [one]) => Ok(Element::Set(CharSet::of(u32::from(*one)))),
                 (b'.', [one]) => Ok(Element::One(u32::from(*one))),
-                _ => Err("an unknown collating element"),
+                _ => Err(Error::CollatingElement),
             };
         }
         self.at += length;
         Ok(Element::One(code))
     }
 
-    fn named_class(&self, name: &[u8]) -> Result<CharSet, Reason> {
+    fn named_class(&self, name: &[u8]) -> Result<CharSet, Error> {
         let name = match name {
             b"upper" | b"lower" if self.dialect.ignore_case => b"alpha",
             _ => name,
         };
-        charset::named(name, self.dialect.locale).ok_or("an unknown character class")
+        charset::named(name, self.dialect.locale).ok_or(Error::CharacterClass)
     }
 }
 
@@ -538,10 +535,10 @@ enum Element {
 
 /// A character as the end of a range. In UTF-8 only ASCII characters have a place in the order of
 /// characters, and single bytes, which stand for the code of their value.
-fn range_end(code: u32, locale: Locale) -> Result<u32, Reason> {
+fn range_end(code: u32, locale: Locale) -> Result<u32, Error> {
     match code {
         _ if code < 0x80 || locale == Locale::C => Ok(code),
         _ if code & STRAY != 0 => Ok(code & 0xff),
-        _ => Err("a range in a bracket expression between unordered characters"),
+        _ => Err(Error::UnorderedRange),
     }
 }

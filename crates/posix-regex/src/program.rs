@@ -10,13 +10,14 @@
 //! knows whether it has consumed anything, by compiling what follows twice: [`Builder::build`]
 //! takes one continuation for "nothing consumed since the iteration began" and one for "something
 //! consumed", and only the latter goes round again. An iteration that ends empty after one that
-//! did not is undone, as GNU libc does (spec text 6.4): [`Step::Begin`] and [`Step::Undo`] enclose
+//! did not is undone, as GNU libc does: [`Step::Begin`] and [`Step::Undo`] enclose
 //! it, and what groups record between them does not count.
 
 use std::collections::HashMap;
 
-use super::charset::{CharSet, Membership};
-use super::syntax::{Assertion, Node, NodeId, Reason, Tree};
+use crate::charset::{CharSet, Membership};
+use crate::error::Error;
+use crate::syntax::{Assertion, Node, NodeId, Tree};
 
 /// Most steps of a program. More is "could not compile": `([a-z]{1,1000})` needs 3,000 steps,
 /// `(a{1,32767})` is refused, for which GNU libc takes gigabytes.
@@ -85,7 +86,7 @@ pub struct Program {
 ///
 /// # Errors
 /// The program would exceed its limit of 32,768 steps.
-pub fn compile(tree: &Tree, groups: usize) -> Result<Program, Reason> {
+pub fn compile(tree: &Tree, groups: usize) -> Result<Program, Error> {
     let backrefs = tree.has(|node| matches!(node, Node::Backref(_)));
     let groups = if backrefs { GROUPS } else { groups.min(GROUPS) };
     let nullable = tree.nullable();
@@ -142,7 +143,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn step(&mut self, step: Step) -> Result<StepId, Reason> {
+    fn step(&mut self, step: Step) -> Result<StepId, Error> {
         if let Some(&known) = self.known.get(&step) {
             return Ok(known);
         }
@@ -152,16 +153,16 @@ impl Builder<'_> {
     }
 
     /// A step of its own, to be filled in later.
-    fn reserve(&mut self, step: Step) -> Result<StepId, Reason> {
+    fn reserve(&mut self, step: Step) -> Result<StepId, Error> {
         if self.steps.len() >= MAX_STEPS {
-            return Err("too large");
+            return Err(Error::TooLarge);
         }
         self.steps.push(step);
-        StepId::try_from(self.steps.len() - 1).map_err(|_| "too large")
+        StepId::try_from(self.steps.len() - 1).map_err(|_| Error::TooLarge)
     }
 
     /// The entry to `node`, which goes on to `empty` if it consumes nothing, else to `more`.
-    fn build(&mut self, node: NodeId, empty: StepId, more: StepId) -> Result<StepId, Reason> {
+    fn build(&mut self, node: NodeId, empty: StepId, more: StepId) -> Result<StepId, Error> {
         let key = (node, empty, more);
         if let Some(&entry) = self.built.get(&key) {
             return Ok(entry);
@@ -210,7 +211,7 @@ impl Builder<'_> {
     }
 
     /// The entry to a repeated node. The copies behave like `min` times the node, then either a
-    /// loop or, for `max - min` more, `((x)?x)?` nested to the left (spec text 6.4).
+    /// loop or, for `max - min` more, `((x)?x)?` nested to the left.
     fn repeat(
         &mut self,
         node: NodeId,
@@ -218,7 +219,7 @@ impl Builder<'_> {
         max: Option<u32>,
         empty: StepId,
         more: StepId,
-    ) -> Result<StepId, Reason> {
+    ) -> Result<StepId, Error> {
         let (mut fresh, mut moved) = match max {
             None => self.star(node, empty, more)?,
             Some(max) => self.options(node, max - min, empty, more)?,
@@ -246,7 +247,7 @@ impl Builder<'_> {
         node: NodeId,
         empty: StepId,
         more: StepId,
-    ) -> Result<(StepId, StepId), Reason> {
+    ) -> Result<(StepId, StepId), Error> {
         let again = self.later_iterations(node, more)?;
         if empty == more && !self.nullable[node] {
             return Ok((again, again));
@@ -256,7 +257,7 @@ impl Builder<'_> {
     }
 
     /// The entry to `x*` after an iteration that consumed something.
-    fn later_iterations(&mut self, node: NodeId, more: StepId) -> Result<StepId, Reason> {
+    fn later_iterations(&mut self, node: NodeId, more: StepId) -> Result<StepId, Error> {
         if let Some(&known) = self.loops.get(&(node, more)) {
             return Ok(known);
         }
@@ -274,7 +275,7 @@ impl Builder<'_> {
         count: u32,
         empty: StepId,
         more: StepId,
-    ) -> Result<(StepId, StepId), Reason> {
+    ) -> Result<(StepId, StepId), Error> {
         // What follows when 0, 1, 2, ... of the last copies are still to be gone through.
         let mut exits = vec![(empty, more)];
         for copy in 1..=count {
@@ -297,7 +298,7 @@ impl Builder<'_> {
     }
 
     /// An optional copy after one that was not empty: a group is forgotten if it turns out empty.
-    fn undoable(&mut self, node: NodeId, empty: StepId, more: StepId) -> Result<StepId, Reason> {
+    fn undoable(&mut self, node: NodeId, empty: StepId, more: StepId) -> Result<StepId, Error> {
         if !self.nullable[node] {
             return self.build(node, more, more);
         }

@@ -6,9 +6,9 @@
 //! are tried in the order of the program's steps; the first of the longest wins, as in
 //! [`super::sweep`].
 
-use super::program::{GROUPS, Program, Step};
-use super::subject;
-use super::sweep::{Subject, mark};
+use crate::program::{GROUPS, Program, Step};
+use crate::subject;
+use crate::sweep::{Subject, mark};
 
 /// Numbers in a record: the end of the match, then beginning and end of each group, plus one.
 const WIDTH: usize = 1 + 2 * GROUPS;

@@ -2,8 +2,8 @@
 //! Finds the leftmost-longest match from every position of a subject in one pass from its end.
 //!
 //! For every step of the program the sweep keeps, at the current position, the best match of the
-//! rest: the one that ends farthest and, among those, the one that the order of the steps prefers
-//! (spec text 6.4). A step's best match follows from those of its successors, at the same position
+//! rest: the one that ends farthest and, among those, the one that the order of the steps
+//! prefers. A step's best match follows from those of its successors, at the same position
 //! or one character on. So a pass over the subject costs subject × program and gives the matches
 //! at *all* positions, where searching from each would be quadratic: a megabyte of letters with
 //! `([a-z]+)` is a megabyte of work, not half a million megabytes.
@@ -12,10 +12,11 @@
 //! one, 0 for none; last, if the program undoes empty iterations, whether recording is off. Records
 //! come in a few widths, for each of which the inner loops are compiled.
 
-use super::program::{Program, Step};
-use super::subject::{self, STRAY};
-use super::syntax::Assertion;
-use crate::model::settings::Locale;
+use crate::charset::Membership;
+use crate::locale::Locale;
+use crate::program::{Program, Step};
+use crate::subject::{self, STRAY};
+use crate::syntax::Assertion;
 
 /// Positions whose matches are kept at a time. Longer subjects are swept twice: once to keep the
 /// state every so often, then in pieces from there.
@@ -67,7 +68,7 @@ pub struct Subject<'a> {
     /// Whether a line begins where the text begins.
     pub line_start: bool,
     /// The characters of words.
-    pub words: &'a super::charset::Membership,
+    pub words: &'a Membership,
 }
 
 impl Subject<'_> {
@@ -151,7 +152,7 @@ struct Cursor {
     settled: bool,
 }
 
-/// The searches of spec text 6.2, as far as they have got.
+/// The overlapping searches, as far as they have got.
 #[derive(Debug, Clone, Copy, Default)]
 struct Searches {
     /// Where the search under way began.
@@ -182,7 +183,7 @@ impl Sweeper {
         found.map(|at| (at, &best[..]))
     }
 
-    /// Calls `emit` for every match that the overlapping searches of spec text 6.2 find, in order:
+    /// Calls `emit` for every match that the overlapping searches find, in order:
     /// the first search begins at 0, each next one behind the start of the match before. No match
     /// may start before `from`.
     ///

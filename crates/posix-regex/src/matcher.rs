@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! One compiled expression.
 
-use super::backtrack::Backtracker;
-use super::charset::{self, Membership};
-use super::prefilter::Prefilter;
-use super::program::{self, GROUPS, Program};
-use super::sweep::{LONGEST, Subject, Sweeper};
-use super::syntax::{self, Dialect, Reason, Syntax};
-use crate::error::{Error, Result};
-use crate::model::settings::Locale;
+use crate::backtrack::Backtracker;
+use crate::charset::{self, Membership};
+use crate::error::Error;
+use crate::locale::Locale;
+use crate::prefilter::Prefilter;
+use crate::program::{self, GROUPS, Program};
+use crate::sweep::{LONGEST, Subject, Sweeper};
+use crate::syntax::{self, Dialect, Syntax};
 
 /// Steps that a search with back-references may take before it gives up; see [`budget`].
 const BUDGET: u64 = 4_000_000;
@@ -18,17 +18,16 @@ const BUDGET_PER_BYTE: u64 = 1_000;
 pub type Span = (usize, usize);
 
 /// A POSIX expression, ready to search: leftmost match, then longest, with the groups that the GNU
-/// C library reports (spec text 6.4).
+/// C library reports.
 ///
 /// ```
-/// use dbacl::model::settings::Locale;
-/// use dbacl::token::pattern::{Expression, Syntax};
+/// use posix_regex::{Expression, Locale, Syntax};
 ///
 /// let mut expression = Expression::new(b"(a|ab)(c|bcd)(d*)", Syntax::Extended, Locale::C)?;
 /// let mut groups = [None; 9];
 /// assert!(expression.captures(b"xabcd", 0, true, &mut groups));
 /// assert_eq!(groups[..3], [Some((1, 2)), Some((2, 5)), Some((5, 5))]);
-/// # Ok::<(), dbacl::Error>(())
+/// # Ok::<(), posix_regex::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Expression {
@@ -45,24 +44,26 @@ impl Expression {
     /// Compiles an expression.
     ///
     /// # Errors
-    /// [`Error::Pattern`] for what the C library refuses, for groups and quantifiers nested more
-    /// than 250 deep and for expressions whose counts amount to more than 32,768 steps.
-    pub fn new(pattern: &[u8], syntax: Syntax, locale: Locale) -> Result<Self> {
-        let dialect = Dialect { syntax, locale, ignore_case: false };
-        Self::with(pattern, dialect, GROUPS).map_err(|why| refusal(pattern, why))
+    /// What the C library refuses is refused, groups and quantifiers nested more than 250 deep, and
+    /// expressions whose counts amount to more than 32,768 steps.
+    pub fn new(pattern: &[u8], syntax: Syntax, locale: Locale) -> Result<Self, Error> {
+        Self::with_groups(pattern, Dialect { syntax, locale, ignore_case: false }, GROUPS)
     }
 
     /// Compiles an expression whose letters stand for both cases.
     ///
     /// # Errors
     /// As [`Expression::new`].
-    pub fn ignoring_case(pattern: &[u8], syntax: Syntax, locale: Locale) -> Result<Self> {
-        let dialect = Dialect { syntax, locale, ignore_case: true };
-        Self::with(pattern, dialect, GROUPS).map_err(|why| refusal(pattern, why))
+    pub fn ignoring_case(pattern: &[u8], syntax: Syntax, locale: Locale) -> Result<Self, Error> {
+        Self::with_groups(pattern, Dialect { syntax, locale, ignore_case: true }, GROUPS)
     }
 
-    /// Compiles an expression of which only the first `groups` groups are of interest.
-    pub(super) fn with(pattern: &[u8], dialect: Dialect, groups: usize) -> Result<Self, Reason> {
+    /// Compiles an expression of which only the first `groups` groups are of interest. The others
+    /// are then reported as not matched, and searching is faster.
+    ///
+    /// # Errors
+    /// As [`Expression::new`].
+    pub fn with_groups(pattern: &[u8], dialect: Dialect, groups: usize) -> Result<Self, Error> {
         let tree = syntax::parse(pattern, dialect)?;
         let program = program::compile(&tree, groups)?;
         Ok(Self {
@@ -135,9 +136,25 @@ impl Expression {
         found
     }
 
-    /// Calls `emit` with the record of every match of the overlapping searches of spec text 6.2:
-    /// the first begins at 0, each next one behind the start of the match before.
-    pub(super) fn overlapping(&mut self, line: &[u8], emit: &mut dyn FnMut(&[u32], usize)) {
+    /// Calls `emit` with the groups of every match that overlapping searches find in `line`: the
+    /// first search begins at 0, each next one behind the first byte of the match before.
+    ///
+    /// ```
+    /// use posix_regex::{Expression, Locale, Syntax};
+    ///
+    /// let mut expression = Expression::new(b"([a-z]+)", Syntax::Extended, Locale::C)?;
+    /// let mut found = Vec::new();
+    /// expression.overlapping(b"fox", &mut |groups| found.push(groups.get(1)));
+    /// assert_eq!(found, [Some((0, 3)), Some((1, 3)), Some((2, 3))]);
+    /// # Ok::<(), posix_regex::Error>(())
+    /// ```
+    pub fn overlapping(&mut self, line: &[u8], emit: &mut dyn FnMut(Groups<'_>)) {
+        self.records(line, &mut |record, at| emit(Groups { record, at }));
+    }
+
+    /// Calls `emit` with the record of every match of the overlapping searches, and with the place
+    /// from which the record counts.
+    fn records(&mut self, line: &[u8], emit: &mut dyn FnMut(&[u32], usize)) {
         let line = &line[..line.len().min(LONGEST)];
         let from = match &mut self.prefilter {
             Some(prefilter) => match prefilter.first(line) {
@@ -169,8 +186,28 @@ impl Expression {
     }
 }
 
+/// Where the groups of a match lie.
+#[derive(Debug, Clone, Copy)]
+pub struct Groups<'a> {
+    record: &'a [u32],
+    /// Where the record's search began.
+    at: usize,
+}
+
+impl Groups<'_> {
+    /// Where a group matched, 1 to 9, in bytes from the beginning of the subject; `None` if it had
+    /// no part in the match.
+    #[inline]
+    pub fn get(&self, group: usize) -> Option<Span> {
+        let (from, to) = recorded(self.record, group.checked_sub(1)?)?;
+        Some((self.at + from, self.at + to))
+    }
+}
+
 /// Where a group matched according to a record, counted from where the record's search began.
-pub(super) fn recorded(record: &[u32], group: usize) -> Option<Span> {
+/// Groups count from 0 here.
+#[inline]
+fn recorded(record: &[u32], group: usize) -> Option<Span> {
     let open = *record.get(1 + 2 * group)?;
     let close = *record.get(2 + 2 * group)?;
     Some((open.checked_sub(1)? as usize, close.checked_sub(1)? as usize))
@@ -180,11 +217,6 @@ pub(super) fn recorded(record: &[u32], group: usize) -> Option<Span> {
 /// for every byte of a long text.
 fn budget(text: &[u8]) -> u64 {
     BUDGET + BUDGET_PER_BYTE * text.len() as u64
-}
-
-/// The error for an expression that cannot be compiled.
-pub(super) fn refusal(pattern: &[u8], why: Reason) -> Error {
-    Error::Pattern { pattern: String::from_utf8_lossy(pattern).into_owned(), why: why.to_owned() }
 }
 
 #[cfg(test)]
@@ -237,7 +269,7 @@ mod tests {
             ("basic-c", Syntax::Basic, Locale::C),
             ("basic-utf8", Syntax::Basic, Locale::Utf8),
         ] {
-            let path = format!("{}/testdata/pattern/{file}.tsv", env!("CARGO_MANIFEST_DIR"));
+            let path = format!("{}/testdata/{file}.tsv", env!("CARGO_MANIFEST_DIR"));
             let rows = std::fs::read_to_string(path).unwrap();
             assert!(rows.lines().count() > 30);
             for row in rows.lines() {
@@ -431,7 +463,7 @@ mod tests {
                 for (from, to) in slots.into_iter().flatten().chain(whole) {
                     prop_assert!(at <= from && from <= to && to <= subject.len());
                 }
-                expression.overlapping(&subject, &mut |_, _| {});
+                expression.records(&subject, &mut |_, _| {});
             }
         }
 
@@ -447,7 +479,7 @@ mod tests {
                 prop_assert_eq!(in_pieces(&mut expression, &subject, piece), whole.clone());
                 // The prefilter may only leave out what holds no match.
                 let mut filtered = Vec::new();
-                expression.overlapping(&subject, &mut |record, _| filtered.push(record.to_vec()));
+                expression.records(&subject, &mut |record, _| filtered.push(record.to_vec()));
                 prop_assert_eq!(filtered, whole);
             }
         }

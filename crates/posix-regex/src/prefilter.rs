@@ -10,9 +10,9 @@ use regex_automata::Input;
 use regex_automata::meta::{BuildError, Cache, Config, Regex};
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, Hir, Repetition};
 
-use super::charset::CharSet;
-use super::syntax::{Node, Tree};
-use crate::model::settings::Locale;
+use crate::charset::CharSet;
+use crate::locale::Locale;
+use crate::syntax::{Node, Tree};
 
 /// Bound on the engine's own program, in bytes.
 const SIZE_LIMIT: usize = 1 << 20;

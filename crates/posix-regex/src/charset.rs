@@ -3,8 +3,8 @@
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
-use super::subject::MAX_CODE;
-use crate::model::settings::Locale;
+use crate::locale::Locale;
+use crate::subject::MAX_CODE;
 
 /// A set of character codes, as ranges.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -251,6 +251,6 @@ mod tests {
         let set = CharSet::of(u32::from(b'a')).negated(Locale::Utf8);
         let members = Membership::new(set);
         assert!(!members.holds(u32::from(b'a')) && members.holds(u32::from(b'b')));
-        assert!(members.holds(MAX_CODE) && !members.holds(super::super::subject::STRAY | 0xe9));
+        assert!(members.holds(MAX_CODE) && !members.holds(crate::subject::STRAY | 0xe9));
     }
 }

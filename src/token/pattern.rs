@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Features from regular expressions (spec text 6).
 //!
-//! ```text
-//! argument ─ syntax → tree ─ program → steps ─┬ sweep, backtrack → spans of groups → features
-//!                      └──── prefilter ───────┘
-//! ```
-//!
 //! Expressions are POSIX expressions with the matches that the GNU C library finds: categories of
 //! dbacl 1.14.1 were learned with these, and a feature that is cut differently is another feature.
-//! Engines of today follow other rules, so matching is done here; only the prefilter uses one, to
-//! skip text without a match.
+//! The crate [`posix_regex`] finds them; here is which of their groups become features.
 
-mod backtrack;
-mod charset;
-mod matcher;
-mod prefilter;
-mod program;
-mod subject;
-mod sweep;
-mod syntax;
+pub use posix_regex::{Expression, Syntax};
 
-pub use matcher::{Expression, Span};
-pub use syntax::Syntax;
+use posix_regex::Dialect;
 
-use self::syntax::Dialect;
 use crate::error::{Error, Result, Warning, WarningSink};
 use crate::model::settings::Locale;
 use crate::token::{BOUNDARY, PatternId};
@@ -108,8 +93,11 @@ impl PatternList {
             wrapped
         };
         let dialect = Dialect { syntax: Syntax::Extended, locale: self.locale, ignore_case: false };
-        let expression = Expression::with(&text, dialect, mask.last())
-            .map_err(|why| matcher::refusal(&text, why))?;
+        let expression =
+            Expression::with_groups(&text, dialect, mask.last()).map_err(|why| Error::Pattern {
+                pattern: String::from_utf8_lossy(&text).into_owned(),
+                why: why.to_string(),
+            })?;
         if self.patterns.len() >= MAX_PATTERNS {
             return Err(Error::TooManyPatterns);
         }
@@ -178,17 +166,17 @@ impl PatternList {
             if last == 0 {
                 continue;
             }
-            expression.overlapping(line, &mut |record, at| {
+            expression.overlapping(line, &mut |groups| {
                 body.clear();
                 body.push(BOUNDARY);
                 let mut order: u8 = 0;
                 for group in 1..=last {
-                    let Some((from, to)) = matcher::recorded(record, group - 1) else { break };
+                    let Some((from, to)) = groups.get(group) else { break };
                     if !mask.has(group) {
                         continue;
                     }
                     order += 1;
-                    let word = &line[at + from..at + to.min(from + GROUP_BYTES)];
+                    let word = &line[from..to.min(from + GROUP_BYTES)];
                     body.extend(word.iter().map(|&byte| letter(byte, keep_case)));
                     body.push(BOUNDARY);
                 }
