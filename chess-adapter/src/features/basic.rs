@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A legal move to a short document: words that say what the move does (chess.md 9.3, appendix A).
+//! A legal move to a short document: words that say what the move does (spec chess 9.3, appendix
+//! A).
 //!
 //! The words are laid down in a template, a text of one word a line with `{symbols}` in it, so that they can be tuned
 //! without touching code.

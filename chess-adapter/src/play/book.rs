@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Opening books: learned from the training games, or any Polyglot file (chess.md 9.11, 9.15).
+//! Opening books: learned from the training games, or any Polyglot file (spec chess 9.11, 9.15).
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -306,7 +306,7 @@ impl Counter {
         out
     }
 
-    /// The book as an indented tree from the start position (chess.md 9.15 a).
+    /// The book as an indented tree from the start position (spec chess 9.15 a).
     ///
     /// Children are ordered by wins less losses among decisive games, ties by games, at most 16 of them. A position
     /// met before is named, not opened again.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! From scores to a choice: the selection rules and the randomised draw (chess.md 5.2 and 5.3).
+//! From scores to a choice: the selection rules and the randomised draw (spec chess 5.2 and 5.3).
 
 use shakmaty::Role;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The classifier as a process that is kept running: lines in, scores out (chess.md 4.2 and 4.3).
+//! The classifier as a process that is kept running: lines in, scores out (spec chess 4.2 and 4.3).
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};

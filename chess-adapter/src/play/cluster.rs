@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Known positions that stand in for unknown ones (chess.md 9.15 b).
+//! Known positions that stand in for unknown ones (spec chess 9.15 b).
 //!
 //! Positions of the training games are grouped by side to move, material and pawns, and within a group by complete-link
 //! clustering: two positions of a cluster are never further apart than a given number of single piece moves. A position

@@ -541,7 +541,7 @@ impl Engine {
         self.game.end()
     }
 
-    /// Writes the files to watch, if asked for, before the move is played (chess.md 5.5).
+    /// Writes the files to watch, if asked for, before the move is played (spec chess 5.5).
     ///
     /// # Errors
     ///
@@ -573,7 +573,8 @@ impl Engine {
     }
 }
 
-/// Scores every completion by the lines that extend it by each legal reply (chess.md 9.7); `None` when stopped.
+/// Scores every completion by the lines that extend it by each legal reply (spec chess 9.7); `None`
+/// when stopped.
 fn look_ahead(
     voice: &mut Voice,
     game: &Game,

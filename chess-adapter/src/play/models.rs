@@ -396,7 +396,7 @@ impl Voice {
         }
     }
 
-    /// Own wins minus the opponent's (chess.md 9.5).
+    /// Own wins minus the opponent's (spec chess 9.5).
     pub fn carrot_and_stick(
         program: &Program,
         carrot: &Path,

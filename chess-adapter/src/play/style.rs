@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The opponent's style, after BayesChess (chess.md 9.9): three categories of players, asked once a game.
+//! The opponent's style, after BayesChess (spec chess 9.9): three categories of players, asked once
+//! a game.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

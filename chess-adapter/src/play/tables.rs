@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Endgame tables (chess.md 9.12): which moves keep the game's value.
+//! Endgame tables (spec chess 9.12): which moves keep the game's value.
 
 use std::path::Path;
 

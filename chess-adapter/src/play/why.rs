@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Why a move: the classifier's own evidence, compared with the next best move (chess.md 9.14).
+//! Why a move: the classifier's own evidence, compared with the next best move (spec chess 9.14).
 
 use anyhow::{Context as _, Result};
 

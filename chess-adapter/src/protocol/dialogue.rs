@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The dialogue over standard input and output: reads lines, calls the protocol, writes and flushes (chess.md 7.1, 7.5).
+//! The dialogue over standard input and output: reads lines, calls the protocol, writes and flushes
+//! (spec chess 7.1, 7.5).
 
 use std::io::{self, BufRead, Read as _, Write as _};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The UCI protocol (chess.md 8): lines to commands, commands to replies.
+//! The UCI protocol (spec chess 8): lines to commands, commands to replies.
 
 use std::fmt;
 use std::time::Instant;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The XBoard protocol, version 2 (chess.md 7): lines to commands, commands to replies.
+//! The XBoard protocol, version 2 (spec chess 7): lines to commands, commands to replies.
 
 use std::fmt;
 use std::path::PathBuf;

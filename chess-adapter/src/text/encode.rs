@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Half-moves to the words of a gameline (chess.md 3).
+//! Half-moves to the words of a gameline (spec chess 3).
 
 use shakmaty::Color;
 
@@ -80,7 +80,7 @@ impl Encoding {
     }
 }
 
-/// Keeps the last `words` words of a line, 0 for all (chess.md 4.2, `--window`).
+/// Keeps the last `words` words of a line, 0 for all (spec chess 4.2, `--window`).
 pub fn cut_to_last_words(line: &str, words: usize) -> &str {
     if words == 0 {
         return line;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The game in progress: positions, half-moves in words, and how games end (chess.md 6).
+//! The game in progress: positions, half-moves in words, and how games end (spec chess 6).
 
 use anyhow::{Context as _, Result};
 use shakmaty::zobrist::Zobrist64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Moves in words: any notation in, one spelling of SAN out (chess.md 2.3 and 6).
+//! Moves in words: any notation in, one spelling of SAN out (spec chess 2.3 and 6).
 
 use shakmaty::san::{San, SanError, SanPlus, Suffix};
 use shakmaty::uci::UciMove;
@@ -35,7 +35,7 @@ impl WordError {
 pub struct Spelling {
     /// Write `+` and `#`.
     pub check_marks: bool,
-    /// Name the captured piece after the `x` (`BxBc4`, `exPd5`; chess.md 9.6).
+    /// Name the captured piece after the `x` (`BxBc4`, `exPd5`; spec chess 9.6).
     pub victims: bool,
 }
 

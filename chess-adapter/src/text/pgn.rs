@@ -3,7 +3,7 @@
 //!
 //! One pass over any [`BufRead`], a byte at a time through a small state machine, so memory does not grow with the
 //! file and hostile input takes linear time. Comments, variations, annotation glyphs and escape lines vanish here;
-//! what is left are the words of the main line. Specification: chess.md 2.3.
+//! what is left are the words of the main line. Specification: spec chess 2.3.
 
 use std::io::{self, BufRead};
 

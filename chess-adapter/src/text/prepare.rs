@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! PGN files to training text: gamelines, the four training sets, encodings, descriptions (chess.md 2.3).
+//! PGN files to training text: gamelines, the four training sets, encodings, descriptions (spec
+//! chess 2.3).
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -83,9 +84,9 @@ pub struct Options {
     pub describe: Option<Describe>,
     /// Write descriptions of many words.
     pub describe2: Option<Describe2>,
-    /// Write position words (chess.md 9.8 b).
+    /// Write position words (spec chess 9.8 b).
     pub position_words: bool,
-    /// Cut the encoded sets into three phases, with this many words of overlap (chess.md 9.8 a).
+    /// Cut the encoded sets into three phases, with this many words of overlap (spec chess 9.8 a).
     pub phases: Option<usize>,
 }
 
@@ -128,7 +129,7 @@ impl Default for Options {
     }
 }
 
-/// The last half-move of opening and middle game, exclusive (chess.md 9.8 a).
+/// The last half-move of opening and middle game, exclusive (spec chess 9.8 a).
 pub const PHASE_ENDS: [usize; 2] = [24, 70];
 /// Names of the phases in file names.
 pub const PHASES: [&str; 3] = ["opening", "middle", "end"];
@@ -638,7 +639,7 @@ fn position_words(game: &Gameline, side: Color, lines: &mut String) {
     }
 }
 
-/// Eight hexadecimal digits that stand for a position (chess.md 9.8 b).
+/// Eight hexadecimal digits that stand for a position (spec chess 9.8 b).
 pub fn position_word(position: &Chess) -> String {
     use shakmaty::{EnPassantMode, zobrist::Zobrist64};
     let hash: Zobrist64 = position.zobrist_hash(EnPassantMode::Legal);

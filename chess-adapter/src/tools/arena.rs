@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Games between the engine and others: a uniformly random mover, itself, any UCI engine (chess.md 12.4 and 12.5).
+//! Games between the engine and others: a uniformly random mover, itself, any UCI engine (spec
+//! chess 12.4 and 12.5).
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

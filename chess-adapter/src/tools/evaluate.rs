@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The share of master moves found (chess.md 11 and 12.3).
+//! The share of master moves found (spec chess 11 and 12.3).
 
 use std::io::BufRead;
 

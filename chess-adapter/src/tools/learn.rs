@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! PGN to a model folder in one go: preparation, then the classifier's learning (chess.md 4.1).
+//! PGN to a model folder in one go: preparation, then the classifier's learning (spec chess 4.1).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
