@@ -28,12 +28,12 @@ pub trait Scorer: Send {
     /// The scorer died twice, or answers something else than scores.
     fn scores(&mut self) -> Result<Vec<Vec<f64>>>;
 
-    /// The features of a line and their evidence, as one category sees it (0 for the first).
+    /// The features of a line and their evidence, one list for each category in their order.
     ///
     /// # Errors
     ///
     /// The scorer cannot be run, or has no such report.
-    fn features(&mut self, _category: usize, _line: &str) -> Result<Vec<FeatureRow>> {
+    fn features(&mut self, _line: &str) -> Result<Vec<Vec<FeatureRow>>> {
         bail!("no feature report")
     }
 }
@@ -179,11 +179,7 @@ impl Classifier {
         }
         let mut command = self.program.command();
         command.arg("-n");
-        for category in &self.categories {
-            command.arg("-c").arg(category);
-        }
-        let columns: Vec<String> = (1..=self.categories.len()).map(|i| i.to_string()).collect();
-        command.arg("-f").arg(columns.join(","));
+        self.name_categories(&mut command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let child = self.program.children.spawn(&mut command)?;
         let (stdin, stdout) = {
@@ -203,6 +199,16 @@ impl Classifier {
         self.running =
             Some(Running { child, to, from: BufReader::new(stdout), names: self.categories.len() });
         Ok(())
+    }
+
+    /// Adds the categories, and that lines are judged one by one. Categories that were fitted together are always
+    /// named together, for the classifier warns of those that come alone.
+    fn name_categories(&self, command: &mut Command) {
+        for category in &self.categories {
+            command.arg("-c").arg(category);
+        }
+        let columns: Vec<String> = (1..=self.categories.len()).map(|i| i.to_string()).collect();
+        command.arg("-f").arg(columns.join(","));
     }
 
     /// Sends what is pending to a process that surely runs.
@@ -275,10 +281,11 @@ impl Scorer for Classifier {
         })
     }
 
-    fn features(&mut self, category: usize, line: &str) -> Result<Vec<FeatureRow>> {
-        let category = self.categories.get(category).context("no such category")?;
+    fn features(&mut self, line: &str) -> Result<Vec<Vec<FeatureRow>>> {
         let mut command = self.program.command();
-        command.arg("-nv").arg("-c").arg(category).args(["-f", "1", "-d"]);
+        command.arg("-nv");
+        self.name_categories(&mut command);
+        command.arg("-d");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let child = self.program.children.spawn(&mut command)?;
         let (stdin, stdout) = {
@@ -287,50 +294,56 @@ impl Scorer for Classifier {
         };
         // One line fits any pipe.
         stdin.context("no pipe")?.write_all(format!("{line}\n").as_bytes())?;
-        let rows = read_features(BufReader::new(stdout.context("no pipe")?));
+        let report = BufReader::new(stdout.context("no pipe")?);
+        let rows = read_features(report, self.categories.len());
         end(&child);
         rows
     }
 }
 
-/// Turns the report of running averages into bits per feature.
+/// Turns the report of running averages into bits per feature, one list for each category.
 ///
-/// A row is the average score so far in nats, the complexity so far and the feature. Each feature adds the reciprocal
-/// of the model's order to the complexity, which is printed with one decimal only: the last row tells the order, and
-/// with it every complexity exactly.
-fn read_features(report: impl std::io::BufRead) -> Result<Vec<FeatureRow>> {
+/// A row has for each category the average score so far in nats and the complexity so far, then the feature. Each
+/// feature adds the reciprocal of the model's order to the complexity, which is printed with one decimal only: the
+/// last row tells the order, and with it every complexity exactly.
+fn read_features(report: impl std::io::BufRead, categories: usize) -> Result<Vec<Vec<FeatureRow>>> {
     let mut rows = Vec::new();
     for line in report.lines() {
-        rows.extend(parse_feature(&line?));
+        rows.extend(parse_feature(&line?, categories));
     }
     let count = f64::from(u32::try_from(rows.len()).context("endless report")?);
-    let order = rows
-        .last()
-        .map_or(1.0, |(_, complexity, _)| (count / complexity.max(0.05)).round().max(1.0));
-    let mut before = 0.0;
-    let mut complexity = 0.0;
-    Ok(rows
-        .into_iter()
-        .map(|(average, _, feature)| {
+    let bits_of = |category: usize| {
+        let order = rows.last().map_or(1.0, |(averages, _)| {
+            let (_, complexity) = averages[category];
+            (count / complexity.max(0.05)).round().max(1.0)
+        });
+        let (mut before, mut complexity) = (0.0, 0.0);
+        let bits = rows.iter().map(|(averages, feature)| {
             complexity += 1.0 / order;
-            let total = average * complexity / std::f64::consts::LN_2;
+            let total = averages[category].0 * complexity / std::f64::consts::LN_2;
             let bits = total - before;
             before = total;
-            FeatureRow { feature, bits }
-        })
-        .collect())
+            FeatureRow { feature: feature.clone(), bits }
+        });
+        bits.collect()
+    };
+    Ok((0..categories).map(bits_of).collect())
 }
 
-/// Reads a row `AVERAGE * COMPLEXITY  []TOKEN[]TOKEN[](MEDIUM)`.
-fn parse_feature(line: &str) -> Option<(f64, f64, String)> {
-    let (average, rest) = line.split_once('*')?;
-    let (complexity, feature) = rest.trim_start().split_once(char::is_whitespace)?;
-    let average: f64 = average.trim().parse().ok()?;
-    let complexity: f64 = complexity.parse().ok()?;
-    let feature = feature.trim();
+/// Reads a row `AVERAGE * COMPLEXITY ... []TOKEN[]TOKEN[](MEDIUM)`, averages and complexities for each category.
+fn parse_feature(line: &str, categories: usize) -> Option<(Vec<(f64, f64)>, String)> {
+    let mut rest = line;
+    let mut averages = Vec::with_capacity(categories);
+    for _ in 0..categories {
+        let (average, after) = rest.split_once('*')?;
+        let (complexity, after) = after.trim_start().split_once(char::is_whitespace)?;
+        averages.push((average.trim().parse().ok()?, complexity.parse().ok()?));
+        rest = after;
+    }
+    let feature = rest.trim();
     let tokens = feature.rsplit_once('(').map_or(feature, |(tokens, _)| tokens);
     let tokens: Vec<&str> = tokens.split("[]").filter(|t| !t.is_empty()).collect();
-    (!tokens.is_empty()).then(|| (average, complexity, tokens.join(" ")))
+    (!tokens.is_empty()).then(|| (averages, tokens.join(" ")))
 }
 
 #[cfg(test)]
@@ -355,11 +368,17 @@ mod tests {
     #[test]
     fn feature_rows_become_increments() {
         let report = "# categories: a \n# format: avg_score * complexity\n    16.62 * 0.5   \t[]e4[](1)\n     3.12 * 1.0   \t[]e4[]c5[](1)\n";
-        let rows = read_features(report.as_bytes()).expect("memory does not fail");
+        let both = read_features(report.as_bytes(), 1).expect("memory does not fail");
+        let rows = &both[0];
         assert_eq!(rows.len(), 2);
         assert_eq!((rows[0].feature.as_str(), rows[1].feature.as_str()), ("e4", "e4 c5"));
         assert!((rows[0].bits - 8.31 / std::f64::consts::LN_2).abs() < 1e-9);
         assert!((rows[1].bits - (3.12 - 8.31) / std::f64::consts::LN_2).abs() < 1e-9);
+        let two = "    42.14 * 1.0   \t    47.39 * 1.0   \t[]hc*00[](1)\n    39.40 * 2.0   \t    41.86 * 2.0   \t[]b[](1)\n";
+        let both = read_features(two.as_bytes(), 2).expect("memory does not fail");
+        assert_eq!((both[1][0].feature.as_str(), both[0][1].feature.as_str()), ("hc*00", "b"));
+        assert!((both[1][0].bits - 47.39 / std::f64::consts::LN_2).abs() < 1e-9);
+        assert!((both[1][1].bits - (2.0 * 41.86 - 47.39) / std::f64::consts::LN_2).abs() < 1e-9);
     }
 
     fn shell(script: &str) -> Program {

@@ -483,9 +483,9 @@ impl Voice {
             let (document, weight) = (term.document, term.weight.at(ply));
             let part = term.part(ply);
             let mut features: Vec<FeatureRow> = Vec::new();
-            for (category, factor) in part.factors.iter().enumerate() {
+            for (factor, rows) in part.factors.iter().zip(part.scorer.features(&line)?) {
                 // The categories cut the same line into the same features.
-                for (i, row) in part.scorer.features(category, &line)?.into_iter().enumerate() {
+                for (i, row) in rows.into_iter().enumerate() {
                     match features.get_mut(i).filter(|f| f.feature == row.feature) {
                         Some(known) => known.bits += factor * row.bits,
                         None => features.push(FeatureRow { bits: factor * row.bits, ..row }),
