@@ -14,6 +14,10 @@ use crate::text::prepare::{GameSink, Gameline};
 
 /// First line of a book in text form.
 const TEXT_MAGIC: &str = "# chess book 1";
+/// Games that the mean of a position's moves counts for beside a move's own games: the variance of one game's result
+/// (0.55) over the variance of the moves of a position among each other (0.0011, once chance is taken off). Both were
+/// measured on the 1,420 moves of at least 30 games, weighted by games, in positions of at least 100 (46,245 games).
+const PRIOR_GAMES: f64 = 500.0;
 /// Bytes of a Polyglot record.
 const RECORD: usize = 16;
 
@@ -37,6 +41,13 @@ impl Count {
     /// Wins less losses, per game.
     pub fn balance(self) -> f64 {
         ratio(f64::from(self.wins) - f64::from(self.losses), f64::from(self.games()))
+    }
+
+    /// What [`Count::balance`] would probably be after endless games: drawn towards the mean of all moves of the
+    /// position, and the more so the fewer games there are.
+    pub fn expected_balance(self, mean: f64) -> f64 {
+        let surplus = f64::from(self.wins) - f64::from(self.losses);
+        (surplus + PRIOR_GAMES * mean) / (f64::from(self.games()) + PRIOR_GAMES)
     }
 
     /// Wins less losses, per decisive game; 0 without decisive games.
@@ -177,7 +188,11 @@ impl Book {
                 })
                 .collect(),
         };
-        let value = |b: &BookMove| b.count.map_or(b.weight, Count::balance);
+        let mut all = Count::default();
+        for count in found.iter().filter_map(|b| b.count) {
+            all.merge(count);
+        }
+        let value = |b: &BookMove| b.count.map_or(b.weight, |c| c.expected_balance(all.balance()));
         found.sort_by(|a, b| value(b).total_cmp(&value(a)).then(b.weight.total_cmp(&a.weight)));
         found
     }
@@ -394,6 +409,17 @@ mod tests {
         }
         let spelling = notation::Spelling::default();
         book.moves(&position).iter().map(|b| notation::to_word(&position, b.m, spelling)).collect()
+    }
+
+    #[test]
+    fn few_games_do_not_outrank_many() {
+        // The masters' answers to 1.e4: of 90 games with Nc6 a few more were won than lost.
+        let count = |wins, draws, losses| Count { wins, draws, losses };
+        let (rare, usual) = (count(34, 25, 31), count(3900, 3800, 4000));
+        assert!(rare.balance() > usual.balance());
+        assert!(rare.expected_balance(-0.05) < usual.expected_balance(-0.05));
+        // A difference that many games show stays.
+        assert!(count(600, 300, 300).expected_balance(-0.05) > usual.expected_balance(-0.05));
     }
 
     #[test]
