@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The game in progress: positions, half-moves in words, and how games end (spec chess 6).
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Move, Position, Role, fen::Fen};
 
@@ -92,13 +92,18 @@ pub fn position_key(position: &Chess) -> u64 {
     key.into()
 }
 
-/// Reads a position in FEN; odd but legal ones are taken, the two counters may be missing.
+/// Reads a position in FEN; odd but legal ones are taken, the two counters may be missing. Castling rights that name
+/// the rook's file, as Chess960 writes them, are refused.
 ///
 /// # Errors
 ///
 /// What is wrong with it.
 pub fn read_fen(text: &str) -> Result<Chess> {
     use shakmaty::PositionError;
+    let castling = text.split_whitespace().nth(2).unwrap_or("-");
+    if !castling.bytes().all(|b| b"KQkq-".contains(&b)) {
+        bail!("castling field {castling:?} in {text:?} is not one of standard chess");
+    }
     let fen: Fen = text.trim().parse().with_context(|| format!("unreadable FEN {text:?}"))?;
     fen.into_position(CastlingMode::Standard)
         .or_else(PositionError::ignore_too_much_material)
@@ -376,7 +381,14 @@ mod tests {
 
     #[test]
     fn impossible_positions_are_refused() {
-        for fen in ["", "8/8/8/8/8/8/8/8 w - - 0 1", "kk6/8/8/8/8/8/8/K7 w - - 0 1", "junk w"] {
+        for fen in [
+            "",
+            "8/8/8/8/8/8/8/8 w - - 0 1",
+            "kk6/8/8/8/8/8/8/K7 w - - 0 1",
+            "junk w",
+            "bqnrkbrn/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBRN w GDgd - 0 1",
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w HAha - 0 1",
+        ] {
             assert!(read_fen(fen).is_err(), "{fen}");
         }
         assert!(
