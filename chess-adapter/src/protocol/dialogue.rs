@@ -69,15 +69,42 @@ impl Shared {
     }
 }
 
+/// What [`read_line`] found.
+#[derive(Debug, PartialEq, Eq)]
+enum Line {
+    Whole,
+    TooLong,
+    End,
+}
+
+/// Reads one line; of one that is too long nothing is kept, its rest included.
+fn read_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Line> {
+    bytes.clear();
+    if input.take(MAX_LINE).read_until(b'\n', bytes)? == 0 {
+        return Ok(Line::End);
+    }
+    if bytes.ends_with(b"\n") || (bytes.len() as u64) < MAX_LINE {
+        return Ok(Line::Whole);
+    }
+    bytes.clear();
+    input.skip_until(b'\n')?;
+    Ok(Line::TooLong)
+}
+
 fn read_lines(events: &mpsc::Sender<Event>, shared: &Shared) {
     let mut input = io::stdin().lock();
     let mut bytes = Vec::new();
     loop {
-        bytes.clear();
-        let read = (&mut input).take(MAX_LINE).read_until(b'\n', &mut bytes);
-        if !matches!(read, Ok(n) if n > 0) {
-            let _ = events.send(Event::End);
-            return;
+        match read_line(&mut input, &mut bytes) {
+            Ok(Line::Whole) => {}
+            Ok(Line::TooLong) => {
+                eprintln!("chess-adapter: a line of more than {MAX_LINE} bytes is ignored");
+                continue;
+            }
+            Ok(Line::End) | Err(_) => {
+                let _ = events.send(Event::End);
+                return;
+            }
         }
         let line = String::from_utf8_lossy(&bytes).trim().to_owned();
         match line.as_str() {
@@ -239,4 +266,22 @@ fn converse(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_of_a_line_that_is_too_long_is_no_command() {
+        let long = usize::try_from(MAX_LINE).expect("a megabyte");
+        let text = format!("a\n{}quit\nb\n{}", " ".repeat(long), "x".repeat(long - 1));
+        let (mut input, mut bytes) = (text.as_bytes(), Vec::new());
+        for (line, found) in [("a\n", Line::Whole), ("", Line::TooLong), ("b\n", Line::Whole)] {
+            assert_eq!(read_line(&mut input, &mut bytes).expect("memory"), found);
+            assert_eq!(bytes, line.as_bytes());
+        }
+        assert_eq!(read_line(&mut input, &mut bytes).expect("memory"), Line::Whole);
+        assert_eq!(read_line(&mut input, &mut bytes).expect("memory"), Line::End);
+    }
 }
