@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Chooses a move: completions to the voice, its scores through the rules, one move out.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,6 +98,11 @@ pub struct Engine {
     bad_moves: u32,
     /// The voice played against the opponent of this game, once the style is known.
     style_voice: Option<&'static str>,
+    /// Whether the style's folder and voices were found.
+    style_checked: bool,
+    /// What the player should know and was not yet told, and what was.
+    notes: BTreeSet<String>,
+    told: BTreeSet<String>,
 }
 
 const fn index(color: Color) -> usize {
@@ -127,6 +133,9 @@ impl Engine {
             watch: None,
             bad_moves: 0,
             style_voice: None,
+            style_checked: false,
+            notes: BTreeSet::new(),
+            told: BTreeSet::new(),
         }
     }
 
@@ -205,6 +214,10 @@ impl Engine {
         if before.syzygy_path != now.syzygy_path {
             self.tables = None;
         }
+        if before.look_ahead != now.look_ahead || both {
+            self.told.clear();
+        }
+        self.style_checked &= before.style_path == now.style_path && !self.stale.contains(&true);
         if before.seed != now.seed {
             self.random = Random::from_seed(now.seed);
         }
@@ -260,7 +273,52 @@ impl Engine {
                 }
             }
         }
+        if let Err(error) = self.check_style() {
+            complaints.push(format!("{error:#}"));
+            self.settings.style_path.clear();
+        }
+        if self.settings.look_ahead > 0
+            && self.voices.iter().flatten().any(|voice| !voice.reads_half_moves())
+        {
+            let text =
+                "look-ahead has no effect with this voice: it needs one that reads half-moves only";
+            self.notes.insert(text.to_owned());
+        }
+        for note in std::mem::take(&mut self.notes) {
+            if self.told.insert(note.clone()) {
+                complaints.push(note);
+            }
+        }
         complaints
+    }
+
+    /// Finds the style's categories, and the voices that play against styles, before the game needs them.
+    fn check_style(&mut self) -> Result<()> {
+        if self.settings.style_path.is_empty() || self.style_checked {
+            return Ok(());
+        }
+        Judge::open(Path::new(&self.settings.style_path), &self.factory.program)?;
+        for color in [Color::White, Color::Black] {
+            let path = match color {
+                Color::White => &self.settings.white_model,
+                Color::Black => &self.settings.black_model,
+            };
+            if path.is_empty() {
+                continue;
+            }
+            let voices = Manifest::read(Path::new(path))
+                .map(|m| m.side(color).voices.keys().cloned().collect::<BTreeSet<_>>())
+                .unwrap_or_default();
+            for voice in [style::DRAWS_VOICE, style::WINS_VOICE] {
+                if !voices.contains(voice) {
+                    anyhow::bail!(
+                        "{path}: no voice {voice:?} for {color}, which play by style needs; learn with --preset style"
+                    );
+                }
+            }
+        }
+        self.style_checked = true;
+        Ok(())
     }
 
     fn load_voice(&mut self, color: Color) -> Result<Option<Voice>> {
@@ -491,11 +549,15 @@ impl Engine {
     }
 
     /// Leaves out what endgame tables and draw avoidance forbid, unless nothing would be left.
-    fn filter(&self, ranking: &[Scored]) -> Vec<Scored> {
+    fn filter(&mut self, ranking: &[Scored]) -> Vec<Scored> {
         let mut list = ranking.to_vec();
         if let Some(tables) = &self.tables {
             let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
-            if let Some(good) = tables.best(self.game.position(), &moves) {
+            let kept = tables.best(self.game.position(), &moves);
+            if let Some(missing) = kept.missing {
+                self.notes.insert(format!("endgame tables: {missing}"));
+            }
+            if let Some(good) = kept.moves {
                 list.retain(|s| good.contains(&s.completion.m));
             }
         }

@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+#[cfg(not(feature = "syzygy"))]
+use anyhow::Result;
+use anyhow::bail;
 use shakmaty::{Chess, Move};
 
 #[cfg(feature = "syzygy")]
@@ -11,9 +13,9 @@ pub use with_tables::Tables;
 
 #[cfg(feature = "syzygy")]
 mod with_tables {
-    use super::{Chess, Move, Path, Result, bail};
-    use shakmaty::Position;
-    use shakmaty_syzygy::{Tablebase, Wdl};
+    use super::{Chess, Kept, Move, Path, bail};
+    use shakmaty::{Position, Role};
+    use shakmaty_syzygy::{MaybeRounded, SyzygyError, Tablebase, Wdl};
 
     /// Syzygy tables of a folder.
     pub struct Tables(Tablebase<Chess>);
@@ -24,7 +26,7 @@ mod with_tables {
         /// # Errors
         ///
         /// A folder cannot be read, or there is no table in any.
-        pub fn open(path: &Path) -> Result<Self> {
+        pub fn open(path: &Path) -> anyhow::Result<Self> {
             let mut tables = Tablebase::new();
             let mut count = 0;
             for folder in std::env::split_paths(path) {
@@ -36,45 +38,95 @@ mod with_tables {
             Ok(Self(tables))
         }
 
-        /// The moves that keep the game's value; in won positions those nearest to zeroing.
+        /// The moves that may keep the game's value; in won positions those nearest to zeroing.
         ///
-        /// `None` if a table is missing or the position has too many pieces.
-        pub fn best(&self, position: &Chess, moves: &[Move]) -> Option<Vec<Move>> {
-            use shakmaty_syzygy::MaybeRounded;
+        /// Where only some tables are there, moves into positions without a table stay as long as no other move is
+        /// known to be as good. Without tables of distances those of values decide alone.
+        pub fn best(&self, position: &Chess, moves: &[Move]) -> Kept {
+            let mut kept = Kept::default();
             if position.board().occupied().count() > self.0.max_pieces() || position.castles().any()
             {
-                return None;
+                return kept;
             }
             let mut rated = Vec::new();
             for &m in moves {
                 let mut after = position.clone();
                 after.play_unchecked(m);
                 if after.is_checkmate() {
-                    return Some(vec![m]);
+                    return Kept { moves: Some(vec![m]), missing: None };
                 }
                 let (value, distance) = if after.is_insufficient_material() || after.is_stalemate()
                 {
-                    (Wdl::Draw, 0)
+                    (Some(Wdl::Draw), Some(0))
                 } else {
-                    let value = -self.0.probe_wdl_after_zeroing(&after).ok()?;
-                    let dtz = match self.0.probe_dtz(&after).ok()? {
-                        MaybeRounded::Rounded(dtz) | MaybeRounded::Precise(dtz) => {
-                            i32::from(dtz).abs()
-                        }
+                    let value = kept.note(self.0.probe_wdl_after_zeroing(&after)).map(|v| -v);
+                    let distance = if m.is_zeroing() {
+                        Some(0)
+                    } else {
+                        kept.note(self.0.probe_dtz(&after)).map(|dtz| match dtz {
+                            MaybeRounded::Rounded(dtz) | MaybeRounded::Precise(dtz) => {
+                                i32::from(dtz).abs()
+                            }
+                        })
                     };
-                    (value, if m.is_zeroing() { 0 } else { dtz })
+                    (value, distance)
                 };
                 rated.push((m, value, distance));
             }
-            let best = rated.iter().map(|(_, value, _)| *value).max()?;
-            rated.retain(|(_, value, _)| *value == best);
-            if best == Wdl::Win {
-                let nearest = rated.iter().map(|(_, _, distance)| *distance).min()?;
-                rated.retain(|(_, _, distance)| *distance == nearest);
+            if rated.iter().any(|(_, value, _)| value.is_some()) {
+                let here = self.0.probe_wdl_after_zeroing(position).ok();
+                kept.moves = Some(good_moves(rated, here));
             }
-            Some(rated.into_iter().map(|(m, _, _)| m).collect())
+            kept
         }
     }
+
+    /// A move, its value for the side that plays it, and the distance to zeroing after it.
+    type Rated = (Move, Option<Wdl>, Option<i32>);
+
+    /// The moves that may keep the value, `here`, of the position; at least one move's value is known.
+    fn good_moves(mut rated: Vec<Rated>, here: Option<Wdl>) -> Vec<Move> {
+        let best = rated.iter().filter_map(|(_, value, _)| *value).max();
+        let some_unknown = rated.iter().any(|(_, value, _)| value.is_none());
+        // A won pawn that is never promoted for want of the queen's table would not win.
+        let makes_queen = |m: Move| m.promotion() == Some(Role::Queen);
+        if best == Some(Wdl::Win) {
+            rated.retain(|&(m, value, _)| value == best || (value.is_none() && makes_queen(m)));
+            if rated.iter().all(|(.., distance)| distance.is_some()) {
+                let nearest = rated.iter().filter_map(|(.., distance)| *distance).min();
+                rated.retain(|(.., distance)| *distance == nearest);
+            }
+        } else if !some_unknown || best == here {
+            rated.retain(|(_, value, _)| *value == best);
+        } else if here.is_some() {
+            // What keeps the value is among the moves whose table is missing.
+            rated.retain(|(_, value, _)| value.is_none());
+        } else {
+            rated.retain(|(_, value, _)| value.is_none() || *value == best);
+        }
+        rated.into_iter().map(|(m, ..)| m).collect()
+    }
+
+    impl Kept {
+        fn note<T>(&mut self, probe: Result<T, SyzygyError>) -> Option<T> {
+            match probe {
+                Ok(value) => Some(value),
+                Err(error) => {
+                    self.missing.get_or_insert_with(|| error.to_string());
+                    None
+                }
+            }
+        }
+    }
+}
+
+/// What the tables say of a position's moves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// The moves to choose from; `None` if the tables do not know.
+    pub moves: Option<Vec<Move>>,
+    /// Why some move's value or distance is not known.
+    pub missing: Option<String>,
 }
 
 /// Stands in when built without tables.
@@ -93,7 +145,46 @@ impl Tables {
     }
 
     /// None.
-    pub fn best(&self, _position: &Chess, _moves: &[Move]) -> Option<Vec<Move>> {
-        None
+    pub fn best(&self, _position: &Chess, _moves: &[Move]) -> Kept {
+        Kept::default()
+    }
+}
+
+#[cfg(all(test, feature = "syzygy"))]
+mod tests {
+    use super::*;
+    use crate::text::game::read_fen;
+    use crate::text::notation;
+
+    /// The moves kept, in words, when only these files of the test data are there.
+    fn kept(files: &[&str], fen: &str) -> (Vec<String>, bool) {
+        let folder = tempfile::tempdir().expect("a folder");
+        for file in files {
+            let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/syzygy").join(file);
+            std::fs::copy(from, folder.path().join(file)).expect("copied");
+        }
+        let position = read_fen(fen).expect("a position");
+        let moves: Vec<Move> = shakmaty::Position::legal_moves(&position).into_iter().collect();
+        let kept = Tables::open(folder.path()).expect("tables").best(&position, &moves);
+        let word = |m: Move| notation::to_word(&position, m, notation::Spelling::default());
+        let mut words: Vec<String> = kept.moves.into_iter().flatten().map(word).collect();
+        words.sort();
+        (words, kept.missing.is_some())
+    }
+
+    #[test]
+    fn some_tables_are_better_than_none() {
+        let promotes = "8/P7/8/8/8/k7/8/K7 w - - 0 1";
+        let all = ["KPvK.rtbw", "KPvK.rtbz", "KQvK.rtbw", "KQvK.rtbz", "KRvK.rtbw", "KRvK.rtbz"];
+        assert_eq!(kept(&all[..4], promotes), (vec!["a8=Q+".into()], true));
+        // The table of pawns alone: other moves win as well, but the queen is not given up.
+        let (words, missing) = kept(&all[..2], promotes);
+        assert!(words.contains(&"a8=Q+".to_owned()) && missing, "{words:?}");
+        // Values without distances.
+        let values = ["KPvK.rtbw", "KQvK.rtbw", "KRvK.rtbw"];
+        let (words, missing) = kept(&values, "4k3/8/3K4/3P4/8/8/8/8 w - - 0 1");
+        assert_eq!((words.join(" "), missing), ("Kc6 Kc7 Ke6".into(), true));
+        // The only move that holds the draw.
+        assert_eq!(kept(&all, "8/8/4k3/8/4KP2/8/8/8 b - - 0 1"), (vec!["Kf6".into()], false));
     }
 }
