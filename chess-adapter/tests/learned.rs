@@ -26,8 +26,9 @@ fn learn_play_explain_measure() {
     assert_eq!(serde_json::from_str::<serde_json::Value>(&play()).expect("JSON"), score);
 
     // The classifier explains itself.
-    let (why, _) = run(&["why", &models, "--moves", "e4 e5 Nf3", "--move", "Nc6"]);
+    let (why, output) = run(&["why", &models, "--moves", "e4 e5 Nf3", "--move", "Nc6"]);
     assert!(why.starts_with("Nc6 is number ") && why.contains("sbNb1c3"), "{why}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "good models need no warning");
 
     // Moves of the learned games are found more often than by chance.
     let text = folder.path().join("positions.tsv");
@@ -45,6 +46,7 @@ fn learn_play_explain_measure() {
     let page = std::fs::read_to_string(page).expect("the page");
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     assert!(!page.contains("<script") && !page.contains("http") && page.contains("surprise"));
+    assert!(page.contains("What the evidence says") && page.contains("<td>o"), "no legend");
 
     // A category that is not the one that was learned is refused.
     std::fs::write(at("models/BlackWin-full-graph7"), "x").expect("written");

@@ -3,4 +3,5 @@
 
 pub mod basic;
 pub mod exchange;
+pub mod legend;
 pub mod rich;

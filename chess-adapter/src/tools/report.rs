@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A game as one HTML page without scripts: a board per move, the likeliest moves, the evidence for the one played.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use anyhow::Result;
 use shakmaty::{Board, Color, File, Move, Piece, Position as _, Rank, Role, Square};
 
+use crate::features::legend;
 use crate::play::choose::{self, Scored};
 use crate::play::engine::{Engine, Trouble};
+use crate::play::models::Document;
 use crate::play::why;
 use crate::text::pgn::RawGame;
 use crate::text::prepare::Gameline;
@@ -72,6 +75,7 @@ pub fn page(engine: &mut Engine, raw: &RawGame, game: &Gameline) -> Result<Strin
         body.push_str("</section>\n");
     }
     let summary = judged.summary();
+    body.push_str(&legend(&judged.kinds));
     let result = game.result.map_or("*", crate::text::pgn::GameResult::as_str);
     Ok(format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style></head>\n\
@@ -86,6 +90,25 @@ struct Judged {
     moves: u32,
     first: u32,
     bits: f64,
+    /// The kinds of evidence words shown, and what they tell.
+    kinds: BTreeSet<(&'static str, &'static str)>,
+}
+
+/// A table of the evidence words' kinds.
+fn legend(kinds: &BTreeSet<(&'static str, &'static str)>) -> String {
+    if kinds.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(
+        "<h2>What the evidence says</h2><p>Each row of evidence is a word that describes the move, or some half-moves in a row. \
+         Its bits are what it adds to the move's cost: a negative number speaks for the move. Squares are as the mover sees them. \
+         The first letters of a descriptive word say what the rest of it tells:</p><table class=\"t\">",
+    );
+    for (kind, meaning) in kinds {
+        let _ = write!(out, "<tr><td>{}</td><td>{}</td></tr>", escape(kind), escape(meaning));
+    }
+    out.push_str("</table>\n");
+    out
 }
 
 impl Judged {
@@ -137,7 +160,13 @@ fn judge(
     out.push_str("<table class=\"t\"><tr><th>evidence</th><th class=\"n\">bits</th></tr>");
     for model in why::evidence(engine, &ranking[place].completion)? {
         let last = model.features.iter().rev().take(FEATURES);
+        let kinds = match model.document {
+            Document::Describe => legend::BASIC,
+            Document::Describe2 => legend::RICH,
+            _ => &[],
+        };
         for row in last {
+            judged.kinds.extend(legend::find(kinds, &row.feature));
             let _ = write!(
                 out,
                 "<tr><td>{}</td><td class=\"n\">{:+.2}</td></tr>",
