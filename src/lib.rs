@@ -13,6 +13,7 @@
 pub mod category;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod document;
 pub mod error;
 pub mod evaluate;
 pub mod exponent;

@@ -117,7 +117,7 @@ impl<'a> Pipeline<'a> {
     /// Those of `consumer`.
     pub fn run(
         &mut self,
-        source: Source,
+        source: Source<'_>,
         consumer: &mut impl Consumer,
     ) -> io::Result<Option<io::Error>> {
         self.filter.start_file();

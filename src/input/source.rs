@@ -10,17 +10,24 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// One thing to read.
-pub struct Source {
+pub struct Source<'a> {
     /// Its name as reports show it: the operand, or `FOLDER/ENTRY`; `stdin` for standard input.
     pub name: Vec<u8>,
     /// Its bytes.
-    pub reader: Box<dyn Read>,
+    pub reader: Box<dyn Read + 'a>,
+}
+
+impl<'a> Source<'a> {
+    /// A document in memory, without a name.
+    pub fn bytes(document: &'a [u8]) -> Self {
+        Self { name: Vec::new(), reader: Box::new(document) }
+    }
 }
 
 /// What an operand turned out to be.
 pub enum Operand {
     /// A file, opened.
-    File(Source),
+    File(Source<'static>),
     /// A folder; its regular files, sorted by name.
     Folder(Vec<PathBuf>),
 }
@@ -48,13 +55,13 @@ pub fn open(operand: &OsStr, warnings: WarningSink<'_>) -> Result<Operand> {
 }
 
 /// Opens an entry of a folder; `None` if that cannot be done, which is passed over in silence.
-pub fn open_entry(path: &Path) -> Option<Source> {
+pub fn open_entry(path: &Path) -> Option<Source<'static>> {
     let reader = File::open(path).ok()?;
     Some(Source { name: path.as_os_str().as_bytes().to_vec(), reader: Box::new(reader) })
 }
 
 /// Standard input.
-pub fn standard_input() -> Source {
+pub fn standard_input() -> Source<'static> {
     Source { name: b"stdin".to_vec(), reader: Box::new(Patient(io::stdin().lock())) }
 }
 

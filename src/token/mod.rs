@@ -63,7 +63,14 @@ pub fn features(
     }
 }
 
-impl Feature<'_> {
+impl<'a> Feature<'a> {
+    /// Its words, without the marks between them.
+    pub fn words(&self) -> impl Iterator<Item = &'a [u8]> {
+        let marks = |byte: &u8| *byte == BOUNDARY;
+        let body = self.body.strip_prefix(&[BOUNDARY]).unwrap_or(self.body);
+        body.strip_suffix(&[BOUNDARY]).unwrap_or(body).split(marks)
+    }
+
     /// Whether the body holds only boundary marks. Such features are neither learned nor scored.
     pub fn is_blank(&self) -> bool {
         self.body.iter().all(|&byte| byte == BOUNDARY)

@@ -2,24 +2,18 @@
 //! Scores of a text at full precision, from the classifier itself.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Cursor};
 
-use crate::cli::dbacl::config::{Builder, Config};
+use crate::cli::dbacl::config::Builder;
 use crate::cli::dbacl::options::Key;
 use crate::cli::getopt::Event;
 use crate::cli::output::Messages;
+use crate::document::{FeatureReader, FeatureSink};
 use crate::error::Warning;
-use crate::filter::Filter;
-use crate::input::source::Source;
 use crate::model::settings::ModelOption;
 use crate::numeric::elementary::bits;
-use crate::pipeline::{Consumer, LineState, Pipeline};
 use crate::score::document;
 use crate::score::scorer::Scorer;
-use crate::token::ngram::Window;
-use crate::token::pattern::PatternList;
-use crate::token::tokenizer::Tokenizer;
-use crate::token::{Feature, features};
+use crate::token::Feature;
 
 static MESSAGES: Messages = Messages::of(super::NAME);
 
@@ -28,17 +22,16 @@ const EMPIRICAL_BITS: u8 = 15;
 
 /// Categories, and what they make of a text.
 pub struct Judges {
-    pipeline: Pipeline<'static>,
-    reader: Reader,
+    reader: FeatureReader<'static>,
+    scores: Scores,
 }
 
-struct Reader {
-    scorer: Scorer,
-    patterns: PatternList,
-    tokenizer: Tokenizer,
-    window: Window,
-    is_standard: bool,
-    keep_case: bool,
+struct Scores(Scorer);
+
+impl FeatureSink for Scores {
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.0.score(&feature, &mut |warning: Warning| MESSAGES.warning(&warning.0));
+    }
 }
 
 impl Judges {
@@ -53,32 +46,23 @@ impl Judges {
             let event = Event::Option { key: Key::Category, value: Some(name.clone()) };
             builder.act(event).map_err(|failure| failure.lines)?;
         }
-        let Config { options, locale, order, scheme, patterns, models, .. } =
-            builder.finish().map_err(|failure| failure.lines)?;
-        let keep_case = options.has(ModelOption::KeepCase);
-        let straddles = options.has(ModelOption::Straddle);
+        let mut config = builder.finish().map_err(|failure| failure.lines)?;
+        let models = std::mem::take(&mut config.models);
+        let options = config.read_options();
         let bits = options.has(ModelOption::Entropy).then_some(EMPIRICAL_BITS);
-        let reader = Reader {
-            scorer: Scorer::new(models, bits),
-            patterns,
-            tokenizer: Tokenizer::new(scheme, keep_case, straddles, order),
-            window: Window::new(order),
-            is_standard: options.has(ModelOption::StandardTokenizer),
-            keep_case,
-        };
-        Ok(Self { pipeline: Pipeline::new(Filter::new(options, locale), true, None), reader })
+        let scores = Scores(Scorer::new(models, bits));
+        Ok(Self { reader: FeatureReader::new(&options), scores })
     }
 
     /// Takes in a text; several make up one document.
-    pub fn read(&mut self, text: Vec<u8>) {
-        let source = Source { name: Vec::new(), reader: Box::new(Cursor::new(text)) };
-        // Memory can be read, and the reader asks for no end.
-        let _: Result<_, io::Error> = self.pipeline.run(source, &mut self.reader);
+    pub fn read(&mut self, text: &[u8]) {
+        // Memory can be read, and scoring asks for no end.
+        let _ = self.reader.read_bytes(text, &mut self.scores);
     }
 
     /// Each category's name, cross-entropy in bits per token, and complexity.
     pub fn scores(&self) -> impl Iterator<Item = (&[u8], f64, f64)> {
-        let scorer = &self.reader.scorer;
+        let scorer = &self.scores.0;
         let standings = document::finish(scorer, false);
         let scores = standings.into_iter().map(|standing| {
             let cross_entropy =
@@ -86,34 +70,5 @@ impl Judges {
             (cross_entropy, standing.complexity)
         });
         scorer.models().iter().zip(scores).map(|(model, score)| (&model.name[..], score.0, score.1))
-    }
-}
-
-impl Consumer for Reader {
-    fn raw_line(&mut self, _: &mut Vec<u8>) -> io::Result<bool> {
-        Ok(true)
-    }
-
-    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        if !state.kept {
-            return Ok(());
-        }
-        let Self { scorer, patterns, tokenizer, window, .. } = self;
-        let medium = state.medium;
-        let mut warn = |warning: Warning| MESSAGES.warning(&warning.0);
-        let mut score = |feature: Feature<'_>| scorer.score(&feature, &mut warn);
-        let words = self.is_standard.then_some((tokenizer, window));
-        features(line, medium, (patterns, self.keep_case), words, &mut score);
-        Ok(())
-    }
-
-    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
-        self.window.clear();
-        self.tokenizer.end_of_file();
-        Ok(())
     }
 }

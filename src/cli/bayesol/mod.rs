@@ -464,7 +464,7 @@ impl Session<'_> {
             evidence.document_line(&shown, &mut observe);
         }
         evidence.end_of_file(text.is_empty() || text.ends_with(b"\n"), &mut observe);
-        judges.read(text);
+        judges.read(&text);
         Ok(())
     }
 

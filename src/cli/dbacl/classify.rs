@@ -11,9 +11,10 @@ use super::refit::mail::write_verdict;
 use super::signals::Signals;
 use super::structured::{Format, Id};
 use crate::cli::output::Output;
+use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::Warning;
+use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
-use crate::pipeline::{Consumer, LineState};
 use crate::refit::documents::{Collector, Makeup};
 use crate::refit::header::{RefitLine, set_of};
 use crate::refit::scoring::Scoring;
@@ -23,11 +24,8 @@ use crate::score::document;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
 use crate::score::words::Wanted;
+use crate::token::Feature;
 use crate::token::id::FeatureId;
-use crate::token::ngram::Window;
-use crate::token::pattern::PatternList;
-use crate::token::tokenizer::Tokenizer;
-use crate::token::{Feature, features};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -62,15 +60,13 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
     } else if config.debug && config.prior {
         trace::priors(output.buffer(), scorer.models());
     }
-    let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
-    let keep_case = config.options.has(ModelOption::KeepCase);
+    let options = config.read_options();
+    let mut reader = inputs::reader(&config, &options, signals);
     // Nobody sees these unless such forms are asked for.
     let (squares, counts) = (form.uncertainty, form.media || form.verbose && form.uncertainty);
     let entropy = form.confidence || (form.verbose && form.uncertainty);
-    let standard = config.options.has(ModelOption::StandardTokenizer);
     let is_once = set.as_ref().is_some_and(|set| set.line.scoring == Scoring::Once);
-    let by_words = standard
-        && patterns.is_empty()
+    let by_words = reader.cutter().has_only_words()
         && cells.is_none()
         && !is_once
         && scorer.expect_words(config.order, Wanted { squares, counts, entropy });
@@ -78,22 +74,12 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
         scorer,
         by_words,
         model_paths: std::mem::take(&mut config.model_paths),
-        patterns,
-        tokenizer: Tokenizer::new(
-            config.scheme,
-            keep_case,
-            config.options.has(ModelOption::Straddle),
-            config.order,
-        ),
-        window: Window::new(config.order),
-        standard,
-        keep_case,
         echo: Echo { append: form.append, indented: config.indented },
         debug: config.debug,
         cells,
         form,
         prior: config.prior,
-        filters: std::mem::take(&mut config.filters),
+        filters: config.filters.clone(),
         per_file: config.per_file,
         format: config.format,
         results: 0,
@@ -104,13 +90,11 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
         output,
         signals,
     };
-    // The pipeline leaves out the extra lines in filter mode, so it must know of the filters.
-    config.filters.clone_from(&classifier.filters);
     if let Some(format) = classifier.format {
         let out = classifier.output.buffer();
         format.begin(out, classifier.scorer.models(), classifier.set.is_some());
     }
-    inputs::read(&config, signals, &mut classifier, |_, _| Ok(()))?;
+    inputs::read(&config, signals, &mut reader, &mut classifier, |_, _| Ok(()))?;
     if !classifier.per_file && classifier.filters.is_empty() {
         let only = match config.operands.as_slice() {
             [] => &b"stdin"[..],
@@ -201,11 +185,6 @@ struct Classifier<'a> {
     /// Text is scored by its words, not by the texts of its features.
     by_words: bool,
     model_paths: Vec<Option<PathBuf>>,
-    patterns: PatternList,
-    tokenizer: Tokenizer,
-    window: Window,
-    standard: bool,
-    keep_case: bool,
     echo: Echo,
     debug: bool,
     cells: Option<CellForm>,
@@ -298,7 +277,7 @@ impl Classifier<'_> {
     }
 }
 
-impl Consumer for Classifier<'_> {
+impl FeatureSink for Classifier<'_> {
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         if self.signals.take_reload() {
             self.reload();
@@ -306,43 +285,39 @@ impl Consumer for Classifier<'_> {
         self.echo.raw_line(line, self.output)
     }
 
-    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        if !state.kept {
-            return Ok(());
+    fn text(&mut self, line: &[u8], state: LineState, _: &mut Cutter) -> io::Result<()> {
+        if self.debug && state.kept {
+            self.output.buffer().extend_from_slice(line);
         }
-        let Self { scorer, patterns, tokenizer, window, output, cells, collector, .. } = self;
-        if self.debug {
-            output.buffer().extend_from_slice(line);
-        }
-        if self.by_words {
-            tokenizer.line(line, &mut scorer.words(state.medium, &mut warn));
-            scorer.end_of_line(&mut warn);
-            return output.spill();
-        }
-        let cells = *cells;
-        let medium = state.medium;
-        let mut score = |feature: Feature<'_>| {
-            if let Some(collector) = collector {
-                collector.add(FeatureId::of(feature.body, medium), Makeup::of(&feature));
-            }
-            if let Some(form) = cells {
-                let out = output.buffer();
-                let scored = scorer.score_each(&feature, &mut warn, |cell, tally| {
-                    trace::cell(out, form, &cell, tally);
-                });
-                if scored {
-                    trace::token_text(out, &feature);
-                }
-            } else {
-                scorer.score(&feature, &mut warn);
-            }
-        };
-        let words = self.standard.then_some((tokenizer, window));
-        features(line, medium, (patterns, self.keep_case), words, &mut score);
-        output.spill()
+        Ok(())
     }
 
-    fn end_of_line(&mut self, line: &[u8]) -> io::Result<()> {
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        if self.by_words {
+            cutter.words(line, &mut self.scorer.words(medium, &mut warn));
+            self.scorer.end_of_line(&mut warn);
+        } else {
+            cutter.features(line, medium, &mut |feature| self.feature(feature));
+        }
+        self.output.spill()
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        let Self { scorer, output, cells, collector, .. } = self;
+        if let Some(collector) = collector {
+            collector.add(FeatureId::of(feature.body, feature.medium), Makeup::of(&feature));
+        }
+        let Some(form) = *cells else { return scorer.score(&feature, &mut warn) };
+        let out = output.buffer();
+        let scored = scorer.score_each(&feature, &mut warn, |cell, tally| {
+            trace::cell(out, form, &cell, tally);
+        });
+        if scored {
+            trace::token_text(out, &feature);
+        }
+    }
+
+    fn end_of_line(&mut self, line: &[u8], _: &mut Cutter) -> io::Result<()> {
         if self.filters.is_empty() {
             return Ok(());
         }
@@ -356,10 +331,8 @@ impl Consumer for Classifier<'_> {
         self.output.flush()
     }
 
-    fn end_of_source(&mut self, name: &[u8]) -> io::Result<()> {
-        self.window.clear();
+    fn end_of_source(&mut self, name: &[u8], _: &mut Cutter) -> io::Result<()> {
         self.scorer.forget_words();
-        self.tokenizer.end_of_file();
         if self.per_file && self.filters.is_empty() {
             if self.format.is_none() {
                 let out = self.output.buffer();

@@ -11,6 +11,7 @@ use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
 use crate::cli::getopt::Event;
 use crate::cli::output::{Messages, raw};
+use crate::document::ReadOptions;
 use crate::error::{Error, Warning};
 use crate::learn::LearnSettings;
 use crate::learn::reference::Reference;
@@ -146,6 +147,18 @@ impl Config {
             reservoir: self.form.confidence && self.online.is_none(),
             options: self.options,
             scheme: self.scheme,
+        }
+    }
+
+    /// How the inputs are read. The regular expressions move there.
+    pub fn read_options(&mut self) -> ReadOptions {
+        ReadOptions {
+            options: self.options,
+            scheme: self.scheme,
+            order: self.order,
+            patterns: std::mem::replace(&mut self.patterns, PatternList::new(self.locale)),
+            locale: self.locale,
+            keep_nul: self.keep_nul,
         }
     }
 }

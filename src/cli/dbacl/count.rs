@@ -10,17 +10,16 @@ use super::learn::INEXACT;
 use super::signals::Signals;
 use super::threads;
 use crate::cli::output::Output;
+use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::Error;
 use crate::learn::online;
+use crate::model::medium::Medium;
 use crate::model::settings::{Locale, ModelOption};
-use crate::pipeline::{Consumer, Ending, LineState};
 use crate::save::{self, Disk};
 use crate::scale::counting::Counting;
 use crate::scale::counts::{CountSettings, Counts, Documents, counting_options};
 use crate::scale::{dump, file};
 use crate::token::Feature;
-use crate::token::pattern::PatternList;
-use crate::token::tokenizer::Tokenizer;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -63,19 +62,19 @@ pub fn run(
     }
     config.patterns.refuse_unstorable()?;
     let how = settings(config);
-    let mut patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
+    let options = config.read_options();
     let place = config.place;
-    let in_parallel = threads::read(config, &how, &patterns, signals)?;
+    let in_parallel = threads::read(config, &how, &options, signals)?;
     let counts = match in_parallel {
         Some(counts) if place.is_none() => counts.without_places().ok_or_else(too_many)?,
         Some(counts) => counts.at_place(place.unwrap_or(0)).ok_or_else(too_many)?,
         None => {
-            let mut reader = Reader::new(config, how, place.is_some(), signals);
-            reader.patterns = Some(&mut patterns);
-            reader.counting.start_shard(place.unwrap_or(0));
-            let ending = inputs::read(config, signals, &mut reader, |_, _| Ok(()))?;
-            reader.end_shard(ending);
-            reader.counting.into_counts().ok_or_else(too_many)?
+            let mut counts = ShardCounts::new(config, how, place.is_some(), signals);
+            counts.counting.start_shard(place.unwrap_or(0));
+            let mut reader = inputs::reader(config, &options, signals);
+            inputs::read(config, signals, &mut reader, &mut counts, |_, _| Ok(()))?;
+            counts.counting.end_shard(reader.ending());
+            counts.counting.into_counts().ok_or_else(too_many)?
         }
     };
     if counts.features() == 0 {
@@ -185,51 +184,28 @@ impl Write for Through<'_> {
     }
 }
 
-/// Takes the lines of the inputs and counts their features.
-pub struct Reader<'a> {
+/// Counts the features of the inputs.
+pub struct ShardCounts<'a> {
     /// The counts.
     pub counting: Counting,
-    /// The regular expressions, if there are any.
-    pub patterns: Option<&'a mut PatternList>,
-    pub(super) tokenizer: Tokenizer,
-    keep_case: bool,
-    standard: bool,
     echo: Echo,
     signals: &'a Signals,
 }
 
-impl<'a> Reader<'a> {
-    /// A reader for the run.
+impl<'a> ShardCounts<'a> {
+    /// Nothing counted yet.
     pub fn new(
         config: &Config,
         settings: CountSettings,
         is_placed: bool,
         signals: &'a Signals,
     ) -> Self {
-        let has = |option| config.options.has(option);
-        let keep_case = has(ModelOption::KeepCase);
-        let straddle = has(ModelOption::Straddle);
-        Self {
-            counting: Counting::new(settings, is_placed),
-            patterns: None,
-            tokenizer: Tokenizer::new(config.scheme, keep_case, straddle, config.order),
-            keep_case,
-            standard: has(ModelOption::StandardTokenizer),
-            echo: Echo { append: false, indented: config.indented },
-            signals,
-        }
+        let echo = Echo { append: false, indented: config.indented };
+        Self { counting: Counting::new(settings, is_placed), echo, signals }
     }
 }
 
-impl Reader<'_> {
-    /// Ends the shard, behind which lines were read up to `ending`.
-    pub fn end_shard(&mut self, ending: Ending) {
-        let at_rest = ending.at_rest && self.tokenizer.is_at_rest();
-        self.counting.end_shard(Ending { at_rest, ..ending });
-    }
-}
-
-impl Consumer for Reader<'_> {
+impl FeatureSink for ShardCounts<'_> {
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         if self.signals.take_reload() {
             MESSAGES.signal("caught SIGUSR1 request, ignoring");
@@ -237,32 +213,23 @@ impl Consumer for Reader<'_> {
         Ok(self.echo.is_processed(line))
     }
 
-    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
+    fn text(&mut self, _: &[u8], state: LineState, _: &mut Cutter) -> io::Result<()> {
         self.counting.line_of_mail(state.in_header);
-        if !state.kept {
-            return Ok(());
-        }
-        let medium = state.medium;
-        if let Some(patterns) = &mut self.patterns {
-            let counting = &mut self.counting;
-            patterns.features(line, self.keep_case, &mut |pattern, order, body| {
-                let pattern = Some(pattern);
-                counting.pattern_feature(&Feature { body, medium, order, pattern });
-            });
-        }
-        if self.standard {
-            self.tokenizer.line(line, &mut self.counting.words(medium));
-        }
         Ok(())
     }
 
-    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        cutter.captures(line, medium, &mut |feature| self.feature(feature));
+        cutter.words(line, &mut self.counting.words(medium));
         Ok(())
     }
 
-    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.counting.pattern_feature(&feature);
+    }
+
+    fn end_of_source(&mut self, _: &[u8], _: &mut Cutter) -> io::Result<()> {
         self.counting.end_of_file();
-        self.tokenizer.end_of_file();
         Ok(())
     }
 }

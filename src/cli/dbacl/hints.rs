@@ -8,14 +8,11 @@ use super::failure::Failure;
 use super::inputs;
 use super::signals::Signals;
 use crate::category::header::Header;
+use crate::document::{FeatureSink, ReadOptions};
 use crate::learn::state::LearningState;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
-use crate::pipeline::{Consumer, LineState};
 use crate::token::Feature;
 use crate::token::id::FeatureId;
-use crate::token::ngram::Window;
-use crate::token::pattern::PatternList;
-use crate::token::tokenizer::Tokenizer;
 use std::collections::HashSet;
 use std::io::{self, IsTerminal};
 
@@ -98,71 +95,30 @@ impl LearnNotes {
 /// Those of reading.
 pub fn features(
     config: &Config,
-    patterns: &mut PatternList,
+    options: &ReadOptions,
     signals: &Signals,
 ) -> Result<Option<u64>, Failure> {
     if config.operands.is_empty() {
         return Ok(None);
     }
-    let mut census = Census {
-        patterns,
-        tokenizer: Tokenizer::new(
-            config.scheme,
-            config.options.has(ModelOption::KeepCase),
-            config.options.has(ModelOption::Straddle),
-            config.order,
-        ),
-        window: Window::new(config.order),
-        standard: config.options.has(ModelOption::StandardTokenizer),
-        keep_case: config.options.has(ModelOption::KeepCase),
-        sample: HashSet::new(),
-    };
-    inputs::read(config, signals, &mut census, |_, _| Ok(()))?;
+    let mut census = Census::default();
+    let mut reader = inputs::reader(config, options, signals);
+    inputs::read(config, signals, &mut reader, &mut census, |_, _| Ok(()))?;
     Ok(Some(census.sample.len() as u64 * u64::from(SAMPLING)))
 }
 
-/// Takes the lines of the inputs and remembers a sample of their features.
-struct Census<'a> {
-    patterns: &'a mut PatternList,
-    tokenizer: Tokenizer,
-    window: Window,
-    standard: bool,
-    keep_case: bool,
+/// Remembers a sample of the features of the inputs.
+#[derive(Default)]
+struct Census {
     sample: HashSet<u32>,
 }
 
-impl Consumer for Census<'_> {
-    fn raw_line(&mut self, _: &mut Vec<u8>) -> io::Result<bool> {
-        Ok(true)
-    }
-
-    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        if !state.kept {
-            return Ok(());
+impl FeatureSink for Census {
+    fn feature(&mut self, feature: Feature<'_>) {
+        let id = FeatureId::of(feature.body, feature.medium).0;
+        if is_sampled(id) {
+            self.sample.insert(id);
         }
-        let Self { patterns, tokenizer, window, sample, .. } = self;
-        let mut note = |body: &[u8]| {
-            let id = FeatureId::of(body, state.medium).0;
-            if is_sampled(id) {
-                sample.insert(id);
-            }
-        };
-        patterns.features(line, self.keep_case, &mut |_, _, body| note(body));
-        if self.standard {
-            let mut take = |feature: Feature<'_>| note(feature.body);
-            tokenizer.line(line, &mut window.feeding(state.medium, &mut take));
-        }
-        Ok(())
-    }
-
-    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
-        self.window.clear();
-        self.tokenizer.end_of_file();
-        Ok(())
     }
 }
 

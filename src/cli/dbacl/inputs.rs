@@ -1,42 +1,45 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Runs the pipeline over the operands of a command line.
+//! Reads the operands of a command line.
 
 use super::MESSAGES;
 use super::config::{Config, lossy};
 use super::failure::{Failure, Kind, output_failure};
 use super::signals::Signals;
+use crate::document::{FeatureReader, FeatureSink, ReadOptions};
 use crate::error::{Error, Warning};
-use crate::filter::Filter;
 use crate::input::source::{self, Operand, Source};
-use crate::pipeline::{Consumer, Ending, Pipeline};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
-/// Reads all operands, or standard input, into `consumer`. `announce` is told each source's name
-/// before it is read, `None` for standard input. Returns what would carry over to further input.
+/// A reader of the operands, which a signal to stop ends early.
+pub fn reader<'a>(
+    config: &Config,
+    options: &ReadOptions,
+    signals: &'a Signals,
+) -> FeatureReader<'a> {
+    let reader = FeatureReader::stoppable(options, &signals.stop);
+    if config.filters.is_empty() { reader } else { reader.by_lines() }
+}
+
+/// Reads all operands, or standard input, into `sink`. `announce` is told each source's name before
+/// it is read, `None` for standard input.
 ///
 /// # Errors
 /// An operand that cannot be opened, an interrupt, output that cannot be written.
-pub fn read<C: Consumer>(
+pub fn read<S: FeatureSink>(
     config: &Config,
     signals: &Signals,
-    consumer: &mut C,
-    mut announce: impl FnMut(&mut C, Option<&[u8]>) -> io::Result<()>,
-) -> Result<Ending, Failure> {
-    let fresh = || {
-        let filter = Filter::new(config.options, config.locale);
-        let extra_lines = config.filters.is_empty();
-        let pipeline = Pipeline::new(filter, extra_lines, Some(&signals.stop));
-        if config.keep_nul { pipeline.keeping_nul() } else { pipeline }
-    };
-    let mut pipeline = fresh();
+    reader: &mut FeatureReader<'_>,
+    sink: &mut S,
+    mut announce: impl FnMut(&mut S, Option<&[u8]>) -> io::Result<()>,
+) -> Result<(), Failure> {
     let mut said = false;
-    let mut read = |source: Source, consumer: &mut C| -> Result<(), Failure> {
+    let mut read = |source: Source<'_>, sink: &mut S| -> Result<(), Failure> {
         let name = source.name.clone();
         if config.apart {
-            pipeline = fresh();
+            reader.start_anew();
         }
-        let error = pipeline.run(source, consumer).map_err(|error| output_failure(&error))?;
+        let error = reader.read(source, sink).map_err(|error| output_failure(&error))?;
         if let Some(error) = error {
             // Half a text gives no verdict, and half a mailbox no category.
             if config.strict {
@@ -47,13 +50,12 @@ pub fn read<C: Consumer>(
         }
         after_signals(signals, &mut said)
     };
-    let mut announce = |consumer: &mut C, name: Option<&[u8]>| {
-        announce(consumer, name).map_err(|error| output_failure(&error))
+    let mut announce = |sink: &mut S, name: Option<&[u8]>| {
+        announce(sink, name).map_err(|error| output_failure(&error))
     };
     if config.operands.is_empty() {
-        announce(consumer, None)?;
-        read(source::standard_input(), consumer)?;
-        return Ok(pipeline.ending());
+        announce(sink, None)?;
+        return read(source::standard_input(), sink);
     }
     let mut unlisted = 0;
     let mut warn = |warning: Warning| {
@@ -74,16 +76,16 @@ pub fn read<C: Consumer>(
         })?;
         match opened {
             Operand::File(source) => {
-                announce(consumer, Some(&source.name))?;
-                read(source, consumer)?;
+                announce(sink, Some(&source.name))?;
+                read(source, sink)?;
             }
             Operand::Folder(paths) => {
                 for source in paths.iter().filter_map(|path| source::open_entry(path)) {
                     if signals.stopped() {
                         break;
                     }
-                    announce(consumer, Some(&source.name))?;
-                    read(source, consumer)?;
+                    announce(sink, Some(&source.name))?;
+                    read(source, sink)?;
                 }
             }
         }
@@ -91,7 +93,7 @@ pub fn read<C: Consumer>(
     if config.strict && unlisted > 0 {
         return Err(Failure::silent(Kind::NoInput));
     }
-    Ok(pipeline.ending())
+    Ok(())
 }
 
 /// Says which signal ended reading, if one did.

@@ -15,6 +15,7 @@ use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped;
 use crate::category::writer;
 use crate::cli::output::Output;
+use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::{Error, Warning};
 use crate::learn::count::{Counted, Counter};
 use crate::learn::online::{self, DumpFault, RunFlags};
@@ -23,20 +24,18 @@ use crate::learn::state::LearningState;
 use crate::learn::table::Table;
 use crate::learn::{LearnSettings, Preload, Progress, finish};
 use crate::model::digram::{DigramTable, FIRST, SYMBOLS};
+use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
 use crate::numeric::quantize::QuantWeight;
-use crate::pipeline::{Consumer, LineState};
 use crate::refit::documents::{Collector, Corpus, Makeup};
 use crate::refit::header::RefitLine;
 use crate::refit::ledger::{Learning, Name};
 use crate::report::{cformat, dump, token};
 use crate::save::{self, Disk};
 use crate::scale::replay::replay;
+use crate::token::Feature;
 use crate::token::id::FeatureId;
-use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
-use crate::token::tokenizer::Tokenizer;
-use crate::token::{Feature, features};
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -74,7 +73,8 @@ pub fn run(
     config.patterns.refuse_unstorable()?;
     let _lock = config.online.as_deref().and_then(|counts| Lock::wait(counts, signals));
     let state = initial_state(config, &mut settings, output)?;
-    let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
+    let options = config.read_options();
+    let patterns = &options.patterns;
     let mut counter = Counter::new(state, &settings, verbose);
     if let Some(counts) = config.counts.take() {
         let order = config.count_order;
@@ -88,10 +88,10 @@ pub fn run(
             counter.expect_words(config.order);
         }
         drop(counts);
-        return category_of(config, path, &settings, counter, &patterns, signals, output);
+        return category_of(config, path, &settings, counter, patterns, signals, output);
     }
-    if threads::learn(config, &settings, &patterns, signals, &mut counter, &mut warn)? {
-        return category_of(config, path, &settings, counter, &patterns, signals, output);
+    if threads::learn(config, &settings, &options, signals, &mut counter, &mut warn)? {
+        return category_of(config, path, &settings, counter, patterns, signals, output);
     }
     let by_words = config.keep.is_none()
         && patterns.is_empty()
@@ -103,16 +103,6 @@ pub fn run(
     let mut learner = Learner {
         counter,
         by_words,
-        patterns,
-        tokenizer: Tokenizer::new(
-            config.scheme,
-            config.options.has(ModelOption::KeepCase),
-            config.options.has(ModelOption::Straddle),
-            config.order,
-        ),
-        window: Window::new(config.order),
-        standard: config.options.has(ModelOption::StandardTokenizer),
-        keep_case: config.options.has(ModelOption::KeepCase),
         echo: Echo { append: config.form.append, indented: config.indented },
         debug: config.debug,
         notes: config.hints.then(LearnNotes::default),
@@ -121,7 +111,8 @@ pub fn run(
         output,
         signals,
     };
-    inputs::read(config, signals, &mut learner, |learner, name| {
+    let mut reader = inputs::reader(config, &options, signals);
+    inputs::read(config, signals, &mut reader, &mut learner, |learner, name| {
         if let Some(keeper) = &mut learner.keeper {
             // A file of a folder is one document; other files may be mailboxes.
             keeper.splits = is_mail
@@ -141,17 +132,17 @@ pub fn run(
         }
         Ok(())
     })?;
-    let Learner { counter, mut patterns, notes, keeper, .. } = learner;
+    let Learner { counter, notes, keeper, .. } = learner;
     let mut state = counter.into_state(&mut warn);
     if let Some(status) = is_unlearnable(config, &state, output)? {
         return Ok(status);
     }
     if let Some(notes) = notes {
         let full = !state.table.has_room(state.used);
-        let features = if full { hints::features(config, &mut patterns, signals)? } else { None };
+        let features = if full { hints::features(config, &options, signals)? } else { None };
         notes.hints(&state, full, features).iter().for_each(|hint| MESSAGES.hint(hint));
     }
-    let status = conclude(config, path, &settings, &patterns, &mut state, output)?;
+    let status = conclude(config, path, &settings, patterns, &mut state, output)?;
     if let (Some(keeper), Some(ledger)) = (keeper, &config.keep) {
         let stored: Vec<Vec<u8>> =
             config.own_patterns.iter().map(|&pattern| patterns.stored(pattern)).collect();
@@ -592,11 +583,6 @@ struct Learner<'a> {
     counter: Counter,
     /// Features are counted by their words, not by their texts.
     by_words: bool,
-    patterns: PatternList,
-    tokenizer: Tokenizer,
-    window: Window,
-    standard: bool,
-    keep_case: bool,
     echo: Echo,
     debug: bool,
     /// What may be worth a hint; nothing if nobody is there to read it.
@@ -609,7 +595,7 @@ struct Learner<'a> {
     signals: &'a Signals,
 }
 
-impl Consumer for Learner<'_> {
+impl FeatureSink for Learner<'_> {
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         if self.signals.take_reload() {
             MESSAGES.signal("caught SIGUSR1 request, ignoring");
@@ -622,67 +608,57 @@ impl Consumer for Learner<'_> {
         self.echo.raw_line(line, self.output)
     }
 
-    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        let Self { counter, patterns, tokenizer, window, output, keeper, .. } = self;
+    fn text(&mut self, _: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
         // What a ledger takes as one document is one to the statistics, too.
-        if keeper.as_ref().is_none_or(|keeper| keeper.splits) {
-            counter.line_of_mail(state.in_header, &mut warn);
+        if self.keeper.as_ref().is_none_or(|keeper| keeper.splits) {
+            self.counter.line_of_mail(state.in_header, &mut warn);
         }
-        if let Some(keeper) = keeper
+        if let Some(keeper) = &mut self.keeper
             && keeper.line(state.in_header)
         {
-            window.clear();
-            tokenizer.restart();
+            cutter.restart();
         }
-        if !state.kept {
-            return Ok(());
-        }
-        if self.by_words {
-            tokenizer.line(line, &mut counter.words(state.medium, &mut warn));
-            counter.end_of_words(&mut warn);
-            return Ok(());
-        }
-        let debug = self.debug;
-        let mut count = |feature: Feature<'_>| {
-            let counted = counter.count(feature, &mut warn);
-            // Every feature of a multinomial model counts as one of order 1.
-            let order = if counter.state().is_multinomial() { 1 } else { feature.order };
-            if let Some(keeper) = keeper {
-                keeper
-                    .collector
-                    .add(FeatureId::of(feature.body, feature.medium), Makeup::whole(&feature));
-            }
-            if let Counted::New(id) = counted
-                && debug
-            {
-                let out = output.buffer();
-                out.extend_from_slice(b"match ");
-                cformat::hexadecimal(out, u64::from(id.0), 8);
-                out.push(b' ');
-                token::show(out, feature.body, feature.medium);
-                out.extend_from_slice(format!(" {order}\n").as_bytes());
-            }
-        };
-        let medium = state.medium;
-        let words = self.standard.then_some((tokenizer, window));
-        features(line, medium, (patterns, self.keep_case), words, &mut count);
-        output.spill()
-    }
-
-    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
         Ok(())
     }
 
-    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        if self.by_words {
+            cutter.words(line, &mut self.counter.words(medium, &mut warn));
+            self.counter.end_of_words(&mut warn);
+            return Ok(());
+        }
+        cutter.features(line, medium, &mut |feature| self.feature(feature));
+        self.output.spill()
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        let counted = self.counter.count(feature, &mut warn);
+        // Every feature of a multinomial model counts as one of order 1.
+        let order = if self.counter.state().is_multinomial() { 1 } else { feature.order };
+        if let Some(keeper) = &mut self.keeper {
+            let id = FeatureId::of(feature.body, feature.medium);
+            keeper.collector.add(id, Makeup::whole(&feature));
+        }
+        if let Counted::New(id) = counted
+            && self.debug
+        {
+            let out = self.output.buffer();
+            out.extend_from_slice(b"match ");
+            cformat::hexadecimal(out, u64::from(id.0), 8);
+            out.push(b' ');
+            token::show(out, feature.body, feature.medium);
+            out.extend_from_slice(format!(" {order}\n").as_bytes());
+        }
+    }
+
+    fn end_of_source(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
         self.counter.end_of_file(&mut warn);
         self.at_start = true;
         if let Some(keeper) = &mut self.keeper {
             keeper.end_document();
             keeper.was_in_header = false;
-            self.tokenizer.restart();
+            cutter.restart();
         }
-        self.window.clear();
-        self.tokenizer.end_of_file();
         Ok(())
     }
 }

@@ -9,19 +9,16 @@ use super::inputs;
 use super::signals::Signals;
 use super::structured::{Format, Id};
 use crate::cli::output::Output;
+use crate::document::{Cutter, FeatureReader, FeatureSink, ReadOptions};
 use crate::error::Warning;
-use crate::filter::Filter;
 use crate::input::source::{self, Operand, Source};
-use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
-use crate::pipeline::{Consumer, LineState, Pipeline};
+use crate::model::medium::Medium;
+use crate::model::settings::ModelOption;
 use crate::score::document;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
 use crate::score::words::Wanted;
-use crate::token::ngram::Window;
-use crate::token::pattern::PatternList;
-use crate::token::tokenizer::Tokenizer;
-use crate::token::{Feature, features};
+use crate::token::Feature;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -70,13 +67,12 @@ pub fn run(
     let threads = if config.patterns.is_empty() { threads } else { 1 };
     let models = std::mem::take(&mut config.models);
     let paths = std::mem::take(&mut config.model_paths);
-    let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
-    let how = How::new(&config, records);
-    let mut crew = Crew { workers: vec![Worker::new(&how, models, patterns)], paths, threads, how };
+    let how = How::new(&mut config, records);
+    let mut crew = Crew { workers: vec![Worker::new(&how, models)], paths, threads, how };
     let format = crew.how.format;
-    format.begin(output.buffer(), crew.workers[0].scorer.models(), false);
+    format.begin(output.buffer(), crew.workers[0].judged.scorer.models(), false);
     let mut state = Run { first: true, number: 1, faults: 0, said: false };
-    let mut each = |source: Source| -> Result<(), Failure> {
+    let mut each = |source: Source<'_>| -> Result<(), Failure> {
         let name = source.name.clone();
         let error = state.source(source, &mut crew, signals, output)?;
         if let Some(error) = error {
@@ -87,7 +83,6 @@ pub fn run(
     if config.operands.is_empty() {
         each(source::standard_input())?;
     }
-    let mut warn = |warning: Warning| MESSAGES.warning(&warning.0);
     for operand in &config.operands {
         let opened = source::open(operand, &mut warn)
             .map_err(|error| Failure::new(Kind::NoInput, format!("couldn't open {error}")))?;
@@ -117,28 +112,20 @@ pub fn run(
 struct How {
     records: Records,
     format: Format,
-    options: ModelOptions,
-    scheme: Scheme,
-    order: u8,
-    locale: Locale,
-    keeps_nul: bool,
+    options: ReadOptions,
     empirical_bits: Option<u8>,
     prior: bool,
     confident: bool,
 }
 
 impl How {
-    fn new(config: &Config, records: Records) -> Self {
+    fn new(config: &mut Config, records: Records) -> Self {
         let measures_entropy = config.options.has(ModelOption::Entropy);
         let bits = config.bits.unwrap_or(EMPIRICAL_BITS);
         Self {
             records,
             format: config.format.unwrap_or(Format::Ndjson),
-            options: config.options,
-            scheme: config.scheme,
-            order: config.order,
-            locale: config.locale,
-            keeps_nul: config.keep_nul,
+            options: config.read_options(),
             empirical_bits: measures_entropy.then_some(bits),
             prior: config.prior,
             confident: config.form.confidence,
@@ -158,7 +145,7 @@ impl Run {
     /// Classifies the records of a source; returns the error that ended it, if one did.
     fn source(
         &mut self,
-        mut source: Source,
+        mut source: Source<'_>,
         crew: &mut Crew,
         signals: &Signals,
         output: &mut Output,
@@ -310,13 +297,12 @@ impl Crew {
                 self.threads = 1;
                 return;
             };
-            let patterns = PatternList::new(self.how.locale);
-            self.workers.push(Worker::new(&self.how, models, patterns));
+            self.workers.push(Worker::new(&self.how, models));
         }
     }
 
     fn models(&self) -> Result<Vec<Model>, Failure> {
-        let old = self.workers[0].scorer.models();
+        let old = self.workers[0].judged.scorer.models();
         let each = self.paths.iter().zip(old).map(|(path, old)| match path {
             None => Ok(Model::random()),
             Some(path) => Ok(Model::learned(old.name.clone(), load(path)?, old.patterns)),
@@ -330,7 +316,7 @@ impl Crew {
         match self.models() {
             Ok(models) => {
                 self.workers.truncate(1);
-                self.workers[0].scorer.set_models(models);
+                self.workers[0].judged.scorer.set_models(models);
             }
             Err(failure) => {
                 for line in &failure.lines {
@@ -345,38 +331,25 @@ impl Crew {
 /// take it from each other.
 #[repr(align(128))]
 struct Worker {
+    reader: FeatureReader<'static>,
+    judged: Judged,
+}
+
+/// The document being scored.
+struct Judged {
     scorer: Scorer,
     /// Tokens are scored by their words, not by their texts.
     by_words: bool,
-    patterns: PatternList,
-    tokenizer: Tokenizer,
-    window: Window,
-    standard: bool,
-    keep_case: bool,
-    fresh: Tokenizer,
 }
 
 impl Worker {
-    fn new(how: &How, models: Vec<Model>, patterns: PatternList) -> Self {
-        let has = |option| how.options.has(option);
-        let keep_case = has(ModelOption::KeepCase);
-        let straddle = has(ModelOption::Straddle);
-        let tokenizer = Tokenizer::new(how.scheme, keep_case, straddle, how.order);
+    fn new(how: &How, models: Vec<Model>) -> Self {
+        let mut reader = FeatureReader::new(&how.options);
         let mut scorer = Scorer::new(models, how.empirical_bits);
         let wanted = Wanted { entropy: how.confident, ..Wanted::default() };
-        let by_words = patterns.is_empty()
-            && has(ModelOption::StandardTokenizer)
-            && scorer.expect_words(how.order, wanted);
-        Self {
-            scorer,
-            by_words,
-            patterns,
-            fresh: tokenizer.clone(),
-            tokenizer,
-            window: Window::new(how.order),
-            standard: has(ModelOption::StandardTokenizer),
-            keep_case,
-        }
+        let by_words =
+            reader.cutter().has_only_words() && scorer.expect_words(how.options.order, wanted);
+        Self { reader, judged: Judged { scorer, by_words } }
     }
 
     /// Classifies the records of whole lines; the first has this number.
@@ -384,7 +357,7 @@ impl Worker {
         let mut part = Part::default();
         for (number, record) in (first..).zip(records_in(lines)) {
             if how.records == Records::Lines {
-                self.document(record.to_vec(), how);
+                self.document(record);
                 self.result(&mut part, &Id::Number(number), how);
             } else {
                 self.record(record, number, how, &mut part);
@@ -412,61 +385,45 @@ impl Worker {
         let Some::<String>(text) = text else {
             return fault(&id, "without a string named text");
         };
-        self.document(text.into_bytes(), how);
+        self.document(text.as_bytes());
         self.result(part, &id, how);
     }
 
     fn result(&mut self, part: &mut Part, id: &Id<'_>, how: &How) {
-        self.scorer.settle_words(&mut |warning| MESSAGES.warning(&warning.0));
-        let standings = document::finish(&self.scorer, how.prior);
-        let models = self.scorer.models();
+        let scorer = &mut self.judged.scorer;
+        scorer.settle_words(&mut warn);
+        let standings = document::finish(scorer, how.prior);
+        let models = scorer.models();
         how.format.result(&mut part.text, id, models, &standings, how.confident);
-        self.scorer.start_document();
+        scorer.start_document();
     }
 
     /// Scores a document as if it were the run's only file.
-    fn document(&mut self, text: Vec<u8>, how: &How) {
-        self.tokenizer.clone_from(&self.fresh);
-        self.window.clear();
-        self.scorer.forget_words();
-        let mut pipeline = Pipeline::new(Filter::new(how.options, how.locale), true, None);
-        if how.keeps_nul {
-            pipeline = pipeline.keeping_nul();
-        }
-        let source = Source { name: Vec::new(), reader: Box::new(io::Cursor::new(text)) };
-        // Memory can be read, and this consumer has no errors.
-        let _ = pipeline.run(source, self);
+    fn document(&mut self, text: &[u8]) {
+        self.judged.scorer.forget_words();
+        self.reader.start_anew();
+        // Memory can be read, and this sink has no errors.
+        let _ = self.reader.read_bytes(text, &mut self.judged);
     }
 }
 
-impl Consumer for Worker {
-    fn raw_line(&mut self, _: &mut Vec<u8>) -> io::Result<bool> {
-        Ok(true)
+#[allow(clippy::needless_pass_by_value)] // as sinks take them
+fn warn(warning: Warning) {
+    MESSAGES.warning(&warning.0);
+}
+
+impl FeatureSink for Judged {
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.scorer.score(&feature, &mut warn);
     }
 
-    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        if !state.kept {
-            return Ok(());
-        }
-        let Self { scorer, patterns, tokenizer, window, .. } = self;
-        let mut warn = |warning: Warning| MESSAGES.warning(&warning.0);
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
         if self.by_words {
-            tokenizer.line(line, &mut scorer.words(state.medium, &mut warn));
-            scorer.end_of_line(&mut warn);
-            return Ok(());
+            cutter.words(line, &mut self.scorer.words(medium, &mut warn));
+            self.scorer.end_of_line(&mut warn);
+        } else {
+            cutter.features(line, medium, &mut |feature| self.feature(feature));
         }
-        let mut score = |feature: Feature<'_>| scorer.score(&feature, &mut warn);
-        let medium = state.medium;
-        let words = self.standard.then_some((tokenizer, window));
-        features(line, medium, (patterns, self.keep_case), words, &mut score);
-        Ok(())
-    }
-
-    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
         Ok(())
     }
 }

@@ -5,13 +5,13 @@
 
 use super::MESSAGES;
 use super::config::Config;
-use super::count::Reader;
+use super::count::ShardCounts;
 use super::echo::Echo;
 use super::failure::Failure;
 use super::inputs;
 use super::signals::Signals;
+use crate::document::{Cutter, Ending, FeatureReader, FeatureSink, LineState, ReadOptions};
 use crate::error::{Warning, WarningSink};
-use crate::filter::Filter;
 use crate::input::lines::{LineReader, Stream};
 use crate::input::source::{self, Operand, Source};
 use crate::learn::LearnSettings;
@@ -19,11 +19,10 @@ use crate::learn::count::Counter;
 use crate::learn::join::SMALLEST_BITS;
 use crate::learn::state::LearningState;
 use crate::learn::table::MAX_BITS;
+use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
-use crate::pipeline::{Consumer, Ending, LineState, Pipeline};
 use crate::scale::counts::{CountSettings, Counts};
-use crate::token::pattern::PatternList;
-use crate::token::tokenizer::Tokenizer;
+use crate::token::Feature;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -71,7 +70,7 @@ const MORE_BITS: u8 = 2;
 pub fn learn(
     config: &Config,
     learning: &LearnSettings,
-    patterns: &PatternList,
+    options: &ReadOptions,
     signals: &Signals,
     counter: &mut Counter,
     warnings: WarningSink<'_>,
@@ -79,7 +78,7 @@ pub fn learn(
     let shows = config.form.verbose || config.form.append || config.debug;
     let state = counter.state();
     let is_plain = config.decimation.is_none() && !state.measures_entropy() && state.total == 0;
-    if shows || !is_plain || config.keep.is_some() || !patterns.is_empty() {
+    if shows || !is_plain || config.keep.is_some() || !options.patterns.is_empty() {
         return Ok(false);
     }
     let Some((parts, size)) = parts(config) else { return Ok(false) };
@@ -97,9 +96,9 @@ pub fn learn(
             settings.min_count,
         );
         let mut counter = Counter::new(state, &settings, false);
-        counter.expect_words(config.order).then(|| WordReader::new(config, counter, signals))
+        counter.expect_words(config.order).then(|| WordCounts::new(config, counter, signals))
     };
-    let Some(read) = read_parts(config, &parts, size, signals, begin)? else { return Ok(false) };
+    let Some(read) = read_parts(options, &parts, size, signals, begin)? else { return Ok(false) };
     let mut warned = Vec::new();
     let mut read = read.into_iter();
     let Some(mut first) = read.next() else { return Ok(false) };
@@ -122,19 +121,19 @@ pub fn learn(
 pub fn read(
     config: &Config,
     settings: &CountSettings,
-    patterns: &PatternList,
+    options: &ReadOptions,
     signals: &Signals,
 ) -> Result<Option<Counts>, Failure> {
-    if !patterns.is_empty() {
+    if !options.patterns.is_empty() {
         return Ok(None);
     }
     let Some((parts, size)) = parts(config) else { return Ok(None) };
     let begin = |part: usize| {
-        let mut reader = Reader::new(config, settings.clone(), true, signals);
-        reader.counting.start_shard(u32::try_from(part).ok()?);
-        Some(reader)
+        let mut counts = ShardCounts::new(config, settings.clone(), true, signals);
+        counts.counting.start_shard(u32::try_from(part).ok()?);
+        Some(counts)
     };
-    let Some(read) = read_parts(config, &parts, size, signals, begin)? else { return Ok(None) };
+    let Some(read) = read_parts(options, &parts, size, signals, begin)? else { return Ok(None) };
     let mut whole: Option<Counts> = None;
     for reader in read {
         let Some(part) = reader.counting.into_counts() else { return Ok(None) };
@@ -151,34 +150,27 @@ pub fn read(
 }
 
 /// Counts what it reads.
-trait PartReader: Consumer + Send {
+trait PartCounts: FeatureSink + Send {
     /// Whether there was too much to count.
     fn has_overflowed(&self) -> bool;
-
-    /// Whether the next part is cut as if it came first.
-    fn is_at_rest(&self) -> bool;
 
     /// Takes note of the end of the part.
     fn end(&mut self, ending: Ending);
 }
 
-impl PartReader for Reader<'_> {
+impl PartCounts for ShardCounts<'_> {
     fn has_overflowed(&self) -> bool {
         self.counting.has_overflowed()
     }
 
-    fn is_at_rest(&self) -> bool {
-        self.tokenizer.is_at_rest()
-    }
-
     fn end(&mut self, ending: Ending) {
-        self.end_shard(ending);
+        self.counting.end_shard(ending);
     }
 }
 
 /// Reads each of `parts` on a thread of its own; `None` if that is not what one pass would read.
-fn read_parts<R: PartReader>(
-    config: &Config,
+fn read_parts<R: PartCounts>(
+    options: &ReadOptions,
     parts: &[Vec<Piece>],
     size: u64,
     signals: &Signals,
@@ -187,10 +179,9 @@ fn read_parts<R: PartReader>(
     let Some(room) = usual_room(parts) else { return Ok(None) };
     let done = Arc::new(AtomicU64::new(0));
     let read_one = |number: usize, room: u8| {
-        let mut reader = begin(number)?;
-        let mut ending = read_part(&parts[number], room, config, signals, &done, &mut reader)?;
-        ending.at_rest &= reader.is_at_rest();
-        (!reader.has_overflowed()).then_some((reader, ending))
+        let mut counts = begin(number)?;
+        let ending = read_part(&parts[number], room, options, signals, &done, &mut counts)?;
+        (!counts.has_overflowed()).then_some((counts, ending))
     };
     let first_room = Ending::default().room_bits;
     let room_of = |number: usize| if number == 0 { first_room } else { room };
@@ -251,68 +242,49 @@ fn usual_room(parts: &[Vec<Piece>]) -> Option<u8> {
 fn read_part(
     part: &[Piece],
     room: u8,
-    config: &Config,
+    options: &ReadOptions,
     signals: &Signals,
     done: &Arc<AtomicU64>,
-    reader: &mut impl PartReader,
+    counts: &mut impl PartCounts,
 ) -> Option<Ending> {
-    let filter = Filter::new(config.options, config.locale);
-    let mut pipeline = Pipeline::new(filter, true, Some(&signals.stop));
-    if config.keep_nul {
-        pipeline = pipeline.keeping_nul();
-    }
-    pipeline = pipeline.with_room(room);
+    let mut reader = FeatureReader::stoppable(options, &signals.stop).with_room(room);
     for piece in part {
         let mut file = File::open(&piece.path).ok()?;
         file.seek(SeekFrom::Start(piece.from)).ok()?;
         let metered = Metered { inner: file.take(piece.to - piece.from), done: done.clone() };
         let source = Source { name: Vec::new(), reader: Box::new(metered) };
-        if pipeline.run(source, reader).ok()?.is_some() {
+        if reader.read(source, counts).ok()?.is_some() {
             return None;
         }
     }
-    Some(pipeline.ending())
+    Some(reader.ending())
 }
 
 /// Counts words for a learning run.
-struct WordReader<'a> {
+struct WordCounts<'a> {
     counter: Counter,
-    tokenizer: Tokenizer,
-    standard: bool,
     echo: Echo,
     signals: &'a Signals,
     warnings: Vec<Warning>,
 }
 
-impl<'a> WordReader<'a> {
+impl<'a> WordCounts<'a> {
     fn new(config: &Config, counter: Counter, signals: &'a Signals) -> Self {
-        let has = |option| config.options.has(option);
-        let (keep_case, straddle) = (has(ModelOption::KeepCase), has(ModelOption::Straddle));
-        Self {
-            counter,
-            tokenizer: Tokenizer::new(config.scheme, keep_case, straddle, config.order),
-            standard: has(ModelOption::StandardTokenizer),
-            echo: Echo { append: false, indented: config.indented },
-            signals,
-            warnings: Vec::new(),
-        }
+        let echo = Echo { append: false, indented: config.indented };
+        Self { counter, echo, signals, warnings: Vec::new() }
     }
 }
 
-impl PartReader for WordReader<'_> {
+impl PartCounts for WordCounts<'_> {
     fn has_overflowed(&self) -> bool {
         // Joining looks at the counters.
         false
     }
 
-    fn is_at_rest(&self) -> bool {
-        self.tokenizer.is_at_rest()
-    }
-
     fn end(&mut self, _: Ending) {}
 }
 
-impl Consumer for WordReader<'_> {
+impl FeatureSink for WordCounts<'_> {
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         if self.signals.take_reload() {
             MESSAGES.signal("caught SIGUSR1 request, ignoring");
@@ -320,25 +292,25 @@ impl Consumer for WordReader<'_> {
         Ok(self.echo.is_processed(line))
     }
 
-    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        let Self { counter, tokenizer, warnings, .. } = self;
+    fn text(&mut self, _: &[u8], state: LineState, _: &mut Cutter) -> io::Result<()> {
+        self.counter.line_of_mail(state.in_header, &mut |warning| self.warnings.push(warning));
+        Ok(())
+    }
+
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        let Self { counter, warnings, .. } = self;
         let mut warn = |warning| warnings.push(warning);
-        counter.line_of_mail(state.in_header, &mut warn);
-        if state.kept && self.standard {
-            tokenizer.line(line, &mut counter.words(state.medium, &mut warn));
-            counter.end_of_words(&mut warn);
-        }
+        cutter.words(line, &mut counter.words(medium, &mut warn));
+        counter.end_of_words(&mut warn);
         Ok(())
     }
 
-    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.counter.count(feature, &mut |warning| self.warnings.push(warning));
     }
 
-    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
-        let warnings = &mut self.warnings;
-        self.counter.end_of_file(&mut |warning| warnings.push(warning));
-        self.tokenizer.end_of_file();
+    fn end_of_source(&mut self, _: &[u8], _: &mut Cutter) -> io::Result<()> {
+        self.counter.end_of_file(&mut |warning| self.warnings.push(warning));
         Ok(())
     }
 }

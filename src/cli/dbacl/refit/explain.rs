@@ -7,8 +7,8 @@ use super::super::failure::{Failure, Kind, output_failure};
 use super::super::inputs;
 use super::super::signals::Signals;
 use crate::cli::output::Output;
-use crate::model::settings::ModelOption;
-use crate::pipeline::{Consumer, LineState};
+use crate::document::{Cutter, FeatureSink};
+use crate::model::medium::Medium;
 use crate::refit::documents::{Collector, Makeup};
 use crate::refit::explain::{Explanation, Gatherer, Piece, printable, shown};
 use crate::refit::header::{RefitLine, set_of};
@@ -16,11 +16,8 @@ use crate::refit::scoring::Scoring;
 use crate::score::document;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
+use crate::token::Feature;
 use crate::token::id::FeatureId;
-use crate::token::ngram::Window;
-use crate::token::pattern::PatternList;
-use crate::token::tokenizer::Tokenizer;
-use crate::token::{Feature, features};
 use std::collections::HashSet;
 use std::io;
 
@@ -47,25 +44,15 @@ pub fn run(
         .map(|model| RefitLine::find(model.category()?.other_lines()))
         .collect();
     let fitted = set_of(&lines).map_err(|fault| Failure::new(Kind::Data, fault.text()))?.cloned();
-    let keep_case = config.options.has(ModelOption::KeepCase);
-    let patterns = std::mem::replace(&mut config.patterns, PatternList::new(config.locale));
     let mut recorder = Recorder {
         scorer: Scorer::new(std::mem::take(&mut config.models), None),
-        patterns,
-        tokenizer: Tokenizer::new(
-            config.scheme,
-            keep_case,
-            config.options.has(ModelOption::Straddle),
-            config.order,
-        ),
-        window: Window::new(config.order),
-        standard: config.options.has(ModelOption::StandardTokenizer),
-        keep_case,
         occurrences: Vec::new(),
         lines: Vec::new(),
     };
     config.filters.clear();
-    inputs::read(&config, signals, &mut recorder, |_, _| Ok(()))?;
+    let options = config.read_options();
+    let mut reader = inputs::reader(&config, &options, signals);
+    inputs::read(&config, signals, &mut reader, &mut recorder, |_, _| Ok(()))?;
     let (explanation, best) = recorder.explain(fitted.as_ref(), &lines);
     let page = if is_html { explanation.html() } else { explanation.text() };
     output.buffer().extend_from_slice(page.as_bytes());
@@ -82,7 +69,7 @@ struct Occurrence {
     body: Vec<u8>,
     order: u8,
     pattern: Option<crate::token::PatternId>,
-    medium: crate::model::medium::Medium,
+    medium: Medium,
 }
 
 /// A line and its words.
@@ -95,11 +82,6 @@ struct Line {
 /// Scores the text and remembers what it was made of.
 struct Recorder {
     scorer: Scorer,
-    patterns: PatternList,
-    tokenizer: Tokenizer,
-    window: Window,
-    standard: bool,
-    keep_case: bool,
     occurrences: Vec<Occurrence>,
     lines: Vec<Line>,
 }
@@ -249,33 +231,27 @@ fn pieces(line: &Line, bits: &[f64]) -> Vec<Piece> {
     pieces
 }
 
-impl Consumer for Recorder {
-    fn raw_line(&mut self, _: &mut Vec<u8>) -> io::Result<bool> {
-        Ok(true)
+impl FeatureSink for Recorder {
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.scorer.score(&feature, &mut |_| {});
+        self.occurrences.push(Occurrence {
+            text: shown(feature.body),
+            id: FeatureId::of(feature.body, feature.medium),
+            body: feature.body.to_vec(),
+            order: feature.order,
+            pattern: feature.pattern,
+            medium: feature.medium,
+        });
     }
 
-    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        if !state.kept || self.occurrences.len() >= MAX_OCCURRENCES {
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        if self.occurrences.len() >= MAX_OCCURRENCES {
             return Ok(());
         }
         let end = line.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n'));
         let shown_text = line[..end.map_or(0, |at| at + 1)].to_vec();
-        let medium = state.medium;
-        let Self { scorer, patterns, tokenizer, window, occurrences, .. } = self;
-        let first = occurrences.len();
-        let mut take = |feature: Feature<'_>| {
-            scorer.score(&feature, &mut |_| {});
-            occurrences.push(Occurrence {
-                text: shown(feature.body),
-                id: FeatureId::of(feature.body, medium),
-                body: feature.body.to_vec(),
-                order: feature.order,
-                pattern: feature.pattern,
-                medium,
-            });
-        };
-        let words = self.standard.then_some((tokenizer, window));
-        features(line, medium, (patterns, self.keep_case), words, &mut take);
+        let first = self.occurrences.len();
+        cutter.features(line, medium, &mut |feature| self.feature(feature));
         // Words stand in the line in the order of their features; n-grams come before their last word.
         let mut words = Vec::new();
         let (mut at, mut from) = (0, first);
@@ -294,16 +270,6 @@ impl Consumer for Recorder {
             }
         }
         self.lines.push(Line { text: shown_text, words });
-        Ok(())
-    }
-
-    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
-        self.window.clear();
-        self.tokenizer.end_of_file();
         Ok(())
     }
 }

@@ -272,7 +272,7 @@ fn judge(mut config: Config, mail: &[u8], signals: &Signals) -> Result<Vec<u8>, 
     let names: Vec<Vec<u8>> =
         paths.iter().map(|path| super::super::config::base_name(path)).collect();
     let mut reader = Reader::new(&mut config, &[], &names);
-    reader.read_mail(&config, signals, mail)?;
+    reader.read_mail(signals, mail)?;
     let corpus = reader.into_corpus();
     let mut scores = vec![f64::NAN; categories.len()];
     if let Some(document) = corpus.documents.first() {

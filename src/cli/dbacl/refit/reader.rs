@@ -8,14 +8,11 @@ use super::super::inputs;
 use super::super::signals::Signals;
 use super::record;
 use crate::category::mapped::MappedCategory;
+use crate::document::{Cutter, FeatureReader, FeatureSink, LineState, ReadOptions};
 use crate::model::settings::ModelOption;
-use crate::pipeline::{Consumer, LineState};
 use crate::refit::documents::{Collector, Corpus, Makeup, Term};
+use crate::token::Feature;
 use crate::token::id::FeatureId;
-use crate::token::ngram::Window;
-use crate::token::pattern::PatternList;
-use crate::token::tokenizer::Tokenizer;
-use crate::token::{Feature, features};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
@@ -56,15 +53,15 @@ impl Unit {
 pub const VERDICT_HEADER: &[u8] = b"x-dbacl:";
 
 /// Reads documents.
-#[allow(clippy::struct_excessive_bools)] // states of the reading and options of the model
 pub struct Reader<'a> {
+    options: ReadOptions,
+    documents: Documents<'a>,
+}
+
+/// What was read, and the document being read.
+struct Documents<'a> {
     corpus: Corpus,
     collector: Collector,
-    tokenizer: Tokenizer,
-    window: Window,
-    patterns: PatternList,
-    standard: bool,
-    keep_case: bool,
     is_mail: bool,
     /// Categories whose reference measures differ; else none.
     measured: &'a [MappedCategory],
@@ -84,18 +81,10 @@ impl<'a> Reader<'a> {
     /// A reader for the tokens of `config`'s categories, which are called `names`. `measured` are
     /// the categories if their reference measures differ.
     pub fn new(config: &mut Config, measured: &'a [MappedCategory], names: &'a [Vec<u8>]) -> Self {
-        let keep_case = config.options.has(ModelOption::KeepCase);
-        let straddle = config.options.has(ModelOption::Straddle);
-        let patterns = PatternList::new(config.locale);
         config.apart = true;
-        Self {
+        let documents = Documents {
             corpus: Corpus::default(),
             collector: Collector::default(),
-            tokenizer: Tokenizer::new(config.scheme, keep_case, straddle, config.order),
-            window: Window::new(config.order),
-            patterns: std::mem::replace(&mut config.patterns, patterns),
-            standard: config.options.has(ModelOption::StandardTokenizer),
-            keep_case,
             is_mail: config.options.has(ModelOption::Mail),
             references: vec![0.0; measured.len()],
             measured,
@@ -107,7 +96,8 @@ impl<'a> Reader<'a> {
             in_own_header: false,
             line: 0,
             fault: None,
-        }
+        };
+        Self { options: config.read_options(), documents }
     }
 
     /// Reads the documents of `source`; `None` stands for standard input. Documents get `label`,
@@ -124,10 +114,11 @@ impl<'a> Reader<'a> {
         label: u32,
     ) -> Result<(), Failure> {
         let folder = source.map(Path::new).filter(|path| path.is_dir());
-        self.unit = unit;
-        self.label = label;
-        self.splits = self.is_mail && folder.is_none();
-        self.line = 0;
+        let documents = &mut self.documents;
+        documents.unit = unit;
+        documents.label = label;
+        documents.splits = documents.is_mail && folder.is_none();
+        documents.line = 0;
         config.operands = match (source, folder) {
             (_, Some(folder)) => messages_of(folder),
             (Some(source), None) => vec![source.to_owned()],
@@ -135,8 +126,9 @@ impl<'a> Reader<'a> {
         };
         // Lines as documents come without the two lines that end an input.
         config.filters = if unit == Unit::Whole { Vec::new() } else { vec![0] };
-        inputs::read(config, signals, self, |_, _| Ok(()))?;
-        match self.fault.take() {
+        let mut reader = inputs::reader(config, &self.options, signals);
+        inputs::read(config, signals, &mut reader, documents, |_, _| Ok(()))?;
+        match documents.fault.take() {
             Some(fault) => {
                 let name =
                     source.map_or_else(|| "stdin".into(), |name| lossy(name.as_encoded_bytes()));
@@ -150,36 +142,30 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// An interrupt.
-    pub fn read_mail(
-        &mut self,
-        config: &Config,
-        signals: &Signals,
-        mail: &[u8],
-    ) -> Result<(), Failure> {
-        let filter = crate::filter::Filter::new(config.options, config.locale);
-        let mut pipeline = crate::pipeline::Pipeline::new(filter, true, Some(&signals.stop));
-        let reader = Box::new(io::Cursor::new(mail.to_vec()));
-        let source = crate::input::source::Source { name: b"stdin".to_vec(), reader };
-        pipeline.run(source, self).map_err(|error| output_failure(&error))?;
-        Ok(())
+    pub fn read_mail(&mut self, signals: &Signals, mail: &[u8]) -> Result<(), Failure> {
+        let mut reader = FeatureReader::stoppable(&self.options, &signals.stop);
+        let read = reader.read_bytes(mail, &mut self.documents);
+        read.map_err(|error| output_failure(&error))
     }
 
     /// What was read.
     pub fn into_corpus(self) -> Corpus {
-        self.corpus
+        self.documents.corpus
     }
 
     /// Adds documents that were read before.
     pub fn add(&mut self, corpus: &Corpus, label: u32) {
         for (number, document) in corpus.documents.iter().enumerate() {
-            self.corpus.push(label, document.occurrences, corpus.terms_of(number));
+            let terms = corpus.terms_of(number);
+            self.documents.corpus.push(label, document.occurrences, terms);
         }
     }
+}
 
+impl Documents<'_> {
     /// Ends the document; the next one is read as if it came alone.
-    fn end_document(&mut self) {
-        self.window.clear();
-        self.tokenizer.restart();
+    fn end_document(&mut self, cutter: &mut Cutter) {
+        cutter.restart();
         if self.collector.is_empty() {
             return;
         }
@@ -237,7 +223,7 @@ fn messages_of(folder: &Path) -> Vec<OsString> {
     }
 }
 
-impl Consumer for Reader<'_> {
+impl FeatureSink for Documents<'_> {
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         self.line += 1;
         if self.is_mail {
@@ -262,40 +248,35 @@ impl Consumer for Reader<'_> {
         }
     }
 
-    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
+    fn text(&mut self, _: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
         if self.splits {
             if state.in_header && !self.was_in_header {
-                self.end_document();
+                self.end_document(cutter);
             }
             self.was_in_header = state.in_header;
         }
-        if !state.kept {
-            return Ok(());
-        }
-        let Self { collector, patterns, tokenizer, window, measured, references, .. } = self;
-        let mut take = |feature: Feature<'_>| {
-            collector.add(FeatureId::of(feature.body, feature.medium), Makeup::whole(&feature));
-            if feature.order == 1 {
-                for (category, reference) in measured.iter().zip(&mut *references) {
-                    *reference += f64::from(category.log_reference(feature.body));
-                }
+        Ok(())
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        let id = FeatureId::of(feature.body, feature.medium);
+        self.collector.add(id, Makeup::whole(&feature));
+        if feature.order == 1 {
+            for (category, reference) in self.measured.iter().zip(&mut self.references) {
+                *reference += f64::from(category.log_reference(feature.body));
             }
-        };
-        let medium = state.medium;
-        let words = self.standard.then_some((tokenizer, window));
-        features(line, medium, (patterns, self.keep_case), words, &mut take);
-        Ok(())
+        }
     }
 
-    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
+    fn end_of_line(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
         if self.unit != Unit::Whole {
-            self.end_document();
+            self.end_document(cutter);
         }
         Ok(())
     }
 
-    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
-        self.end_document();
+    fn end_of_source(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
+        self.end_document(cutter);
         self.was_in_header = false;
         self.in_own_header = false;
         Ok(())

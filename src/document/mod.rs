@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Documents → features: the one way from bytes to what models count and look up.
+//!
+//! ```text
+//! bytes ─→ lines ─→ text (filters for mail and markup) ─→ words and expressions ─→ features ─→ FeatureSink
+//! ```
+//!
+//! A [`FeatureReader`] reads documents as [`ReadOptions`] say and hands their features to a
+//! [`FeatureSink`]: a counter that learns, a scorer that classifies, or anything else. All programs
+//! read through it, so a text has the same features wherever it is learned, judged or counted.
+//!
+//! ```
+//! use dbacl::document::{FeatureReader, FeatureSink, ReadOptions};
+//! use dbacl::token::Feature;
+//!
+//! #[derive(Default)]
+//! struct Words(Vec<String>);
+//!
+//! impl FeatureSink for Words {
+//!     fn feature(&mut self, feature: Feature<'_>) {
+//!         self.0.extend(feature.words().map(|word| String::from_utf8_lossy(word).into_owned()));
+//!     }
+//! }
+//!
+//! let mut words = Words::default();
+//! FeatureReader::new(&ReadOptions::text()).read_bytes(b"Of all these\nfriends", &mut words)?;
+//! assert_eq!(words.0, ["of", "all", "these", "friends"]);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+pub mod cutter;
+
+use crate::filter::Filter;
+use crate::input::source::Source;
+use crate::model::medium::Medium;
+use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
+use crate::pipeline::{Consumer, Pipeline};
+pub use crate::pipeline::{Ending, LineState};
+use crate::token::Feature;
+use crate::token::pattern::PatternList;
+pub use cutter::Cutter;
+use std::io;
+use std::sync::atomic::AtomicBool;
+
+/// How documents are read: everything that decides which features a document has.
+#[derive(Debug, Clone)]
+pub struct ReadOptions {
+    /// The kind of text and which parts of it count (`-T`), and how words are formed (`-j`, `-S`):
+    /// the option word of a category.
+    pub options: ModelOptions,
+    /// How text is cut into words (`-e`).
+    pub scheme: Scheme,
+    /// Longest n-gram (`-w`), 1 to 7 words.
+    pub order: u8,
+    /// Regular expressions whose captures are features (`-g`); empty for words.
+    pub patterns: PatternList,
+    /// The character set of regular expressions.
+    pub locale: Locale,
+    /// Whether a zero byte is a blank; else it hides the rest of its line, as in dbacl 1.14.1.
+    pub keep_nul: bool,
+}
+
+impl ReadOptions {
+    /// Plain text, cut into single words of letters (`-T text -e alpha`).
+    pub fn text() -> Self {
+        let options = ModelOptions::default().with(ModelOption::Text);
+        Self {
+            options: options.with(ModelOption::StandardTokenizer),
+            scheme: Scheme::Alpha,
+            order: 1,
+            patterns: PatternList::new(Locale::C),
+            locale: Locale::C,
+            keep_nul: false,
+        }
+    }
+
+    /// Mail with its markup removed, cut into runs of letters, digits and punctuation
+    /// (`-T email -e adp`).
+    pub fn mail() -> Self {
+        let options = ModelOptions::default().with(ModelOption::Mail).with(ModelOption::Html);
+        let options = options.with(ModelOption::Entropy).with(ModelOption::StandardTokenizer);
+        Self { options, scheme: Scheme::Adp, ..Self::text() }
+    }
+
+    /// Whether `option` is chosen.
+    pub const fn has(&self, option: ModelOption) -> bool {
+        self.options.has(option)
+    }
+}
+
+/// Takes the features of documents, and takes part in reading where it wants to.
+///
+/// Only [`Self::feature`] is needed. The other methods see the steps of reading in their order; those
+/// that are given the [`Cutter`] may make it begin anew, where a document begins within a source.
+pub trait FeatureSink {
+    /// A feature, in the order of the text.
+    fn feature(&mut self, feature: Feature<'_>);
+
+    /// A line as read, before anything else; it may be changed. Returns whether it is to be
+    /// processed; a line that is not is not seen again.
+    ///
+    /// # Errors
+    /// Ends the run.
+    fn raw_line(&mut self, _line: &mut Vec<u8>) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    /// The text of a line that is not empty, as the filters left it, before it is cut; lines that the
+    /// filters dropped are shown as well.
+    ///
+    /// # Errors
+    /// Ends the run.
+    fn text(&mut self, _line: &[u8], _state: LineState, _cutter: &mut Cutter) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Cuts a line of text. A sink that can do more with words than with spelled features, or that
+    /// looks at the line behind its features, replaces this.
+    ///
+    /// # Errors
+    /// Ends the run.
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        cutter.features(line, medium, &mut |feature| self.feature(feature));
+        Ok(())
+    }
+
+    /// The end of a line, empty ones included; its case may have been folded.
+    ///
+    /// # Errors
+    /// Ends the run.
+    fn end_of_line(&mut self, _line: &[u8], _cutter: &mut Cutter) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The end of a source.
+    ///
+    /// # Errors
+    /// Ends the run.
+    fn end_of_source(&mut self, _name: &[u8], _cutter: &mut Cutter) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Reads documents, one source after the other.
+///
+/// What is broken in one source may reach the next, as in dbacl 1.14.1: an unfinished attachment, or
+/// a word without an end. [`Self::start_anew`] prevents that.
+pub struct FeatureReader<'a> {
+    filtering: (ModelOptions, Locale),
+    keep_nul: bool,
+    extra_lines: bool,
+    stop: Option<&'a AtomicBool>,
+    pipeline: Pipeline<'a>,
+    cutter: Cutter,
+}
+
+impl FeatureReader<'static> {
+    /// A reader at the start of a run.
+    pub fn new(options: &ReadOptions) -> Self {
+        Self::build(options, true, None)
+    }
+}
+
+impl<'a> FeatureReader<'a> {
+    fn build(options: &ReadOptions, extra_lines: bool, stop: Option<&'a AtomicBool>) -> Self {
+        let filtering = (options.options, options.locale);
+        let keep_nul = options.keep_nul;
+        let pipeline = new_pipeline(filtering, keep_nul, extra_lines, stop);
+        let cutter = Cutter::new(options);
+        Self { filtering, keep_nul, extra_lines, stop, pipeline, cutter }
+    }
+
+    /// A reader that ends early once `stop` is set.
+    pub fn stoppable(options: &ReadOptions, stop: &'a AtomicBool) -> Self {
+        Self::build(options, true, Some(stop))
+    }
+
+    /// The same reader for sources whose lines are documents of their own: sources come without the
+    /// two lines `\r\n` that drive the decoders of mail to their end.
+    #[must_use]
+    pub fn by_lines(mut self) -> Self {
+        self.extra_lines = false;
+        self.start_anew();
+        self
+    }
+
+    /// The same reader, going on behind an input that left room for lines of 2^`bits` bytes.
+    #[must_use]
+    pub fn with_room(self, bits: u8) -> Self {
+        Self { pipeline: self.pipeline.with_room(bits), ..self }
+    }
+
+    /// Reads `source` to its end. A read error ends the source; it is returned after the source's
+    /// lines have been taken.
+    ///
+    /// # Errors
+    /// Those of `sink`.
+    pub fn read(
+        &mut self,
+        source: Source<'_>,
+        sink: &mut impl FeatureSink,
+    ) -> io::Result<Option<io::Error>> {
+        self.pipeline.run(source, &mut Cutting { cutter: &mut self.cutter, sink })
+    }
+
+    /// Reads a document in memory.
+    ///
+    /// # Errors
+    /// Those of `sink`.
+    pub fn read_bytes(&mut self, document: &[u8], sink: &mut impl FeatureSink) -> io::Result<()> {
+        self.read(Source::bytes(document), sink).map(|_| ())
+    }
+
+    /// Reads the next source as if it came first.
+    pub fn start_anew(&mut self) {
+        self.pipeline = new_pipeline(self.filtering, self.keep_nul, self.extra_lines, self.stop);
+        self.cutter.restart();
+    }
+
+    /// What has been read so far would carry over to the next source.
+    pub fn ending(&self) -> Ending {
+        let ending = self.pipeline.ending();
+        Ending { at_rest: ending.at_rest && self.cutter.is_at_rest(), ..ending }
+    }
+
+    /// The part that cuts lines.
+    pub fn cutter(&mut self) -> &mut Cutter {
+        &mut self.cutter
+    }
+
+    /// The part that cuts lines, when nothing more is to be read.
+    pub fn into_cutter(self) -> Cutter {
+        self.cutter
+    }
+}
+
+fn new_pipeline(
+    (options, locale): (ModelOptions, Locale),
+    keep_nul: bool,
+    extra_lines: bool,
+    stop: Option<&AtomicBool>,
+) -> Pipeline<'_> {
+    let pipeline = Pipeline::new(Filter::new(options, locale), extra_lines, stop);
+    if keep_nul { pipeline.keeping_nul() } else { pipeline }
+}
+
+/// Filtered lines on their way into a sink.
+struct Cutting<'a, S> {
+    cutter: &'a mut Cutter,
+    sink: &'a mut S,
+}
+
+impl<S: FeatureSink> Consumer for Cutting<'_, S> {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        self.sink.raw_line(line)
+    }
+
+    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
+        self.sink.text(line, state, self.cutter)?;
+        if state.kept { self.sink.cut(line, state.medium, self.cutter) } else { Ok(()) }
+    }
+
+    fn end_of_line(&mut self, line: &[u8]) -> io::Result<()> {
+        self.sink.end_of_line(line, self.cutter)
+    }
+
+    fn end_of_source(&mut self, name: &[u8]) -> io::Result<()> {
+        self.cutter.end_of_source();
+        self.sink.end_of_source(name, self.cutter)
+    }
+}
