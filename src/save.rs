@@ -3,18 +3,79 @@
 //! over it, the folder synced.
 //!
 //! All file operations go through [`Storage`], so that tests can let each of them fail in turn.
+//!
+//! The folder may belong to several users. Nothing is followed or written that another of them has put
+//! in the place of a temporary; a file that is replaced keeps its mode and, where that can be, its group.
 
 use crate::error::{Error, Result};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use rustix::fs::OFlags;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 /// Temporary names tried: `TARGET.tmp.0` to `TARGET.tmp.99`.
 const TEMPORARIES: u32 = 100;
 
-/// Permissions of new files, less the umask.
-const MODE: u32 = 0o640;
+/// Who may use a file that is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// As the reference creates files: mode 0640, less the umask.
+    Usual,
+    /// The user alone, whatever the umask.
+    Private,
+    /// As the file that it replaces.
+    Like {
+        /// The permission bits.
+        mode: u32,
+        /// The number of the group.
+        group: u32,
+    },
+}
+
+impl Access {
+    /// The widest mode that a file with this access has.
+    const fn mode(self) -> u32 {
+        match self {
+            Self::Usual => 0o640,
+            Self::Private => 0o600,
+            Self::Like { mode, .. } => mode,
+        }
+    }
+
+    /// The mode that a file is created with.
+    const fn first_mode(self) -> u32 {
+        match self {
+            Self::Usual => 0o640,
+            Self::Private | Self::Like { .. } => 0o600,
+        }
+    }
+
+    /// Gives a file that was just created its mode and group. What the file system does not let us
+    /// do leaves it to the user alone.
+    fn apply(self, file: &File) {
+        let mode = match self {
+            Self::Usual => return,
+            Self::Private => 0o600,
+            Self::Like { mode, group } => {
+                let is_in_group = file.metadata().is_ok_and(|file| file.gid() == group)
+                    || fchown(file, None, Some(group)).is_ok();
+                // Another group gets no more than all others had.
+                if is_in_group { mode } else { mode & !0o070 | (mode & 0o007) << 3 & mode }
+            }
+        };
+        let _ = file.set_permissions(Permissions::from_mode(mode));
+    }
+}
+
+/// What is found at the target of a save.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its first bytes; none if it is no regular file.
+    pub beginning: Vec<u8>,
+    /// Who may use it.
+    pub access: Access,
+}
 
 /// An open temporary file.
 pub trait Draft: Write {
@@ -27,18 +88,19 @@ pub trait Draft: Write {
 
 /// The file operations of saving.
 pub trait Storage {
-    /// The first bytes of the file at `path`, up to `length`; `None` when there is no file.
+    /// What is at `path`, with its first bytes up to `length`; `None` when there is nothing.
     ///
     /// # Errors
-    /// Those of the operating system; also when something else than a regular file is there.
-    fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Vec<u8>>>;
+    /// Those of the operating system.
+    fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Found>>;
 
-    /// Creates the file `path`, which must not exist, or takes over one that a killed learner left:
-    /// a regular file that nobody holds and that is empty or begins with `ours`.
+    /// Creates the file `path`, which must not exist, or be what a killed learner left: a regular file
+    /// of our own with one name, no wider mode than `access`, that nobody holds and that is empty or
+    /// begins with `ours`. Such a file goes away; the new one is always new.
     ///
     /// # Errors
     /// [`io::ErrorKind::AlreadyExists`] when the name is taken; others of the operating system.
-    fn create(&self, path: &Path, ours: &[u8]) -> io::Result<Box<dyn Draft>>;
+    fn create(&self, path: &Path, ours: &[u8], access: Access) -> io::Result<Box<dyn Draft>>;
 
     /// Gives the file `from` the name `to`, replacing what had it.
     ///
@@ -70,33 +132,42 @@ impl Draft for File {
 }
 
 impl Storage for Disk {
-    fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Vec<u8>>> {
-        let Some(found) = entry(path)? else {
+    fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Found>> {
+        let Some(entry) = entry(path)? else {
             return Ok(None);
         };
-        if !found.is_file() {
-            return Ok(Some(Vec::new()));
+        let mut found = Found { beginning: Vec::new(), access: Access::Usual };
+        if entry.is_file()
+            && let Some(file) = open_as_is(path)?
+        {
+            let metadata = file.metadata()?;
+            found.access = Access::Like { mode: metadata.mode() & 0o777, group: metadata.gid() };
+            file.take(length as u64).read_to_end(&mut found.beginning)?;
         }
-        let mut bytes = Vec::new();
-        File::open(path)?.take(length as u64).read_to_end(&mut bytes)?;
-        Ok(Some(bytes))
+        Ok(Some(found))
     }
 
-    fn create(&self, path: &Path, ours: &[u8]) -> io::Result<Box<dyn Draft>> {
-        let created = OpenOptions::new().write(true).create_new(true).mode(MODE).open(path);
-        let file = match created {
-            Ok(file) => file,
+    fn create(&self, path: &Path, ours: &[u8], access: Access) -> io::Result<Box<dyn Draft>> {
+        let open = || {
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true).mode(access.first_mode()).open(path)
+        };
+        let file = match open() {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Ok(Box::new(stale(path, ours)?.ok_or(error)?));
+                if !remove_stale(path, ours, access)? {
+                    return Err(error);
+                }
+                open()?
             }
-            Err(error) => return Err(error),
+            opened => opened?,
         };
         // The lock tells other learners that this temporary is in use. Until it is taken another may
-        // take the file over, even save it under its final name.
+        // take the name over, even save a file of its own under the final name.
         let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
         if taken || !is_named(&file, path)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
+        access.apply(&file);
         Ok(Box::new(file))
     }
 
@@ -142,12 +213,12 @@ impl Draft for UnforcedDraft {
 }
 
 impl Storage for Unforced {
-    fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Vec<u8>>> {
+    fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Found>> {
         Disk.beginning(path, length)
     }
 
-    fn create(&self, path: &Path, ours: &[u8]) -> io::Result<Box<dyn Draft>> {
-        Ok(Box::new(UnforcedDraft(Disk.create(path, ours)?)))
+    fn create(&self, path: &Path, ours: &[u8], access: Access) -> io::Result<Box<dyn Draft>> {
+        Ok(Box::new(UnforcedDraft(Disk.create(path, ours, access)?)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -188,43 +259,87 @@ pub(crate) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     Ok(entry(path)?.is_some_and(|named| held.ino() == named.ino() && held.dev() == named.dev()))
 }
 
-/// The file at `path`, locked and emptied, if it is what a killed learner left. A file that goes away meanwhile
-/// was in use: its learner has ended.
-fn stale(path: &Path, ours: &[u8]) -> io::Result<Option<File>> {
-    if !entry(path)?.is_some_and(|found| found.is_file()) {
-        return Ok(None);
-    }
-    let Ok(mut file) = OpenOptions::new().read(true).write(true).open(path) else {
-        return Ok(None);
+/// The regular file at `path` itself, open for reading; `None` if there is something else: no link is
+/// followed, and nothing is waited for.
+///
+/// # Errors
+/// Those of the operating system.
+pub(crate) fn open_as_is(path: &Path) -> io::Result<Option<File>> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let file = match opened {
+        Ok(file) => file,
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
     };
-    if file.try_lock().is_err() {
-        return Ok(None);
+    Ok(file.metadata()?.is_file().then_some(file))
+}
+
+/// Removes what a killed learner left at `path`; returns whether that is done. All is looked at on
+/// the open file, which is locked, so that the name cannot be given to another of ours meanwhile. A
+/// file that goes away was in use: its learner has ended.
+fn remove_stale(path: &Path, ours: &[u8], access: Access) -> io::Result<bool> {
+    // Opening a device can have effects.
+    if !entry(path)?.is_some_and(|found| found.is_file()) {
+        return Ok(false);
+    }
+    let Ok(Some(mut file)) = open_as_is(path) else {
+        return Ok(false);
+    };
+    let found = file.metadata()?;
+    let is_own = found.uid() == rustix::process::geteuid().as_raw()
+        && found.nlink() == 1
+        && found.mode() & 0o7777 & !access.mode() == 0;
+    if !is_own || file.try_lock().is_err() {
+        return Ok(false);
     }
     let mut beginning = Vec::new();
     (&mut file).take(ours.len() as u64).read_to_end(&mut beginning)?;
     if !is_named(&file, path)? || !ours.starts_with(&beginning) {
-        return Ok(None);
+        return Ok(false);
     }
-    file.set_len(0)?;
-    io::Seek::rewind(&mut file)?;
-    Ok(Some(file))
+    Ok(fs::remove_file(path).is_ok())
 }
 
-/// Whether `target` may be replaced: it does not exist, or begins with `ours`.
+/// Makes a folder that is the user's alone, whatever the umask, and those above it as usual. A folder that
+/// is there stays as it is.
+///
+/// # Errors
+/// [`Error::Io`] when it cannot be made.
+pub fn private_folder(path: &Path) -> Result<()> {
+    let made = || {
+        if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
+            fs::create_dir_all(above)?;
+        }
+        match DirBuilder::new().mode(0o700).create(path) {
+            Ok(()) => fs::set_permissions(path, Permissions::from_mode(0o700)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+            Err(error) => Err(error),
+        }
+    };
+    made().map_err(|error| Error::io(path, error))
+}
+
+/// Whether `target` may be replaced: it does not exist, or begins with `ours`. Who may use it if it is
+/// there.
 ///
 /// # Errors
 /// [`Error::Occupied`] when it may not, [`Error::Io`] when it cannot be told.
-pub fn check_target(storage: &dyn Storage, target: &Path, ours: &[u8]) -> Result<()> {
-    let beginning =
-        storage.beginning(target, ours.len()).map_err(|error| Error::io(target, error))?;
-    match beginning {
-        Some(beginning) if beginning != ours => Err(Error::Occupied { path: target.to_path_buf() }),
-        _ => Ok(()),
+pub fn check_target(storage: &dyn Storage, target: &Path, ours: &[u8]) -> Result<Option<Access>> {
+    let found = storage.beginning(target, ours.len()).map_err(|error| Error::io(target, error))?;
+    match found {
+        Some(found) if found.beginning != ours => {
+            Err(Error::Occupied { path: target.to_path_buf() })
+        }
+        found => Ok(found.map(|found| found.access)),
     }
 }
 
 /// Replaces `target` by what `write` writes. Until the very end the old file stays as it is; when
-/// anything fails the temporary is removed.
+/// anything fails the temporary is removed. The new file has the old one's mode, or the usual one if
+/// there was none.
 ///
 /// # Errors
 /// [`Error::Occupied`] when `target` exists and does not begin with `ours`;
@@ -235,8 +350,22 @@ pub fn replace(
     ours: &[u8],
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    check_target(storage, target, ours)?;
-    let (temporary, mut draft) = temporary(storage, target, ours)?;
+    replace_with_access(storage, target, ours, Access::Usual, write)
+}
+
+/// The same, with `access` if there is no old file.
+///
+/// # Errors
+/// Those of [`replace`].
+pub fn replace_with_access(
+    storage: &dyn Storage,
+    target: &Path,
+    ours: &[u8],
+    access: Access,
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    let access = check_target(storage, target, ours)?.unwrap_or(access);
+    let (temporary, mut draft) = temporary(storage, target, ours, access)?;
     let written = write(&mut AsWrite(&mut *draft)).and_then(|()| draft.sync());
     let done = written.and_then(|()| storage.rename(&temporary, target));
     if let Err(error) = done {
@@ -268,11 +397,12 @@ fn temporary(
     storage: &dyn Storage,
     target: &Path,
     ours: &[u8],
+    access: Access,
 ) -> Result<(PathBuf, Box<dyn Draft>)> {
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
     for number in 0..TEMPORARIES {
         let path = beside(target, &format!(".tmp.{number}"));
-        match storage.create(&path, ours) {
+        match storage.create(&path, ours, access) {
             Ok(draft) => return Ok((path, draft)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
             Err(error) => {
@@ -322,13 +452,13 @@ mod tests {
     }
 
     impl Storage for &'static Failing {
-        fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Vec<u8>>> {
+        fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Found>> {
             self.step()?;
             Disk.beginning(path, length)
         }
-        fn create(&self, path: &Path, ours: &[u8]) -> io::Result<Box<dyn Draft>> {
+        fn create(&self, path: &Path, ours: &[u8], access: Access) -> io::Result<Box<dyn Draft>> {
             self.step()?;
-            Ok(Box::new(FailingDraft(Disk.create(path, ours)?, self)))
+            Ok(Box::new(FailingDraft(Disk.create(path, ours, access)?, self)))
         }
         fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
             self.step()?;
@@ -404,16 +534,86 @@ mod tests {
         fs::write(at("cat.tmp.0"), "somebody's notes").unwrap();
         std::os::unix::fs::symlink("nowhere", at("cat.tmp.1")).unwrap();
         fs::write(at("cat.tmp.2"), "# dbacl 1.14.1 half a file").unwrap();
+        fs::set_permissions(at("cat.tmp.2"), Permissions::from_mode(0o640)).unwrap();
         save(&Disk, &at("cat"), b"# dbacl 1.x").unwrap();
         assert_eq!(names(folder.path()), ["cat", "cat.tmp.0", "cat.tmp.1"]);
         assert_eq!(fs::read(at("cat")).unwrap(), b"# dbacl 1.x");
     }
 
     #[test]
+    fn temporaries_that_others_could_reach_are_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let left = b"# dbacl 1.14.1 half a file";
+        let precious = at("precious");
+        fs::write(&precious, left).unwrap();
+        fs::hard_link(&precious, at("cat.tmp.0")).unwrap();
+        fs::write(at("cat.tmp.1"), left).unwrap();
+        fs::set_permissions(at("cat.tmp.1"), Permissions::from_mode(0o666)).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            at("cat.tmp.2"),
+            rustix::fs::FileType::Fifo,
+            0o600.into(),
+            0,
+        )
+        .unwrap();
+        std::os::unix::fs::symlink(&precious, at("cat.tmp.3")).unwrap();
+        save(&Disk, &at("cat"), b"# dbacl 1.x").unwrap();
+        assert_eq!(fs::read(&precious).unwrap(), left);
+        assert_eq!(fs::read(at("cat.tmp.1")).unwrap(), left);
+        assert_eq!(fs::metadata(at("cat")).unwrap().nlink(), 1);
+        assert_eq!(names(folder.path()).len(), 6);
+        // Only root can leave a file that is another user's.
+        if rustix::process::geteuid().is_root() {
+            fs::write(at("cat.tmp.4"), left).unwrap();
+            fs::set_permissions(at("cat.tmp.4"), Permissions::from_mode(0o640)).unwrap();
+            std::os::unix::fs::chown(at("cat.tmp.4"), Some(12345), None).unwrap();
+            save(&Disk, &at("cat"), b"# dbacl 1.y").unwrap();
+            assert_eq!(fs::read(at("cat.tmp.4")).unwrap(), left);
+            assert_eq!(fs::metadata(at("cat")).unwrap().uid(), 0);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_keeps_its_mode_and_new_ones_have_theirs() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("cat");
+        let mode = || fs::metadata(&target).unwrap().mode() & 0o7777;
+        save(&Disk, &target, b"# dbacl 1.x").unwrap();
+        let usual = mode();
+        assert_eq!(usual & !0o640, 0);
+        for mode_then in [0o600, 0o640, 0o644, 0o660, 0o400] {
+            fs::set_permissions(&target, Permissions::from_mode(mode_then)).unwrap();
+            // What a killed learner left does not change that.
+            fs::write(beside(&target, ".tmp.0"), "# dbacl 1.half").unwrap();
+            let left = Permissions::from_mode(mode_then & 0o600);
+            fs::set_permissions(beside(&target, ".tmp.0"), left).unwrap();
+            save(&Disk, &target, b"# dbacl 1.y").unwrap();
+            assert_eq!(mode(), mode_then);
+            assert_eq!(names(folder.path()), ["cat"]);
+        }
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&target, None, Some(12345)).unwrap();
+            save(&Disk, &target, b"# dbacl 1.z").unwrap();
+            assert_eq!(fs::metadata(&target).unwrap().gid(), 12345);
+        }
+        fs::remove_file(&target).unwrap();
+        let mut write = |out: &mut dyn Write| out.write_all(OURS);
+        replace_with_access(&Disk, &target, OURS, Access::Private, &mut write).unwrap();
+        assert_eq!(mode(), 0o600);
+        let private = folder.path().join("a/b");
+        private_folder(&private).unwrap();
+        private_folder(&private).unwrap();
+        assert_eq!(fs::metadata(&private).unwrap().mode() & 0o7777, 0o700);
+        assert!(private_folder(&target).is_err());
+    }
+
+    #[test]
     fn a_temporary_that_is_being_written_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("cat");
-        let mut first = Disk.create(&folder.path().join("cat.tmp.0"), OURS).unwrap();
+        let mut first = Disk.create(&folder.path().join("cat.tmp.0"), OURS, Access::Usual).unwrap();
         first.write_all(b"# dbacl 1.first").unwrap();
         save(&Disk, &target, b"# dbacl 1.second").unwrap();
         assert_eq!(names(folder.path()), ["cat", "cat.tmp.0"]);
@@ -422,7 +622,7 @@ mod tests {
     #[test]
     fn a_temporary_that_goes_away_while_it_is_looked_at_was_in_use() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(stale(&folder.path().join("cat.tmp.0"), OURS).unwrap().is_none());
+        assert!(!remove_stale(&folder.path().join("cat.tmp.0"), OURS, Access::Usual).unwrap());
     }
 
     #[test]
