@@ -20,6 +20,7 @@ pub mod exponent;
 pub mod filter;
 pub mod input;
 pub mod learn;
+pub mod lock;
 pub mod mail;
 mod memory;
 pub mod metrics;

@@ -161,6 +161,7 @@ const ROWS: &[Row] = &[
     row(Key::Format, "json", "-c one -c two text"),
     row(Key::Input, "lines", "-c one -c two text"),
     unseen(Key::LineBuffered, "", CLASSIFY),
+    unseen(Key::LockTimeout, "1", LEARN),
     row(Key::Strict, "", CLASSIFY),
     row(Key::Quiet, "", "-e no-such-scheme -c one -c two text"),
     row(Key::KeepNul, "", "-l new zeros"),

@@ -7,6 +7,7 @@ mod counts;
 mod damaged;
 mod eval;
 mod faults;
+mod files;
 mod golden;
 mod hostile;
 mod interface;

@@ -16,6 +16,7 @@ use crate::error::{Error, Warning};
 use crate::learn::LearnSettings;
 use crate::learn::reference::Reference;
 use crate::learn::table::MAX_BITS;
+use crate::lock::USUAL_LIMIT;
 use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
 use crate::numeric::parse::atoi;
 use crate::report::print::Form;
@@ -28,6 +29,7 @@ use crate::token::pattern::PatternList;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Categories of a run at most.
 const MAX_CATEGORIES: usize = 255;
@@ -131,6 +133,8 @@ pub struct Config {
     pub keep: Option<PathBuf>,
     /// Each input is read as if it came alone: nothing that is broken in the one before matters.
     pub apart: bool,
+    /// How long to wait for another process (`--lock-timeout`).
+    pub lock_timeout: Duration,
 }
 
 impl Config {
@@ -236,6 +240,7 @@ impl<'a> Builder<'a> {
             explain: None,
             keep: None,
             apart: false,
+            lock_timeout: USUAL_LIMIT,
         };
         Self {
             program,
@@ -459,6 +464,10 @@ impl<'a> Builder<'a> {
                 None => return usage("--input needs one of ndjson, lines"),
             },
             Key::LineBuffered => config.line_buffered = true,
+            Key::LockTimeout => match parsed(bytes) {
+                Some(seconds) => config.lock_timeout = Duration::from_secs(seconds.into()),
+                None => return usage("--lock-timeout needs a number of seconds"),
+            },
             Key::Strict => config.strict = true,
             Key::Quiet => self.messages.be_quiet(),
             Key::KeepNul => config.keep_nul = true,

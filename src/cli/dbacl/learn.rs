@@ -7,7 +7,7 @@ use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::hints::{self, LearnNotes};
 use super::inputs;
-use super::lock::Lock;
+use super::lock;
 use super::refit::store;
 use super::signals::Signals;
 use super::threads;
@@ -71,7 +71,8 @@ pub fn run(
     // Counts that are kept (-o) go on, and so does the ledger.
     let adds = config.online.as_ref().is_some_and(|path| path.exists());
     config.patterns.refuse_unstorable()?;
-    let _lock = config.online.as_deref().and_then(|counts| Lock::wait(counts, signals));
+    let counts = config.online.as_deref();
+    let _lock = counts.map(|counts| lock::of_counts(counts, config, signals)).transpose()?;
     let state = initial_state(config, &mut settings, output)?;
     let options = config.read_options();
     let patterns = &options.patterns;
@@ -142,6 +143,9 @@ pub fn run(
         let features = if full { hints::features(config, &options, signals)? } else { None };
         notes.hints(&state, full, features).iter().for_each(|hint| MESSAGES.hint(hint));
     }
+    // Waited for before anything is written.
+    let ledger = config.keep.as_deref();
+    let _ledger = ledger.map(|ledger| lock::of_ledger(ledger, config, signals)).transpose()?;
     let status = conclude(config, path, &settings, patterns, &mut state, output)?;
     if let (Some(keeper), Some(ledger)) = (keeper, &config.keep) {
         let stored: Vec<Vec<u8>> =

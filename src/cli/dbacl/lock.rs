@@ -1,72 +1,71 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! One learner at a time for a counts file (`-o`): a second one waits, else one update would be lost.
+//! One process at a time changes a file that is added to: a second one waits, else one update would be
+//! lost.
 //!
-//! The counts file itself is replaced at the end of a run, so the lock is on an empty file beside it,
-//! `NAME.learning`. Whoever holds the lock removes that file; one that a killed learner left is free.
+//! Such files are replaced at the end of a run, so the lock is on an empty file beside them.
 
 use super::MESSAGES;
+use super::config::Config;
+use super::failure::{Failure, Kind};
 use super::signals::Signals;
-use crate::save::{beside, is_named};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use crate::lock::{Lock, LockError, Patience};
+use crate::save::beside;
 use std::io::{self, IsTerminal};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::Duration;
+use std::path::Path;
 
-/// Time between two tries.
-const PAUSE: Duration = Duration::from_millis(20);
-
-/// The right to update a counts file; given back when dropped.
-#[derive(Debug)]
-pub struct Lock {
-    path: PathBuf,
-    _file: File,
+/// The right to learn into `counts` (`-o`). `None` where there can be no lock: the folder cannot be
+/// written, the file system knows no locks, or the lock's name is taken by something else.
+///
+/// # Errors
+/// Somebody else learns into it for too long; a signal.
+pub fn of_counts(
+    counts: &Path,
+    config: &Config,
+    signals: &Signals,
+) -> Result<Option<Lock>, Failure> {
+    match take(counts, ".learning", config, signals) {
+        Ok(lock) => Ok(Some(lock.vanishing())),
+        Err(LockError::Unusable { .. }) => Ok(None),
+        Err(error) => Err(failure(&error, counts, config)),
+    }
 }
 
-impl Lock {
-    /// Waits until nobody else learns into `counts`, or a signal asks to stop. `None` where there can
-    /// be no lock: the folder cannot be written, the file system knows no locks, or the lock's name
-    /// is taken by something else.
-    pub fn wait(counts: &Path, signals: &Signals) -> Option<Self> {
-        let path = beside(counts, ".learning");
-        let mut said = false;
-        while !signals.stopped() {
-            let file = open(&path).ok()?;
-            match file.try_lock() {
-                Ok(()) if is_named(&file, &path).unwrap_or(false) => {
-                    return Some(Self { path, _file: file });
-                }
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => {
-                    if !said && io::stderr().is_terminal() {
-                        said = true;
-                        let name = counts.display();
-                        MESSAGES.warning(&format!("waiting for another learner of {name}"));
-                    }
-                    sleep(PAUSE);
-                }
-                Err(TryLockError::Error(_)) => return None,
-            }
+/// The right to change `ledger` and what was made of it.
+///
+/// # Errors
+/// Somebody else has it for too long; a signal; a lock that cannot be made.
+pub fn of_ledger(ledger: &Path, config: &Config, signals: &Signals) -> Result<Lock, Failure> {
+    take(ledger, ".lock", config, signals).map_err(|error| failure(&error, ledger, config))
+}
+
+fn take(file: &Path, ending: &str, config: &Config, signals: &Signals) -> Result<Lock, LockError> {
+    let patience = Patience { limit: config.lock_timeout, stop: &signals.stop };
+    Lock::take(&beside(file, ending), patience, &mut || {
+        if io::stderr().is_terminal() {
+            MESSAGES.warning(&format!("waiting for another process to change {}", file.display()));
         }
-        None
-    }
+    })
 }
 
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // If it stays it is free: the lock ends with the process.
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
-/// The empty file at `path`, new or already there.
-fn open(path: &Path) -> io::Result<File> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) if !metadata.is_file() || metadata.len() != 0 => {
-            return Err(io::ErrorKind::AlreadyExists.into());
+fn failure(error: &LockError, file: &Path, config: &Config) -> Failure {
+    let name = file.display();
+    match error {
+        LockError::Held { holder, .. } => {
+            let seconds = config.lock_timeout.as_secs();
+            let who =
+                holder.map_or_else(|| "another process".into(), |pid| format!("process {pid}"));
+            let text = format!(
+                "{name} is being changed by {who}: nothing was done after a wait of {seconds} s \
+                 (--lock-timeout)"
+            );
+            Failure::new(Kind::Resources, text)
         }
-        _ => {}
+        LockError::Stopped { .. } => {
+            let text = format!("stopped while waiting to change {name}; it is as it was");
+            Failure::new(Kind::Interrupted, text)
+        }
+        LockError::Unusable { .. } => {
+            Failure::new(Kind::Write, format!("cannot write {error}; {name} is as it was"))
+        }
     }
-    OpenOptions::new().write(true).create(true).truncate(false).mode(0o640).open(path)
 }

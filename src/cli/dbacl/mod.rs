@@ -126,13 +126,19 @@ fn mail(
     let is_strict = std::env::var_os("DBACL_STRICT").is_some_and(|value| value == "1");
     strict.store(is_strict, Ordering::Relaxed);
     let mut operands = Vec::new();
+    // How long the commands wait for a lock.
+    let mut patience: Vec<OsString> = Vec::new();
     for event in events {
         match event {
             Event::Operand(operand) => operands.push(operand.clone()),
             Event::Option { key: Key::Strict, .. } => strict.store(true, Ordering::Relaxed),
             Event::Option { key: Key::MailLearn | Key::MailFilter | Key::MailCorrect, .. } => {}
+            Event::Option { key: Key::LockTimeout, value } => {
+                patience = ["--lock-timeout".into(), value.clone().unwrap_or_default()].to_vec();
+            }
             Event::Option { .. } => {
-                let text = "the mail filter takes no other options than --strict";
+                let text =
+                    "the mail filter takes no other options than --strict and --lock-timeout";
                 return Err(Failure::new(Kind::Usage, text));
             }
             Event::Complaint(message) => crate::cli::output::raw(message),
@@ -145,14 +151,14 @@ fn mail(
                 Failure::new(Kind::Create, format!("{}: {error}", folder.display()))
             })?;
             for args in commands {
-                command(program, args, strict, output)?;
+                command(program, [patience.clone(), args].concat(), strict, output)?;
             }
             refit::mail::remember(&folder, &operands)?;
             Ok(0)
         }
         MailJob::Correct(folder) => {
             let args = refit::mail::correcting(&folder, &operands)?;
-            command(program, args, strict, output)
+            command(program, [patience, args].concat(), strict, output)
         }
         MailJob::Filter(folder) => {
             let config = refit::mail::opening(&folder).and_then(|args| {

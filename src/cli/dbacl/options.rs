@@ -81,6 +81,7 @@ pub enum Key {
     MailLearn,
     MailFilter,
     MailCorrect,
+    LockTimeout,
 }
 
 const fn flag(key: Key, letter: u8, long: &'static str, help: &'static str) -> Opt<Key> {
@@ -188,6 +189,12 @@ pub const TABLE: &[Opt<Key>] = &[
     long_value(Key::Format, "format", "FORMAT", "print results as json, ndjson or tsv"),
     long_value(Key::Input, "input", "RECORDS", "classify each line: ndjson or lines"),
     long(Key::LineBuffered, "line-buffered", "write each result at once"),
+    long_value(
+        Key::LockTimeout,
+        "lock-timeout",
+        "SECONDS",
+        "wait so long for another process (10)",
+    ),
     long(Key::Strict, "strict", "status 0 for any verdict, sysexits(3) for errors"),
     long(Key::Quiet, "quiet", "no warnings, no hints"),
     long(Key::KeepNul, "keep-nul", "zero bytes are blanks; they hide the rest of a line if not"),

@@ -4,10 +4,11 @@
 use super::super::MESSAGES;
 use super::super::config::{Config, ORDINARY, base_name, load_or_ordinary, lossy};
 use super::super::failure::{Failure, Kind, output_failure};
+use super::super::lock;
 use super::super::signals::Signals;
 use super::Request;
 use super::reader::{Reader, Unit, complain_about_labels};
-use super::store::{self, Lock};
+use super::store;
 use super::update;
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
@@ -97,7 +98,10 @@ pub fn refit(
     signals: &Signals,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let _lock = request.keep.as_deref().map(Lock::wait).transpose()?;
+    let _lock = {
+        let ledger = request.keep.as_deref();
+        ledger.map(|path| lock::of_ledger(path, config, signals)).transpose()?
+    };
     refit_locked(request, config, paths, signals, output)
 }
 

@@ -7,10 +7,10 @@ use crate::error::Error;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
 use crate::refit::checksum::Checksum;
 use crate::refit::ledger::{ANY_MAGIC, Fault, Head, Ledger, MAGIC, Name, Record, Settings};
-use crate::save::{self, Disk, Storage, beside};
+use crate::save::{self, Disk, Storage};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
@@ -49,23 +49,6 @@ pub fn settings(
     }
     let patterns = if patterns.is_empty() { 0 } else { sum.value() };
     Settings { options, scheme, order, patterns }
-}
-
-/// Holds the lock of a ledger while it lives, so that only one process changes a set at a time.
-pub struct Lock(#[allow(dead_code)] File); // held, not used
-
-impl Lock {
-    /// Waits for the lock of `ledger`.
-    ///
-    /// # Errors
-    /// A lock file that cannot be made.
-    pub fn wait(ledger: &Path) -> Result<Self, Failure> {
-        let path = beside(ledger, ".lock");
-        let file = OpenOptions::new().create(true).append(true).mode(0o640).open(&path);
-        let file = file.map_err(|error| unwritable(&path, &error))?;
-        file.lock().map_err(|error| unwritable(&path, &error))?;
-        Ok(Self(file))
-    }
 }
 
 /// Whether a file begins as a ledger.
@@ -244,8 +227,8 @@ impl Open {
     }
 }
 
-/// Keeps documents of the category `name` in the ledger at `path`: instead of those that it holds of the
-/// category, or with `adds` behind them.
+/// Keeps documents of the category `name` in the ledger at `path`, of which the caller holds the lock:
+/// instead of those that it holds of the category, or with `adds` behind them.
 ///
 /// # Errors
 /// A ledger that cannot be read, is of other features, or cannot be written.
@@ -256,7 +239,6 @@ pub fn keep(
     adds: bool,
     corpus: &crate::refit::documents::Corpus,
 ) -> Result<(), Failure> {
-    let _lock = Lock::wait(path)?;
     let old = load(path)?.unwrap_or_else(|| Ledger::new(settings, Vec::new()));
     check(path, &old.head, &settings)?;
     let mut head = old.head.clone();

@@ -4,10 +4,11 @@
 use super::super::MESSAGES;
 use super::super::config::{Config, base_name, load_or_ordinary, lossy};
 use super::super::failure::{Failure, Kind};
+use super::super::lock;
 use super::super::signals::Signals;
 use super::fit::{ordinary_path, refit_locked, replace};
 use super::reader::{Reader, Unit};
-use super::store::{self, Lock, Open};
+use super::store::{self, Open};
 use super::{Action, Request};
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
@@ -74,7 +75,7 @@ pub fn run(
     if corpus.documents.is_empty() {
         return Err(Failure::new(Kind::Data, "there are no features in the document"));
     }
-    let _lock = Lock::wait(ledger_path)?;
+    let _lock = lock::of_ledger(ledger_path, config, signals)?;
     let mut refit = |line: &RefitLine, same_settings: bool| -> Result<(), Failure> {
         let again = Request::like(line, ledger_path, same_settings);
         refit_locked(&again, config, paths, signals, output).map(|_| ())

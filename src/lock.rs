@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Locks between processes: one at a time changes what belongs together.
+//!
+//! A lock is an empty file beside what it protects, which its holder has locked. Nobody waits for ever:
+//! there is a limit, a signal ends the wait, and whoever waits in vain learns which process holds it.
+
+use crate::save::is_named;
+use rustix::fs::{OFlags, major, minor};
+use rustix::io::Errno;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Time between two tries.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// How long programs wait if nothing else is said.
+pub const USUAL_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long to wait for a lock.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience<'a> {
+    /// The longest wait.
+    pub limit: Duration,
+    /// Ends the wait early once it is set.
+    pub stop: &'a AtomicBool,
+}
+
+/// Why there is no lock.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Somebody else has it.
+    #[error("{} is held by {}", path.display(), holder_text(*holder))]
+    Held {
+        /// The lock's file.
+        path: PathBuf,
+        /// Number of the process that has it, where the system tells.
+        holder: Option<u32>,
+    },
+    /// A signal ended the wait.
+    #[error("stopped while waiting for {}", path.display())]
+    Stopped {
+        /// The lock's file.
+        path: PathBuf,
+    },
+    /// The lock's file cannot be made or used, or the file system has no locks.
+    #[error("{}: {source}", path.display())]
+    Unusable {
+        /// The lock's file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+fn holder_text(holder: Option<u32>) -> String {
+    holder.map_or_else(|| "another process".into(), |pid| format!("process {pid}"))
+}
+
+/// A lock that is held; it ends with its value, or with the process.
+#[derive(Debug)]
+pub struct Lock {
+    path: PathBuf,
+    _file: File,
+    vanishes: bool,
+}
+
+impl Lock {
+    /// Takes the lock with the file `path`, which is made if it is not there. `waits` is called once if
+    /// somebody else has it.
+    ///
+    /// # Errors
+    /// [`LockError`]
+    pub fn take(
+        path: &Path,
+        patience: Patience<'_>,
+        waits: &mut dyn FnMut(),
+    ) -> Result<Self, LockError> {
+        let unusable = |source| LockError::Unusable { path: path.to_path_buf(), source };
+        let start = Instant::now();
+        let mut waited = false;
+        loop {
+            if patience.stop.load(Ordering::Relaxed) {
+                return Err(LockError::Stopped { path: path.to_path_buf() });
+            }
+            let file = open(path).map_err(unusable)?;
+            match file.try_lock() {
+                // A holder that has gone may have taken the file's name with it.
+                Ok(()) if is_named(&file, path).map_err(unusable)? => {
+                    return Ok(Self { path: path.to_path_buf(), _file: file, vanishes: false });
+                }
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    if start.elapsed() >= patience.limit {
+                        let holder = holder(&file);
+                        return Err(LockError::Held { path: path.to_path_buf(), holder });
+                    }
+                    if !std::mem::replace(&mut waited, true) {
+                        waits();
+                    }
+                    sleep(PAUSE.min(patience.limit.saturating_sub(start.elapsed())));
+                }
+                Err(TryLockError::Error(error)) => return Err(unusable(error)),
+            }
+        }
+    }
+
+    /// The same lock, whose file goes away at the end.
+    #[must_use]
+    pub const fn vanishing(mut self) -> Self {
+        self.vanishes = true;
+        self
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if self.vanishes {
+            // If it stays it is free: the lock ends with the process.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// The empty regular file at `path` itself, new or already there: no link is followed.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o640).custom_flags(flags);
+    let file = match options.open(path) {
+        // Another user's file can be locked without being written to.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|_| error)?
+        }
+        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+            return Err(taken());
+        }
+        opened => opened?,
+    };
+    let metadata = file.metadata()?;
+    if metadata.is_file() && metadata.len() == 0 { Ok(file) } else { Err(taken()) }
+}
+
+fn taken() -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, "the name of the lock is used for something else")
+}
+
+/// The process that has locked `file`, as Linux tells in `/proc/locks`.
+fn holder(file: &File) -> Option<u32> {
+    let metadata = file.metadata().ok()?;
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    holder_in(&locks, (major(metadata.dev()), minor(metadata.dev())), metadata.ino())
+}
+
+/// Looks for the holder in lines such as `1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF`. Some file
+/// systems have other numbers of devices there: the file's number on any will do if there is one only.
+fn holder_in(locks: &str, device: (u32, u32), number: u64) -> Option<u32> {
+    let mut found = Vec::new();
+    for line in locks.lines() {
+        let mut fields = line.split_ascii_whitespace().skip(1);
+        if fields.next() != Some("FLOCK") {
+            continue;
+        }
+        let (Some(pid), Some(place)) = (fields.nth(2), fields.next()) else { continue };
+        let mut parts = place.split(':');
+        let mut hexadecimal = || u32::from_str_radix(parts.next()?, 16).ok();
+        let (Some(major), Some(minor)) = (hexadecimal(), hexadecimal()) else { continue };
+        let is_number = parts.next().and_then(|text| text.parse().ok()) == Some(number);
+        if let (true, Ok(pid @ 1..)) = (is_number, pid.parse()) {
+            found.push(((major, minor) == device, pid));
+        }
+    }
+    match found.iter().find(|(is_device, _)| *is_device) {
+        Some(&(_, pid)) => Some(pid),
+        None if found.len() == 1 => Some(found[0].1),
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static FREE: AtomicBool = AtomicBool::new(false);
+
+    fn take(path: &Path, limit: Duration, stop: &AtomicBool) -> Result<Lock, LockError> {
+        Lock::take(path, Patience { limit, stop }, &mut || {})
+    }
+
+    #[test]
+    fn a_lock_is_waited_for_within_limits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.lock");
+        let stop = AtomicBool::new(false);
+        let held = take(&path, Duration::ZERO, &stop).unwrap();
+        let error = take(&path, Duration::from_millis(50), &stop).unwrap_err();
+        let LockError::Held { holder, .. } = error else { panic!("{error}") };
+        if Path::new("/proc/locks").exists() {
+            assert_eq!(holder, Some(std::process::id()));
+        }
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| take(&path, Duration::from_secs(60), &stop).map(|_| ()));
+            sleep(Duration::from_millis(50));
+            drop(held);
+            waits.join().unwrap().unwrap();
+        });
+        assert!(path.exists());
+        drop(take(&path, Duration::ZERO, &stop).unwrap().vanishing());
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_signal_ends_the_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.lock");
+        let stop = AtomicBool::new(false);
+        let _held = take(&path, Duration::ZERO, &stop).unwrap();
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| take(&path, Duration::from_secs(60), &stop).map(|_| ()));
+            sleep(Duration::from_millis(50));
+            stop.store(true, Ordering::Relaxed);
+            assert!(matches!(waits.join().unwrap(), Err(LockError::Stopped { .. })));
+        });
+    }
+
+    #[test]
+    fn what_is_no_empty_file_is_no_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::os::unix::fs::symlink(at("nowhere"), at("dangling")).unwrap();
+        fs::write(at("text"), "precious").unwrap();
+        fs::write(at("empty"), "").unwrap();
+        std::os::unix::fs::symlink(at("empty"), at("link")).unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        let mode = 0o600.into();
+        rustix::fs::mknodat(rustix::fs::CWD, at("fifo"), rustix::fs::FileType::Fifo, mode, 0)
+            .unwrap();
+        for name in ["dangling", "text", "link", "folder", "fifo"] {
+            let error = take(&at(name), Duration::ZERO, &FREE).unwrap_err();
+            assert!(matches!(error, LockError::Unusable { .. }), "{name}: {error}");
+        }
+        assert!(!at("nowhere").exists());
+    }
+
+    #[test]
+    fn holders_are_found_by_device_and_number() {
+        let locks = "1: POSIX  ADVISORY  WRITE 11 08:01:131 0 EOF\n\
+                     2: FLOCK  ADVISORY  WRITE 12 08:02:131 0 EOF\n\
+                     2: -> FLOCK  ADVISORY  WRITE 13 08:02:131 0 EOF\n\
+                     3: FLOCK  ADVISORY  WRITE 14 fd:0a:131 0 EOF\n\
+                     4: FLOCK  ADVISORY  WRITE 15 08:02:7 0 EOF\n\
+                     5: FLOCK  ADVISORY  WRITE 0 08:02:9 0 EOF\nodd\n5: FLOCK\n";
+        for (device, number, expected) in [
+            ((8, 2), 131, Some(12)),
+            ((0xfd, 10), 131, Some(14)),
+            ((1, 1), 131, None),
+            ((1, 1), 7, Some(15)),
+            ((8, 2), 9, None),
+            ((8, 2), 8, None),
+        ] {
+            assert_eq!(holder_in(locks, device, number), expected, "{device:?} {number}");
+        }
+    }
+}
