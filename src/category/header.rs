@@ -5,8 +5,8 @@ use super::layout::{HEADER_END, LINE_LIMIT, MAGIC};
 use crate::model::medium::MEDIA;
 use crate::model::moments::Moments;
 use crate::model::settings::{ModelOptions, Scheme};
+use crate::numeric::cformat;
 use crate::numeric::parse;
-use crate::report::cformat;
 
 /// The numbers of a category file's header.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,9 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::getopt::{self, Event, Opt, Value, opt};
 use crate::exponent::{self, ChernoffSearch, Dump, DumpFault, Pair};
+use crate::numeric::cformat;
 use crate::numeric::elementary::LN_2;
 use crate::numeric::parse::strtod;
-use crate::report::cformat;
 
 const NAME: &str = "hypex";
 const DEFAULT_STEP: f64 = 0.1;

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::report::cformat;
+use crate::numeric::cformat;
 
 /// First line of a log.
 pub const LOG_TITLE: &str = "# location | true | predicted | from\n";

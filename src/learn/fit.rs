@@ -19,10 +19,10 @@ use crate::memory::prefetch;
 use crate::model::digram::DigramTable;
 use crate::model::medium::MEDIA;
 use crate::model::settings::ModelOption;
+use crate::numeric::cformat::fixed_text;
 use crate::numeric::elementary::{exp, log, narrow};
 use crate::numeric::exponentials::{Exponentials, StepExponentials};
 use crate::numeric::quantize::QuantWeight;
-use crate::report::cformat::fixed_text;
 use crate::token::id::FeatureId;
 
 /// What the fit found beside the weights.

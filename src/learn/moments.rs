@@ -6,9 +6,9 @@ use super::state::LearningState;
 use super::weights::Weights;
 use super::{LearnSettings, Progress};
 use crate::model::moments::Moments;
+use crate::numeric::cformat;
 use crate::numeric::elementary::{bits, count_f32, log};
 use crate::numeric::logarithms::CountLogs;
-use crate::report::cformat;
 
 /// The statistics of the documents in `state`. Sums run in hash order, then in the order of the
 /// reservoir's places and of their tokens.

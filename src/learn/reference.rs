@@ -7,8 +7,8 @@ use crate::error::{Error, Result, Warning, WarningSink};
 use crate::model::digram::{
     CharacterCounts, DigramTable, FIRST, LENGTH_ROW, MARGINAL_ROW, SYMBOLS,
 };
+use crate::numeric::cformat::fixed_text;
 use crate::numeric::elementary::{exp, log, narrow};
-use crate::report::cformat::fixed_text;
 
 /// Usable symbols: 3..=255.
 const USABLE: f64 = 253.0;
@@ -135,9 +135,9 @@ fn dirichlet(
         }
         progress.say(|| {
             let mut text = b"dirichlet alpha ".to_vec();
-            crate::report::cformat::general(&mut text, previous);
+            crate::numeric::cformat::general(&mut text, previous);
             text.extend_from_slice(b" --> ");
-            crate::report::cformat::general(&mut text, alpha);
+            crate::numeric::cformat::general(&mut text, alpha);
             String::from_utf8_lossy(&text).into_owned()
         });
         let go_on = rounds < 300 && (previous - alpha).abs() > 0.0001;
@@ -152,7 +152,7 @@ fn dirichlet(
     for (to, value) in u.iter().enumerate().skip(FIRST) {
         progress.say(|| {
             let mut text = format!("dirichlet u[{to}] =  ").into_bytes();
-            crate::report::cformat::general(&mut text, *value);
+            crate::numeric::cformat::general(&mut text, *value);
             String::from_utf8_lossy(&text).into_owned()
         });
     }

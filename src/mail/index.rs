@@ -334,7 +334,7 @@ mod tests {
             .flat_map(|entry| entry.measures.scores)
             .map(|score| {
                 let mut text = Vec::new();
-                crate::report::cformat::fixed(&mut text, f64::from(score), 0, 1);
+                crate::numeric::cformat::fixed(&mut text, f64::from(score), 0, 1);
                 String::from_utf8(text).expect("digits")
             })
             .collect();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The model dump (`-d` when learning, spec model 11).
 
-use super::{cformat, token};
+use super::token;
 use crate::category::header::Header;
 use crate::learn::state::LearningState;
 use crate::learn::weights::Weights;
+use crate::numeric::cformat;
 use crate::token::id::FeatureId;
 
 /// Appends the dump's head: header lines, counts, expressions, options, column names.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Results of a document: one function per printed form (spec model 14).
 
-use super::cformat::{decimal, fixed, fixed_left};
+use crate::numeric::cformat::{decimal, fixed, fixed_left};
 use crate::numeric::elementary::bits;
 use crate::score::confidence::{certainty, confidence};
 use crate::score::document::{Standing, best, divide, percentages};

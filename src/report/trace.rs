@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The trace of single tokens (`-d` when classifying, spec model 12.1).
 
-use super::cformat::{fixed, fixed_left, hexadecimal, text};
 use super::token;
+use crate::numeric::cformat::{fixed, fixed_left, hexadecimal, text};
 use crate::score::document::{divide, variance};
 use crate::score::model::Model;
 use crate::score::scorer::{Cell, Tally};

@@ -13,7 +13,7 @@ use crate::mail::judge::{Judge, Scoring};
 use crate::mail::mailbox::Mailbox;
 use crate::mail::order;
 use crate::mail::select::{Selection, content};
-use crate::report::cformat;
+use crate::numeric::cformat;
 
 /// The messages to list, sorted as the options ask for.
 pub fn collect(

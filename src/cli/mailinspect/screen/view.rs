@@ -16,7 +16,7 @@ use crate::filter::decode::encoded_words;
 use crate::mail::evidence::{self, Evidence};
 use crate::mail::index::Entry;
 use crate::mail::select::content;
-use crate::report::cformat;
+use crate::numeric::cformat;
 
 /// The parts of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
