@@ -9,6 +9,7 @@
 
 pub mod count;
 mod documents;
+pub mod dump;
 pub mod fit;
 mod groups;
 pub mod join;

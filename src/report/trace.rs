@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The trace of single tokens (`-d` when classifying, spec model 12.1).
 
-use super::token;
 use crate::numeric::cformat::{fixed, fixed_left, hexadecimal, text};
 use crate::score::document::{divide, variance};
 use crate::score::model::Model;
 use crate::score::scorer::{Cell, Tally};
 use crate::token::Feature;
+use crate::token::show::show;
 
 /// What a cell of the trace shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +116,7 @@ pub fn cell(out: &mut Vec<u8>, form: CellForm, cell: &Cell, tally: &Tally) {
 
 /// Appends the token behind its cells, and the line's end.
 pub fn token_text(out: &mut Vec<u8>, feature: &Feature<'_>) {
-    token::show(out, feature.body, feature.medium);
+    show(out, feature.body, feature.medium);
     if let Some(pattern) = feature.pattern {
         out.extend_from_slice(format!("<re={}>", u32::from(pattern.0) + 1).as_bytes());
     }

@@ -14,6 +14,7 @@ pub mod ngram_line;
 pub mod pattern;
 pub mod runs;
 pub mod scheme;
+pub mod show;
 pub mod tokenizer;
 
 use crate::model::medium::Medium;

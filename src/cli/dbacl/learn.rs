@@ -18,6 +18,7 @@ use crate::cli::output::Output;
 use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::{Error, Warning};
 use crate::learn::count::{Counted, Counter};
+use crate::learn::dump;
 use crate::learn::online::{self, DumpFault, RunFlags};
 use crate::learn::reference::Reference;
 use crate::learn::state::LearningState;
@@ -31,12 +32,13 @@ use crate::numeric::quantize::QuantWeight;
 use crate::refit::documents::{Collector, Corpus, Makeup};
 use crate::refit::header::RefitLine;
 use crate::refit::ledger::{Learning, Name};
-use crate::report::{dump, token};
+
 use crate::save::{self, Disk};
 use crate::scale::replay::replay;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
 use crate::token::pattern::PatternList;
+use crate::token::show::show;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -651,7 +653,7 @@ impl FeatureSink for Learner<'_> {
             out.extend_from_slice(b"match ");
             cformat::hexadecimal(out, u64::from(id.0), 8);
             out.push(b' ');
-            token::show(out, feature.body, feature.medium);
+            show(out, feature.body, feature.medium);
             out.extend_from_slice(format!(" {order}\n").as_bytes());
         }
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The model dump (`-d` when learning, spec model 11).
 
-use super::token;
+use super::state::LearningState;
+use super::weights::Weights;
 use crate::category::header::Header;
-use crate::learn::state::LearningState;
-use crate::learn::weights::Weights;
+
 use crate::numeric::cformat;
 use crate::token::id::FeatureId;
+use crate::token::show::show;
 
 /// Appends the dump's head: header lines, counts, expressions, options, column names.
 pub fn head(
@@ -52,7 +53,7 @@ pub fn tokens(
         out.push(b' ');
         cformat::hexadecimal(out, u64::from(cell.id.0), 8);
         out.push(b' ');
-        token::show(out, body, medium);
+        show(out, body, medium);
         out.push(b'\n');
         result = flush(out);
     });
