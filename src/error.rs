@@ -24,7 +24,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The file does not begin like a category of this format and version.
-    #[error("not a dbacl {} category file [{}]", crate::category::layout::FORMAT, path.display())]
+    #[error("not a dbacl 1.14.1 dlw portable category file [{}]", path.display())]
     NotACategory {
         /// The file concerned.
         path: PathBuf,

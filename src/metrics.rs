@@ -50,7 +50,7 @@ pub fn recall_at(scored: &[Scored], rate: f64) -> f64 {
     let scored = sorted(scored);
     let positives = scored.iter().filter(|one| one.positive).count();
     let negatives = scored.len() - positives;
-    let allowed = rate * crate::refit::real(negatives);
+    let allowed = rate * crate::numeric::elementary::real(negatives);
     let (mut caught, mut wrong, mut best) = (0.0, 0.0, 0.0);
     for tied in scored.chunk_by(|a, b| a.score == b.score) {
         for one in tied {
@@ -65,7 +65,7 @@ pub fn recall_at(scored: &[Scored], rate: f64) -> f64 {
         }
         best = caught;
     }
-    ratio(best, crate::refit::real(positives))
+    ratio(best, crate::numeric::elementary::real(positives))
 }
 
 /// Negative documents above `threshold`, and positive ones not above it.

@@ -5,7 +5,10 @@
 //! into digitised log-probabilities ([`DigramTable`]), which a category file stores.
 
 use crate::numeric::quantize::QuantWeight;
-use crate::token::BOUNDARY;
+
+/// The mark before, between and behind the words of a feature; printed `[]`. To the digrams it is a
+/// character like others.
+pub const BOUNDARY: u8 = 0x03;
 
 /// Number of byte values, and so of rows and of columns.
 pub const SYMBOLS: usize = 256;

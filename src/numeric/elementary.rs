@@ -36,6 +36,12 @@ pub fn count_f32(count: u32) -> f32 {
     count as f32
 }
 
+/// A number of things as f64.
+#[allow(clippy::cast_precision_loss)] // numbers of documents and features are far below 2^53
+pub const fn real(count: usize) -> f64 {
+    count as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

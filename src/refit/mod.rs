@@ -28,8 +28,4 @@ pub mod scoring;
 pub mod select;
 pub mod solver;
 
-/// A number of things as a real number.
-#[allow(clippy::cast_precision_loss)] // numbers of documents and features are far below 2^52
-pub(crate) const fn real(number: usize) -> f64 {
-    number as f64
-}
+pub(crate) use crate::numeric::elementary::real;

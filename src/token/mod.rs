@@ -22,8 +22,8 @@ use ngram::Window;
 use pattern::PatternList;
 use tokenizer::Tokenizer;
 
-/// The mark before, between and behind the words of a feature; printed `[]`.
-pub const BOUNDARY: u8 = 0x03;
+pub use crate::model::digram::BOUNDARY;
+
 /// Introduces the medium byte behind a feature's body.
 pub const MEDIUM_MARK: u8 = 0x02;
 
