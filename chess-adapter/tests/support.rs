@@ -92,9 +92,13 @@ pub fn some_games(folder: &Path, count: usize) -> String {
     path.display().to_string()
 }
 
-/// Writes a shell script that can be run.
+/// Writes a shell script that can be run. A process of its own does that: if this process had the
+/// file open for writing while another thread starts a child, the child would hold the file open, too,
+/// until it has begun its own program, and running the script would fail with "text file busy"
+/// meanwhile.
 pub fn script(path: &Path, body: &str) {
-    std::fs::write(path, format!("#!/bin/sh\n{body}\n")).expect("written");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(path, mode).expect("set");
+    let mut command = Command::new("sh");
+    command.args(["-c", "printf '#!/bin/sh\\n%s\\n' \"$2\" >\"$1\" && chmod 755 \"$1\"", "sh"]);
+    let written = command.arg(path).arg(body).status().expect("sh starts");
+    assert!(written.success(), "{} was not written", path.display());
 }

@@ -16,4 +16,6 @@ pub mod order;
 pub mod parallel;
 pub mod peer;
 pub mod protocol;
+#[cfg(test)]
+pub(crate) mod script;
 pub mod table;

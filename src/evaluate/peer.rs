@@ -167,7 +167,6 @@ pub fn describe(wrapper: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn wrapped_filters_are_asked_fold_by_fold() {
@@ -182,8 +181,7 @@ mod tests {
             describe) echo mock ;;\n\
             *) exit 1 ;;\n\
             esac\n";
-        fs::write(&wrapper, script).expect("written");
-        fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("executable");
+        crate::evaluate::script::write(&wrapper, script);
         assert_eq!(describe(&wrapper), "mock");
         let categories = ["ham".to_owned(), "spam".to_owned()];
         let document = |truth, text: &str| Document {

@@ -180,6 +180,7 @@ pub fn run(
             session.complain(&error.to_string());
             1
         }
+        Err(Stop::Told) => 1,
     };
     let _ = session.world.stdout.flush();
     status
@@ -215,6 +216,8 @@ enum Stop {
     Usage(String),
     /// The operating system refused something.
     Failure(io::Error),
+    /// Errors that have been told.
+    Told,
 }
 
 impl From<io::Error> for Stop {
@@ -484,8 +487,20 @@ fn deal_out(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluate::script;
 
     fn call(program: Program, folder: &Path, args: &[&str], stdin: &str) -> (u8, String) {
+        let (status, stdout, _) = call_and_complain(program, folder, args, stdin);
+        (status, stdout)
+    }
+
+    /// The status, the output and the errors of a run.
+    fn call_and_complain(
+        program: Program,
+        folder: &Path,
+        args: &[&str],
+        stdin: &str,
+    ) -> (u8, String, String) {
         let variable = |name: &str| match name {
             "MAILCROSS_LEARNER" => Some("cat >/dev/null; echo".into()),
             "MAILCROSS_FILTER" => {
@@ -504,7 +519,8 @@ mod tests {
         };
         let name = OsStr::new(program.name());
         let status = run(program, name, args.iter().map(OsString::from), world);
-        (status, String::from_utf8(stdout).expect("text"))
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        (status, text(stdout), text(stderr))
     }
 
     #[test]
@@ -604,13 +620,10 @@ esac
 
     #[test]
     fn wrappers_are_selected_run_and_summarized() {
-        use std::os::unix::fs::PermissionsExt;
         for (program, total) in [(Program::Cross, "80.00%"), (Program::Toe, "80.00%")] {
             let place = tempfile::tempdir().expect("a temporary folder");
             let wrapper = place.path().join("word");
-            std::fs::write(&wrapper, WRAPPER).expect("written");
-            let executable = std::fs::Permissions::from_mode(0o755);
-            std::fs::set_permissions(&wrapper, executable).expect("allowed");
+            script::write(&wrapper, WRAPPER);
             let call = |args: &[&str], stdin: &str| call(program, place.path(), args, stdin);
             call(&["prepare", "2"], "");
             call(&["add", "ham"], &"From a x\n\nhello\n\n".repeat(4));
@@ -628,5 +641,33 @@ esac
             suite(&["deselect", "word"]);
             assert_eq!(suite(&["status"]).1, "No filters found\n");
         }
+    }
+
+    #[test]
+    fn wrappers_that_do_not_start_or_fail_are_errors() {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let call = |args: &[&str]| call_and_complain(Program::Cross, place.path(), args, "");
+        let suite = |args: &[&str]| call(&[&["testsuite"], args].concat());
+        call(&["prepare", "2"]);
+        script::write(&place.path().join("word"), WRAPPER);
+        script::write(&place.path().join("lost"), "#!/no/such/interpreter\n");
+        script::write(&place.path().join("ill"), "#!/bin/sh\necho sorry; exit 3\n");
+        // The others are selected all the same.
+        let (status, stdout, stderr) = suite(&["select", "./lost", "./ill", "nowhere", "./word"]);
+        assert_eq!((status, &stdout[..]), (1, "sorry\nselected\n"));
+        let lines: Vec<&str> = stderr.lines().collect();
+        let [lost, ill, nowhere] = lines[..] else { panic!("{stderr}") };
+        assert!(lost.starts_with("mailcross:error: ") && lost.contains("/lost: "), "{lost}");
+        assert!(ill.contains("/ill bootstrap: exit status: 3"), "{ill}");
+        assert_eq!(nowhere, "mailcross:error: no wrapper called nowhere");
+        // One that stops to work after it was selected.
+        script::write(&place.path().join("mailcross.d/filters/word"), "#!/no/such/interpreter\n");
+        for command in ["status", "run"] {
+            let (status, stdout, stderr) = suite(&[command]);
+            assert_eq!((status, &stdout[..]), (1, ""), "{command}");
+            assert!(stderr.contains("/filters/word: "), "{command}: {stderr}");
+        }
+        let (status, _, stderr) = suite(&["deselect", "word", "word"]);
+        assert_eq!((status, &stderr[..]), (1, "mailcross:error: word was not selected\n"));
     }
 }

@@ -6,12 +6,13 @@
 //! `bootstrap`, `toe` or `foot`. Selected wrappers are copies of themselves in `FOLDER/filters`.
 
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
-use super::{Outcome, Program, Session, Stop};
+use super::{Outcome, Program, Session, Stop, about};
 use crate::evaluate::command::ShellCommand;
 use crate::evaluate::table::Confusion;
 
@@ -25,19 +26,12 @@ impl Session<'_> {
             [] => return Err(Stop::Usage(String::new())),
         };
         match command {
-            "list" => {
-                for wrapper in executables(&self.wrapper_folders()) {
-                    self.describe(&wrapper);
-                }
-                Ok(())
-            }
+            "list" => self.describe(&executables(&self.wrapper_folders())),
             "select" => self.select(rest),
             "deselect" => self.deselect(rest),
             "status" => {
-                for wrapper in self.selected()? {
-                    self.describe(&wrapper);
-                }
-                Ok(())
+                let wrappers = self.selected()?;
+                self.describe(&wrappers)
             }
             "run" => self.run_all(),
             "summarize" => {
@@ -78,11 +72,30 @@ impl Session<'_> {
         Ok(wrappers)
     }
 
-    /// Prints a wrapper's name and what it says about itself.
-    fn describe(&mut self, wrapper: &Path) {
-        let name = wrapper.file_name().unwrap_or_default().as_bytes();
-        let line = [name, b": ", &description(wrapper), b"\n"].concat();
-        self.print(&line);
+    /// Prints the wrappers' names and what they say about themselves.
+    fn describe(&mut self, wrappers: &[PathBuf]) -> Outcome {
+        self.each(wrappers, |session, wrapper| {
+            let name = wrapper.file_name().unwrap_or_default().as_bytes();
+            let line = [name, b": ", &description(wrapper)?, b"\n"].concat();
+            session.print(&line);
+            Ok(())
+        })
+    }
+
+    /// Does `act` for each item, also after errors, which are told.
+    fn each<T>(
+        &mut self,
+        items: &[T],
+        mut act: impl FnMut(&mut Self, &T) -> io::Result<()>,
+    ) -> Outcome {
+        let mut outcome = Ok(());
+        for item in items {
+            if let Err(error) = act(self, item) {
+                self.complain(&error.to_string());
+                outcome = Err(Stop::Told);
+            }
+        }
+        outcome
     }
 
     /// Has each wrapper copy itself into the folder, if its filter is there.
@@ -90,39 +103,40 @@ impl Session<'_> {
         self.need_folder()?;
         let target = self.folder.path().join("filters");
         let folders = self.wrapper_folders();
-        for name in names {
-            let given = self.world.folder.join(name);
+        self.each(names, |session, name| {
+            let given = session.world.folder.join(name);
             let named = folders.iter().map(|folder| folder.join(name));
             let is_path = name.as_bytes().contains(&b'/');
             let found = is_path.then_some(given).into_iter().chain(named).find(|p| is_program(p));
             let Some(wrapper) = found else {
-                self.complain(&format!("no wrapper called {}", name.display()));
-                continue;
+                return Err(io::Error::other(format!("no wrapper called {}", name.display())));
             };
-            let remark = call(&wrapper, &[OsStr::new("bootstrap"), target.as_os_str()]);
-            self.print(&remark);
-        }
-        Ok(())
+            let answer = call(&wrapper, &[OsStr::new("bootstrap"), target.as_os_str()])?;
+            session.print(&answer.stdout);
+            if answer.status.success() {
+                return Ok(());
+            }
+            let text = format!("{} bootstrap: {}", wrapper.display(), answer.status);
+            Err(io::Error::other(text))
+        })
     }
 
     fn deselect(&mut self, names: &[OsString]) -> Outcome {
         self.need_folder()?;
-        for name in names {
-            let Some(name) = Path::new(name).file_name() else { continue };
-            let path = self.folder.path().join("filters").join(name);
-            if std::fs::remove_file(&path).is_err() {
-                self.complain(&format!("{} was not selected", name.display()));
-            }
-        }
-        Ok(())
+        self.each(names, |session, name| {
+            let Some(name) = Path::new(name).file_name() else { return Ok(()) };
+            let path = session.folder.path().join("filters").join(name);
+            std::fs::remove_file(&path)
+                .map_err(|_| io::Error::other(format!("{} was not selected", name.display())))
+        })
     }
 
     /// Tests each selected wrapper and adds its tables to the summary.
     fn run_all(&mut self) -> Outcome {
         for wrapper in self.selected()? {
-            let description = description(&wrapper);
+            let description = description(&wrapper)?;
             self.print(&[b"testing ", &description[..], b"\n"].concat());
-            call(&wrapper, &[OsStr::new("clean"), self.folder.path().as_os_str()]);
+            call(&wrapper, &[OsStr::new("clean"), self.folder.path().as_os_str()])?;
             let saved = self.settings.variables.clone();
             let verb = match self.program {
                 Program::Cross => "filter",
@@ -194,12 +208,13 @@ fn executables(folders: &[PathBuf]) -> Vec<PathBuf> {
     all
 }
 
-/// What a wrapper prints; nothing if it cannot be run.
-fn call(wrapper: &Path, arguments: &[&OsStr]) -> Vec<u8> {
-    let output = Command::new(wrapper).args(arguments).stdin(Stdio::null()).output();
-    output.map(|output| output.stdout).unwrap_or_default()
+/// Runs a wrapper. Its errors go where ours go.
+fn call(wrapper: &Path, arguments: &[&OsStr]) -> io::Result<Output> {
+    let mut command = Command::new(wrapper);
+    command.args(arguments).stdin(Stdio::null()).stderr(Stdio::inherit());
+    command.output().map_err(|error| about(wrapper, &error))
 }
 
-fn description(wrapper: &Path) -> Vec<u8> {
-    call(wrapper, &[OsStr::new("describe")]).trim_ascii().to_vec()
+fn description(wrapper: &Path) -> io::Result<Vec<u8>> {
+    Ok(call(wrapper, &[OsStr::new("describe")])?.stdout.trim_ascii().to_vec())
 }
