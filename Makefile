@@ -18,7 +18,7 @@ help:
 	@echo 'make fuzz       each fuzz target for a short time'
 	@echo 'make signature  one hash over the outputs for a fixed corpus'
 	@echo 'make test-spark learn and classify on an Apache Spark of this machine'
-	@echo 'make install    programs, man pages and completions into $$(DESTDIR)$$(PREFIX)'
+	@echo 'make install    programs, man pages, documents, completions, wrappers into $$(DESTDIR)$$(PREFIX)'
 
 demo: release
 	@testdata/demo/run $(BIN)
@@ -69,8 +69,22 @@ install:
 	for program in $(PROGRAMS); do \
 	  if test -x $(BIN)/$$program; then install -m 755 $(BIN)/$$program $(DESTDIR)$(PREFIX)/bin/; fi || exit 1; \
 	done
-	install -d $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	for section in 1 5 7; do \
+	  install -d $(DESTDIR)$(PREFIX)/share/man/man$$section && \
+	  install -m 644 docs/man/*.$$section $(DESTDIR)$(PREFIX)/share/man/man$$section/ || exit 1; \
+	done
+	for file in README.md CHANGELOG.md docs/*.md docs/spec/*.md; do \
+	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/doc/dbacl/$$file || exit 1; \
+	done
+	for file in examples/*; do \
+	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/doc/dbacl/$$file || exit 1; \
+	done
+	for file in integrations/*/*; do \
+	  mode=644; if test -x $$file; then mode=755; fi; \
+	  install -D -m $$mode $$file $(DESTDIR)$(PREFIX)/share/dbacl/$$file || exit 1; \
+	done
+	install -d $(DESTDIR)$(PREFIX)/libexec/dbacl/wrappers
+	install -m 755 libexec/wrappers/* $(DESTDIR)$(PREFIX)/libexec/dbacl/wrappers/
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	for file in docs/completions/*.bash; do \
 	  install -m 644 $$file $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$(basename $$file .bash) || exit 1; \

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The manual page and the completions say what the option table says. After a change of the table,
+//! The completions say what the option tables say. After a change of a table,
 //! `BLESS=1 cargo test --test main interface` writes them anew.
 
-use crate::support::root;
+use crate::support::holds;
 use dbacl::cli::dbacl::options::TABLE;
 use dbacl::cli::getopt::{Opt, Value, without_keys};
 use dbacl::cli::{bayesol, eval, evaluate, hypex, mailinspect};
 use std::fmt::Write;
-use std::fs;
 
 /// What may follow an option.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -92,26 +91,6 @@ fn follows<K>(opt: &Opt<K>) -> Follows {
 
 fn letter<K>(opt: &Opt<K>) -> Option<char> {
     opt.letter.map(char::from)
-}
-
-/// The options as a list of a manual page.
-fn man() -> String {
-    let mut out = String::new();
-    for opt in without_keys(TABLE) {
-        let mut names = Vec::new();
-        names.extend(letter(&opt).map(|letter| format!("\\fB\\-{letter}\\fR")));
-        if !opt.long.is_empty() {
-            names.push(format!("\\fB\\-\\-{}\\fR", opt.long.replace('-', "\\-")));
-        }
-        let value = match opt.value {
-            Value::Required(name) => format!(" \\fI{name}\\fR"),
-            Value::None => String::new(),
-        };
-        let mut help = opt.help.replace('\n', " ").replace('-', "\\-");
-        help[..1].make_ascii_uppercase();
-        writeln!(out, ".TP\n{}{value}\n{help}.", names.join(", ")).expect("a string");
-    }
-    out
 }
 
 fn bash(program: &Program) -> String {
@@ -228,28 +207,6 @@ fn fish(program: &Program) -> String {
             .expect("a string");
     }
     out
-}
-
-/// Compares a file with what it should hold, or writes it.
-#[track_caller]
-fn holds(name: &str, expected: &str) {
-    let path = root().join(name);
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, expected).expect("a writable repository");
-    }
-    let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == expected, "{name} is not what the option table says: see tests/interface.rs");
-}
-
-#[test]
-fn the_manual_page_lists_the_option_table() {
-    let name = "docs/man/dbacl.1";
-    let page = fs::read_to_string(root().join(name)).expect("the manual page");
-    let (before, rest) = page.split_once(".\\\" BEGIN OPTIONS").expect("the first mark");
-    let (mark, rest) = rest.split_once('\n').expect("its line");
-    let (_, after) = rest.split_once(".\\\" END OPTIONS").expect("the second mark");
-    let options = man();
-    holds(name, &format!("{before}.\\\" BEGIN OPTIONS{mark}\n{options}.\\\" END OPTIONS{after}"));
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod hostile;
 mod interface;
 mod mail_systems;
 mod mailinspect;
+mod manual;
 mod properties;
 mod refit;
 mod signature;

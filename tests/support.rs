@@ -26,6 +26,18 @@ pub fn skip(test: &str, reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
 }
 
+/// Compares a file of the repository that is made from others with what it should hold. With `BLESS`
+/// in the environment it is written.
+#[track_caller]
+pub fn holds(name: &str, expected: &str) {
+    let path = root().join(name);
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, expected).expect("a writable repository");
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "{name} is not up to date: run these tests again with BLESS=1");
+}
+
 /// A command with an environment that holds nothing the programs listen to.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);

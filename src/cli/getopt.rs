@@ -249,7 +249,19 @@ pub(super) mod manual {
             let mut letters = help.chars();
             let first = letters.next().into_iter().flat_map(char::to_uppercase);
             let help: String = first.chain(letters).collect();
-            out.extend([".TP\n", &names.join(", "), &value, "\n", &help, ".\n"]);
+            out.extend([".TP\n", &names.join(", "), &value]);
+            let mut length = usize::MAX;
+            for word in format!("{help}.").split(' ') {
+                length = length.saturating_add(1 + word.len());
+                if length > 78 {
+                    length = word.len();
+                    out.push('\n');
+                } else {
+                    out.push(' ');
+                }
+                out.push_str(word);
+            }
+            out.push('\n');
         }
         out
     }
