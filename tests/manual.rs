@@ -323,7 +323,7 @@ fn readers_of_manual_pages_have_no_complaint() {
         .collect();
     pages.sort();
     let programs: [(&str, &[&str]); 2] =
-        [("mandoc", &["-T", "lint"]), ("man", &["--warnings", "-l", "-Tutf8"])];
+        [("mandoc", &["-T", "lint", "-W", "warning"]), ("man", &["--warnings", "-l", "-Tutf8"])];
     for (program, options) in programs {
         for page in &pages {
             let mut command = Command::new(program);
