@@ -2,7 +2,7 @@
 //! What comments and documents refer to exists: numbered sections of `docs/spec`, files that links
 //! lead to, and documents that comments name.
 
-use crate::support::root;
+use dbacl_testing::root;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,9 +2,9 @@
 //! Every option of `dbacl` in all its spellings: separate, attached, bundled, repeated, without its
 //! value, and by its long name.
 
-use crate::support::{Done, Scratch, programs, root};
 use dbacl::cli::dbacl::options::{Key, TABLE};
 use dbacl::cli::getopt::{Opt, Value};
+use dbacl_testing::{Done, Scratch, programs, root};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -2,10 +2,10 @@
 //! Damaged files: good ones cut and with bits flipped, at every offset of the header and all through
 //! the tables. The outcome is an error or some answer, in bounded time, and never a panic.
 
-use crate::support::{Scratch, root};
 use dbacl::category::reader::{Category, Fault};
 use dbacl::learn::online;
 use dbacl::token::id::FeatureId;
+use dbacl_testing::{Scratch, root};
 use std::time::{Duration, Instant};
 
 /// A small category with all kinds of header lines, and its counts.

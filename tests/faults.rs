@@ -2,7 +2,7 @@
 //! Faults that the program survives: no crash, no hang, no lost or half-written model, one clear
 //! line on standard error, a status that says so.
 
-use crate::support::{Done, Scratch, command, finish, programs, skip};
+use dbacl_testing::{Done, Scratch, command, finish, programs, skip};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Files that others can reach, too: whose they are, who may use them, who holds them.
 
-use crate::support::{Scratch, finish};
+use dbacl_testing::{Scratch, finish};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -108,7 +108,7 @@ fn nobody_waits_for_ever_and_the_holder_is_named() {
 }
 
 /// Sends TERM until the process ends; fails after ten seconds.
-fn terminate(mut child: Child) -> crate::support::Done {
+fn terminate(mut child: Child) -> dbacl_testing::Done {
     let id = Pid::from_child(&child);
     let start = Instant::now();
     sleep(Duration::from_millis(200));

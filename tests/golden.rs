@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The recorded cases of `testdata/golden`, as its README describes them.
 
-use crate::support::{command, programs, root};
+use dbacl_testing::{command, programs, root};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

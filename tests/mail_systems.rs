@@ -2,7 +2,7 @@
 //! The recipes of `docs/mail.md`, followed in an empty home folder with the real mail programs.
 //! Each is a script in `tests/mail/`; without its programs it is skipped.
 
-use super::support::{programs, root, skip};
+use dbacl_testing::{programs, root, skip};
 use std::process::Command;
 
 /// Status of a script that cannot be run here.

@@ -4,9 +4,9 @@
 //!
 //! After a change of a document, `BLESS=1 cargo test --test main manual` makes its page anew.
 
-use crate::support::{holds, root, skip};
 use dbacl::cli::dbacl::options::TABLE;
 use dbacl::cli::getopt::Value;
+use dbacl_testing::{holds, root, skip};
 use std::fmt::Write;
 use std::fs;
 use std::process::Command;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Claims that hold for any input, tried on many.
 
-use crate::support::Scratch;
 use dbacl::filter::Filter;
 use dbacl::input::lines::{LineReader, Stream};
 use dbacl::model::medium::Medium;
@@ -9,6 +8,7 @@ use dbacl::model::settings::{Locale, ModelOptions, Scheme};
 use dbacl::numeric::quantize::QuantWeight;
 use dbacl::token::ngram::Window;
 use dbacl::token::tokenizer::Tokenizer;
+use dbacl_testing::Scratch;
 use proptest::prelude::*;
 
 const SCHEMES: [Scheme; 7] = [

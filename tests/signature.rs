@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! `make signature`: one hash over the outputs for a fixed corpus; and the demonstration.
 
-use crate::support::{command, programs, root};
+use dbacl_testing::{command, programs, root};
 
 #[test]
 fn outputs_for_the_fixed_corpus_have_the_expected_hash() {

@@ -3,7 +3,7 @@
 //! line `$ COMMAND` is a command of one shell; the lines below it are its output. After a change
 //! `BLESS=1 cargo test --test main tutorial` writes the outputs anew.
 
-use crate::support::{Scratch, command, programs, root};
+use dbacl_testing::{Scratch, command, programs, root};
 use std::fmt::Write;
 use std::fs;
 

@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_manual_page_lists_the_options() {
-        getopt::manual::check("hypex", OPTIONS);
+        dbacl_testing::manual::check("hypex", OPTIONS);
     }
 
     #[test]

@@ -801,7 +801,7 @@ mod tests {
 
     #[test]
     fn the_manual_page_lists_the_options() {
-        getopt::manual::check("bayesol", OPTIONS);
+        dbacl_testing::manual::check("bayesol", OPTIONS);
     }
 
     #[test]
@@ -918,8 +918,8 @@ mod tests {
     fn categories_score_the_text_at_full_precision() {
         let place = tempfile::tempdir().expect("a temporary folder");
         let folder = place.path().to_str().expect("a plain path");
-        crate::mail::sample::write(&place.path().join("ham"), &[("red", 3, 4.0)]);
-        crate::mail::sample::write(&place.path().join("spam"), &[("blue", 3, 4.0)]);
+        dbacl_testing::category(&place.path().join("ham"), &[("red", 3, 4.0)]);
+        dbacl_testing::category(&place.path().join("spam"), &[("blue", 3, 4.0)]);
         let (ham, spam) = (format!("--category={folder}/ham"), format!("--category={folder}/spam"));
         let text = "X: y\n\nred red blue\n# scores ham 9 * 9\n";
         let specification = SPECIFICATION.replace("gift of ([0-9]+)", "^ red.*blue\n$");

@@ -7,6 +7,8 @@ use super::hints;
 use super::options::Key;
 use super::records::Records;
 use super::structured::Format;
+pub use dbacl_cli::names::{base_name, lossy, resolve};
+
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
 use crate::cli::getopt::Event;
@@ -27,7 +29,7 @@ use crate::score::model::{Model, PatternSet};
 use crate::token::PatternId;
 use crate::token::pattern::PatternList;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -932,35 +934,8 @@ pub fn load_or_ordinary(path: &Path) -> Result<(MappedCategory, bool), Failure> 
     })
 }
 
-/// The path of a category or dump: below `folder`, the value of `DBACL_PATH`, unless it begins with
-/// `/` or `.`.
-pub fn resolve(folder: Option<&OsStr>, name: &[u8]) -> PathBuf {
-    let mut path = Vec::new();
-    if let Some(folder) = folder
-        && !matches!(name.first(), Some(b'/' | b'.'))
-    {
-        path.extend_from_slice(folder.as_bytes());
-        if !path.ends_with(b"/") {
-            path.push(b'/');
-        }
-    }
-    path.extend_from_slice(name);
-    PathBuf::from(OsString::from_vec(path))
-}
-
 /// A whole number in digits only.
 fn parsed(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.iter().all(u8::is_ascii_digit);
     std::str::from_utf8(bytes).ok().filter(|_| digits)?.parse().ok()
-}
-
-/// The part of a path behind its last slash.
-pub fn base_name(path: &Path) -> Vec<u8> {
-    let bytes = path.as_os_str().as_bytes();
-    bytes.rsplit(|&byte| byte == b'/').next().unwrap_or(bytes).to_vec()
-}
-
-/// Bytes as text, for messages.
-pub fn lossy(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }

@@ -6,8 +6,30 @@ use super::config::Builder;
 use super::failure::Failure;
 use super::options::{Key, TABLE};
 use crate::cli::getopt::{self, Event};
-use crate::evaluate::classifier::Method;
+use crate::learn::LearnSettings;
+use crate::model::settings::Locale;
+use crate::token::PatternId;
+use crate::token::pattern::PatternList;
 use std::ffi::{OsStr, OsString};
+
+/// How to learn and to judge: what a command line of `dbacl` says.
+#[derive(Debug, Clone)]
+pub struct Method {
+    /// The learning options.
+    pub learn: LearnSettings,
+    /// Longest n-gram (`-w`).
+    pub order: u8,
+    /// Regular expressions (`-g`); empty for the standard tokenizer.
+    pub patterns: PatternList,
+    /// Their numbers, in the order in which a category stores them.
+    pub own_patterns: Vec<PatternId>,
+    /// The character set of the run.
+    pub locale: Locale,
+    /// Whether a document's length counts (`-P`).
+    pub prior: bool,
+    /// Bits of the table of a document's own counts.
+    pub entropy_bits: u8,
+}
 
 /// What `dbacl OPTIONS -l CATEGORY` and `dbacl -c CATEGORY ...` would do.
 ///

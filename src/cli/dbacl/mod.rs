@@ -19,10 +19,13 @@ mod signals;
 mod structured;
 mod threads;
 
+pub use config::load;
+pub use failure::Failure;
+
 use crate::cli::getopt::{self, Event};
 use crate::cli::output::{Messages, Output};
 use config::{Builder, Config, Task};
-use failure::{Failure, Kind};
+use failure::Kind;
 use options::Key;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What the programs share: how a command line is taken apart, how messages and results are
+//! written, which version they say they are. Nothing here knows what the programs do.
+
+#![warn(missing_docs)]
+
+pub mod getopt;
+pub mod json;
+pub mod names;
+pub mod output;
+
+/// The version of the originals whose behaviour the programs keep.
+pub const COMPATIBLE: &str = "1.14.1";
+
+/// What `-V` prints: scripts read the compatible version from the first line.
+pub fn version(program: &str) -> String {
+    format!(
+        "{program} version {COMPATIBLE}\n\
+         This is {program} {}, a compatible successor.\n\
+         It comes with ABSOLUTELY NO WARRANTY, and is licensed under the terms\n\
+         of the GNU General Public License, version 3 or later.\n\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}

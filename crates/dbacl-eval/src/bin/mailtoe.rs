@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Tests a mail filter: train on error.
+
+fn main() -> std::process::ExitCode {
+    dbacl_eval::mailcross::main(dbacl_eval::mailcross::Program::Toe)
+}

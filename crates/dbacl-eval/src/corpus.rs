@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Operands → labelled documents.
+//!
+//! | operand | documents |
+//! |---|---|
+//! | `FOLDER` | each folder or file in it is a category of that name |
+//! | `NAME=FOLDER` | each file below it, in order of names; a Maildir's `cur` and `new` |
+//! | `NAME=FILE` | the messages of a mailbox; else every line |
+//! | `FILE.tsv` | every line: category, tab, text |
+//! | `FILE.ndjson`, `FILE.jsonl` | every line: an object with `label` and `text` |
+//! | `--index FILE` | every line: category, blank, path |
+
+use crate::mbox::Messages;
+use crate::protocol::Document;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Labelled documents, and the categories' names in order.
+#[derive(Debug, Default)]
+pub struct Corpus {
+    /// Names of the categories, sorted.
+    pub categories: Vec<String>,
+    /// The documents, in the order given.
+    pub documents: Vec<Document>,
+    /// Documents from this number on are for tests only.
+    pub first_test: Option<usize>,
+    /// Whether the order of the documents is that of time: of lines, or of an index.
+    pub is_ordered: bool,
+}
+
+/// Reads documents, category names still as text.
+#[derive(Debug, Default)]
+pub struct Gatherer {
+    labels: Vec<String>,
+    documents: Vec<Document>,
+    first_test: Option<usize>,
+    folders: usize,
+}
+
+type Outcome<T = ()> = Result<T, String>;
+
+fn about(path: &Path, error: &std::io::Error) -> String {
+    format!("{}: {error}", path.display())
+}
+
+fn read(path: &Path) -> Outcome<Vec<u8>> {
+    fs::read(path).map_err(|error| about(path, &error))
+}
+
+/// Entries of a folder, sorted by name; hidden ones are left out.
+fn entries(folder: &Path) -> Outcome<Vec<PathBuf>> {
+    let listed = fs::read_dir(folder).map_err(|error| about(folder, &error))?;
+    let mut paths = Vec::new();
+    for entry in listed {
+        let path = entry.map_err(|error| about(folder, &error))?.path();
+        let is_hidden =
+            path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
+        if !is_hidden {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn has_ending(path: &Path, endings: &[&str]) -> bool {
+    path.extension()
+        .is_some_and(|found| endings.iter().any(|ending| found.eq_ignore_ascii_case(ending)))
+}
+
+impl Gatherer {
+    /// Documents that follow are for tests only.
+    pub fn begin_tests(&mut self) {
+        self.first_test.get_or_insert(self.documents.len());
+    }
+
+    fn push(&mut self, label: &str, name: String, bytes: Vec<u8>) {
+        self.labels.push(label.to_owned());
+        self.documents.push(Document { name, truth: 0, bytes });
+    }
+
+    /// Reads one operand.
+    ///
+    /// # Errors
+    /// A message about what cannot be read.
+    pub fn add(&mut self, operand: &str) -> Outcome {
+        let path = Path::new(operand);
+        if let Some((label, path)) = operand.split_once('=').filter(|_| !path.exists()) {
+            if label.is_empty() {
+                return Err(format!("{operand}: the category has no name"));
+            }
+            return self.category(label, Path::new(path));
+        }
+        let data = fs::metadata(path).map_err(|error| about(path, &error))?;
+        if data.is_dir() {
+            return self.categories(path);
+        }
+        if has_ending(path, &["tsv"]) {
+            self.table(path)
+        } else if has_ending(path, &["ndjson", "jsonl"]) {
+            self.json_lines(path)
+        } else {
+            Err(format!(
+                "{operand}: which category is it? Say NAME={operand}, or give a .tsv, a .ndjson, \
+                 or a folder with one entry for each category"
+            ))
+        }
+    }
+
+    /// A folder with one entry for each category.
+    fn categories(&mut self, folder: &Path) -> Outcome {
+        let entries = entries(folder)?;
+        if entries.iter().any(|path| path.is_dir()) || entries.len() > 1 {
+            for path in entries {
+                let name = if path.is_dir() { path.file_name() } else { path.file_stem() };
+                let label = name.unwrap_or_default().to_string_lossy().into_owned();
+                self.category(&label, &path)?;
+            }
+            return Ok(());
+        }
+        Err(format!("{}: no folder with one entry for each category", folder.display()))
+    }
+
+    /// All documents of a category.
+    fn category(&mut self, label: &str, path: &Path) -> Outcome {
+        let data = fs::metadata(path).map_err(|error| about(path, &error))?;
+        if data.is_dir() {
+            self.folders += 1;
+            return self.folder(label, path);
+        }
+        let bytes = read(path)?;
+        let place = path.display();
+        if bytes.starts_with(b"From ") {
+            let mut messages = Messages::new(bytes.as_slice());
+            let mut message = Vec::new();
+            let mut number = 0;
+            while messages.read(&mut message).map_err(|error| about(path, &error))? {
+                number += 1;
+                self.push(label, format!("{place}#{number}"), message.clone());
+            }
+            self.folders += 1;
+            return Ok(());
+        }
+        for (number, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+            if !line.trim_ascii().is_empty() {
+                self.push(label, format!("{place}:{}", number + 1), line.to_vec());
+            }
+        }
+        Ok(())
+    }
+
+    fn folder(&mut self, label: &str, folder: &Path) -> Outcome {
+        for path in entries(folder)? {
+            if path.is_dir() {
+                // of a Maildir, what is still being delivered is left alone
+                let is_tmp = path.file_name().is_some_and(|name| name == "tmp")
+                    && folder.join("cur").is_dir();
+                if !is_tmp {
+                    self.folder(label, &path)?;
+                }
+            } else {
+                let bytes = read(&path)?;
+                self.push(label, path.display().to_string(), bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lines of category, tab, text.
+    fn table(&mut self, path: &Path) -> Outcome {
+        let bytes = read(path)?;
+        for (number, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let tab = line.iter().position(|&byte| byte == b'\t');
+            let Some(tab) = tab else {
+                return Err(format!(
+                    "{}:{}: no tab behind the category",
+                    path.display(),
+                    number + 1
+                ));
+            };
+            let label = String::from_utf8_lossy(line[..tab].trim_ascii()).into_owned();
+            self.push(
+                &label,
+                format!("{}:{}", path.display(), number + 1),
+                line[tab + 1..].to_vec(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Lines of objects.
+    fn json_lines(&mut self, path: &Path) -> Outcome {
+        let bytes = read(path)?;
+        for (number, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let fault = |what: &str| format!("{}:{}: {what}", path.display(), number + 1);
+            let value: serde_json::Value =
+                serde_json::from_slice(line).map_err(|error| fault(&error.to_string()))?;
+            let label = match &value["label"] {
+                serde_json::Value::String(label) => label.clone(),
+                label @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_)) => {
+                    label.to_string()
+                }
+                _ => return Err(fault("no member \"label\"")),
+            };
+            let text = value["text"].as_str().ok_or_else(|| fault("no text in member \"text\""))?;
+            let text = [text.as_bytes(), b"\n"].concat();
+            self.push(&label, format!("{}:{}", path.display(), number + 1), text);
+        }
+        Ok(())
+    }
+
+    /// Reads an index: lines of category, blank, path below the index's folder.
+    ///
+    /// # Errors
+    /// A message about what cannot be read.
+    pub fn index(&mut self, path: &Path) -> Outcome {
+        let bytes = read(path)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        for (number, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
+            let mut words = line.split_whitespace();
+            let Some(label) = words.next() else { continue };
+            let Some(name) = words.next() else {
+                return Err(format!("{}:{}: no path", path.display(), number + 1));
+            };
+            let file = folder.join(name);
+            let bytes = read(&file)?;
+            self.push(label, file.display().to_string(), bytes);
+        }
+        Ok(())
+    }
+
+    /// The corpus.
+    ///
+    /// # Errors
+    /// If there are fewer than two categories, or one without documents to learn.
+    pub fn finish(self) -> Outcome<Corpus> {
+        let Self { labels, mut documents, first_test, folders } = self;
+        let mut numbers: BTreeMap<&str, usize> =
+            labels.iter().map(|label| (label.as_str(), 0)).collect();
+        for (number, value) in numbers.values_mut().enumerate() {
+            *value = number;
+        }
+        for (document, label) in documents.iter_mut().zip(&labels) {
+            document.truth = numbers[label.as_str()];
+        }
+        let categories: Vec<String> = numbers.keys().map(|&label| label.to_owned()).collect();
+        if categories.len() < 2 {
+            return Err(format!(
+                "at least two categories are needed, and there is {}",
+                categories.first().map_or("none".to_owned(), |only| format!("only \"{only}\""))
+            ));
+        }
+        if categories.len() > 255 {
+            return Err(format!("{} categories are too many; 255 are possible", categories.len()));
+        }
+        if let Some(first) = first_test {
+            for (number, name) in categories.iter().enumerate() {
+                if !documents[..first].iter().any(|document| document.truth == number) {
+                    return Err(format!("category \"{name}\" has no documents to learn"));
+                }
+            }
+            if first == documents.len() {
+                return Err("there are no test documents".to_owned());
+            }
+        }
+        Ok(Corpus { categories, documents, first_test, is_ordered: folders == 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_operand_is_read() {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let write = |name: &str, text: &str| {
+            let path = place.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+            fs::write(&path, text).expect("written");
+            path.display().to_string()
+        };
+        write("mail/ham/cur/2", "b");
+        write("mail/ham/new/1", "a");
+        write("mail/ham/tmp/1", "not yet");
+        write("mail/ham/.x", "hidden");
+        write("mail/spam.mbox", "From a\n\nx\n\nFrom b\n\ny\n");
+        let lines = write("lines", "one\n\ntwo\n");
+        let table = write("x.tsv", "spam\tbuy\there\nham\thello\n");
+        let json = write(
+            "x.ndjson",
+            "{\"label\":\"ham\",\"text\":\"h\\u00e4 \\\"x\\\"\"}\n{\"text\":\"\",\"label\":7}\n",
+        );
+        let index = write("index", "spam lines user genre\nham mail/ham/cur/2\n");
+        for (operand, expected) in [
+            (
+                place.path().join("mail").display().to_string(),
+                "ham:b ham:a spam:From a\n\nx\n\n spam:From b\n\ny\n\n",
+            ),
+            (format!("ham={lines}"), "ham:one\n ham:two\n"),
+            (table, "spam:buy\there\n ham:hello\n"),
+            (json, "ham:h\u{e4} \"x\"\n 7:\n"),
+        ] {
+            let mut gatherer = Gatherer::default();
+            gatherer.add(&operand).expect("readable");
+            assert_eq!(show(&gatherer), expected, "{operand}");
+        }
+        let mut gatherer = Gatherer::default();
+        gatherer.index(Path::new(&index)).expect("readable");
+        assert_eq!(show(&gatherer), "spam:one\n\ntwo\n ham:b");
+        let corpus = gatherer.finish().expect("two categories");
+        assert_eq!(corpus.categories, ["ham", "spam"]);
+        assert_eq!(corpus.documents[0].truth, 1);
+        assert!(corpus.is_ordered);
+    }
+
+    fn show(gatherer: &Gatherer) -> String {
+        let shown = gatherer.labels.iter().zip(&gatherer.documents).map(|(label, document)| {
+            format!("{label}:{}", String::from_utf8_lossy(&document.bytes))
+        });
+        shown.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_is_missing_is_told() {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let write = |name: &str, text: &str| {
+            let path = place.path().join(name);
+            fs::write(&path, text).expect("written");
+            path.display().to_string()
+        };
+        let complaint = |operand: &str| {
+            let mut gatherer = Gatherer::default();
+            gatherer.add(operand).and_then(|()| gatherer.finish().map(|_| ())).expect_err(operand)
+        };
+        assert!(complaint("/nowhere").contains("/nowhere"));
+        assert!(complaint(&write("a.txt", "x")).contains("which category"));
+        assert!(complaint(&write("a.tsv", "ham\tx\nspam x\n")).contains("a.tsv:2: no tab"));
+        assert!(complaint(&write("b.tsv", "ham\tx\n")).contains("only \"ham\""));
+        assert!(complaint(&write("a.jsonl", "{\"text\":\"x\"}\n")).contains("label"));
+        assert!(complaint(&write("b.jsonl", "{\n")).contains("b.jsonl:1:"));
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! How good is a classifier: cross-validation and online simulations, of our own classifier without
+//! files and of any command that classifies mail.
+//!
+//! ```text
+//! dbacl-eval   operands ─ corpus → documents ─ protocol → verdicts ─ measures → text, JSON, page
+//! mailcross    mailboxes ─ mbox → messages ─ folder → folds
+//! mailtoe      folds ─ command (learner, filter) → log ─ table → recall, precision, total
+//! mailfoot
+//! ```
+
+mod classifier;
+mod command;
+mod corpus;
+mod json;
+pub mod mailcross;
+mod mbox;
+mod measures;
+pub mod options;
+mod order;
+mod page;
+mod parallel;
+mod peer;
+pub mod program;
+mod progress;
+mod protocol;
+mod report;
+#[cfg(test)]
+mod script;
+mod sets;
+mod text;

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The subcommands `learn` and `run`: the user's commands over all messages.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use super::folder::Folder;
+use super::table::{LOG_TITLE, NO_VERDICT};
+use super::{Outcome, Program, Session, about};
+use crate::command::{ShellCommand, one_word};
+use crate::mbox::{Messages, sender_and_date};
+use crate::order::Generator;
+use dbacl::numeric::parse::{Base, strtol};
+
+const LEARNER: &str = "dbacl -H 19 -T email -l";
+const FILTER: &str = "dbacl -v -m -T email";
+
+/// The built-in filter of the online simulations: classifies, then learns as told by its first
+/// argument. Categories start from a message that says nothing, so that the first verdict exists.
+const ONLINE_FILTER: &str = r#"
+learn() { dbacl -H 19 -T email -l "$1" -o "$1.onl" "$2"; }
+judge() {
+  mode=$1 truth=$2; shift 2
+  message=$TEMPDIR/message.$$
+  cat > "$message"
+  for category do
+    if ! [ -e "$category" ]; then
+      printf 'From nobody\nSubject: none\n\n\n' > "$message.0"
+      learn "$category" "$message.0"
+      rm -f "$message.0"
+    fi
+    shift; set -- "$@" -c "$category"
+  done
+  verdict=$(dbacl -v -m -T email "$@" < "$message")
+  printf %s "$verdict"
+  if [ "$mode" = foot ] || [ "$verdict" != "${truth##*/}" ]; then
+    learn "$truth" "$message"
+  fi
+  rm -f "$message"
+}
+judge"#;
+
+/// Messages that are asked about together.
+const BATCH: usize = 64;
+
+/// Where verdicts go, and how many were missing.
+struct Log {
+    file: BufWriter<File>,
+    missing: usize,
+}
+
+impl Log {
+    fn create(path: &Path) -> io::Result<Self> {
+        let mut file = BufWriter::new(File::create(path).map_err(|error| about(path, &error))?);
+        file.write_all(LOG_TITLE.as_bytes())?;
+        Ok(Self { file, missing: 0 })
+    }
+
+    fn add(
+        &mut self,
+        fold: usize,
+        truth: &OsString,
+        verdict: &[u8],
+        message: &[u8],
+    ) -> io::Result<()> {
+        let verdict = one_word(verdict);
+        self.missing += usize::from(verdict.is_none());
+        let verdict = verdict.map_or(NO_VERDICT.as_bytes(), OsStrExt::as_bytes);
+        write!(self.file, "{fold} ")?;
+        let parts = [truth.as_bytes(), b" ", verdict, b" ", sender_and_date(message), b"\n"];
+        self.file.write_all(&parts.concat())
+    }
+}
+
+impl Session<'_> {
+    /// A command of the user's, or its default, with the simulation's environment.
+    fn command(&self, words: OsString, prefix: OsString) -> ShellCommand {
+        let mut command = ShellCommand::new(words, prefix)
+            .with_variable("TEMPDIR", self.folder.path().join("tmp"));
+        for (name, value) in &self.settings.variables {
+            if let Some(name) = name.to_str() {
+                command = command.with_variable(name, value);
+            }
+        }
+        command
+    }
+
+    /// Learns each category in each fold from the messages of all other folds.
+    pub(super) fn learn(&mut self, arguments: &[OsString]) -> Outcome {
+        if self.program != Program::Cross {
+            self.print(b"This command is not meaningful.\n");
+            return Ok(());
+        }
+        self.need_folder()?;
+        let words = self.variable("LEARNER").unwrap_or_else(|| LEARNER.into());
+        let learner = self.command(words, OsString::new());
+        let folds = self.folder.folds();
+        for category in self.folder.categories() {
+            for fold in 0..folds {
+                let others = (0..folds).filter(|&other| other != fold);
+                let mailboxes: Vec<PathBuf> = others
+                    .map(|other| Folder::mailbox(&self.folder.fold(other), &category))
+                    .collect();
+                let model = self.folder.fold(fold).join(&category);
+                self.note(learner.show(std::slice::from_ref(&model)).as_bytes());
+                if !learner.learn(&model, arguments, &mailboxes, Stdio::null())? {
+                    let text = format!("the learner failed for {}", model.display());
+                    self.complain(&text);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the filter about all messages and writes the log.
+    pub(super) fn run(&mut self) -> Outcome {
+        self.need_folder()?;
+        let mut log = Log::create(&self.log_path())?;
+        if self.program == Program::Cross {
+            self.run_folds(&mut log)?;
+        } else {
+            for repetition in 0..self.folder.folds() {
+                self.run_online(repetition, &mut log)?;
+            }
+        }
+        log.file.flush()?;
+        if log.missing > 0 {
+            let text = format!("{} messages got no verdict; they count as errors", log.missing);
+            self.complain(&text);
+        }
+        Ok(())
+    }
+
+    fn run_folds(&mut self, log: &mut Log) -> Outcome {
+        let user_filter = self.variable("FILTER");
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        // A filter of the user's may keep state that does not bear two at a time.
+        let jobs = self.settings.jobs.unwrap_or(if user_filter.is_some() { 1 } else { processors });
+        let default_prefix = if self.variable("LEARNER").is_none() { "-c" } else { "" };
+        let prefix = self.variable("CPREFIX").unwrap_or_else(|| default_prefix.into());
+        let filter = self.command(user_filter.unwrap_or_else(|| FILTER.into()), prefix);
+        let categories = self.folder.categories();
+        for fold in 0..self.folder.folds() {
+            let place = self.folder.fold(fold);
+            let models: Vec<PathBuf> = categories.iter().map(|name| place.join(name)).collect();
+            self.note(filter.show(&models).as_bytes());
+            for category in &categories {
+                let Ok(file) = File::open(Folder::mailbox(&place, category)) else { continue };
+                let mut messages = Messages::new(BufReader::new(file));
+                let mut batch = vec![Vec::new(); BATCH];
+                loop {
+                    let mut filled = 0;
+                    while filled < BATCH && messages.read(&mut batch[filled])? {
+                        filled += 1;
+                    }
+                    let verdicts = filter.ask_all(&models, &batch[..filled], jobs)?;
+                    for (message, verdict) in batch.iter().zip(&verdicts) {
+                        log.add(fold, category, verdict, message)?;
+                    }
+                    if filled < BATCH {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One repetition of an online simulation: messages of all categories in a random interleaving,
+    /// each category's in order.
+    fn run_online(&mut self, repetition: usize, log: &mut Log) -> Outcome {
+        let mode = if self.program == Program::Toe { "toe" } else { "foot" };
+        let words =
+            self.variable("FILTER").unwrap_or_else(|| format!("{ONLINE_FILTER} {mode}").into());
+        let filter = self.command(words, OsString::new());
+        let place = self.folder.fold(repetition);
+        let seed = std::fs::read(place.join("seed")).unwrap_or_default();
+        let mut generator = Generator::new(strtol(&seed, Base::Ten).0.cast_unsigned());
+        let categories = self.folder.categories();
+        let models: Vec<PathBuf> = categories.iter().map(|name| place.join(name)).collect();
+        let mailboxes = self.folder.path().join("mbox");
+        let mut sources = Vec::new();
+        for (index, category) in categories.iter().enumerate() {
+            if let Ok(file) = File::open(Folder::mailbox(&mailboxes, category)) {
+                let mut source = Source {
+                    category: index,
+                    messages: Messages::new(BufReader::new(file)),
+                    message: Vec::new(),
+                    following: Vec::new(),
+                };
+                if source.messages.read(&mut source.following)? {
+                    sources.push(source);
+                }
+            }
+        }
+        while !sources.is_empty() {
+            let chosen = generator.below(sources.len());
+            let source = &mut sources[chosen];
+            let goes_on = source.advance()?;
+            let truth = std::iter::once(&models[source.category]);
+            let paths: Vec<PathBuf> = truth.chain(&models).cloned().collect();
+            let verdict = filter.ask(&paths, &source.message)?;
+            log.add(repetition, &categories[source.category], &verdict, &source.message)?;
+            if !goes_on {
+                sources.remove(chosen);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A mailbox of an online simulation, read one message ahead.
+struct Source {
+    /// Index of its category.
+    category: usize,
+    messages: Messages<BufReader<File>>,
+    message: Vec<u8>,
+    following: Vec<u8>,
+}
+
+impl Source {
+    /// Makes the message that was read ahead the current one. Returns whether another follows.
+    ///
+    /// Compatibility: a mailbox's last message comes without the empty line at its end (recorded case
+    /// mailtoe-run).
+    fn advance(&mut self) -> io::Result<bool> {
+        std::mem::swap(&mut self.message, &mut self.following);
+        let goes_on = self.messages.read(&mut self.following)?;
+        if !goes_on && self.message.ends_with(b"\n\n") {
+            self.message.pop();
+        }
+        Ok(goes_on)
+    }
+}

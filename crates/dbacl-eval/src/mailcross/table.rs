@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The log of a run → tables of recall and precision (spec tools 3.4).
+
+use std::collections::HashMap;
+
+use dbacl::numeric::cformat;
+
+/// First line of a log.
+pub const LOG_TITLE: &str = "# location | true | predicted | from\n";
+/// Verdict of a filter that gave none. It is an error, whatever the true category.
+pub const NO_VERDICT: &str = "?";
+
+/// One line of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogEntry<'a> {
+    /// Fold or repetition.
+    pub fold: &'a [u8],
+    /// The true category.
+    pub truth: &'a [u8],
+    /// The verdict.
+    pub predicted: &'a [u8],
+}
+
+/// The entries of a log with their whole lines; comments and empty lines are skipped.
+pub fn entries(log: &[u8]) -> impl Iterator<Item = (LogEntry<'_>, &[u8])> {
+    log.split(|&byte| byte == b'\n').filter(|line| !line.starts_with(b"#")).filter_map(|line| {
+        let mut fields =
+            line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty());
+        let fold = fields.next()?;
+        let truth = fields.next()?;
+        let predicted = fields.next().unwrap_or(NO_VERDICT.as_bytes());
+        Some((LogEntry { fold, truth, predicted }, line))
+    })
+}
+
+/// Counts of true and predicted categories.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confusion {
+    categories: Vec<Vec<u8>>,
+    /// `cells[truth][predicted]`, over `categories`.
+    cells: Vec<Vec<u64>>,
+    /// All messages of each true category, whatever the verdict.
+    of_truth: Vec<u64>,
+    /// All messages with each verdict, whatever the truth.
+    of_verdict: Vec<u64>,
+    /// Messages of known categories without a verdict.
+    undecided: u64,
+}
+
+impl Confusion {
+    /// Counts a log for these categories, in their order.
+    pub fn count(log: &[u8], categories: Vec<Vec<u8>>) -> Self {
+        let order = categories.len();
+        let mut counts = Self {
+            cells: vec![vec![0; order]; order],
+            of_truth: vec![0; order],
+            of_verdict: vec![0; order],
+            undecided: 0,
+            categories,
+        };
+        let names = counts.categories.clone();
+        let index: HashMap<&[u8], usize> =
+            names.iter().enumerate().map(|(index, name)| (name.as_slice(), index)).collect();
+        for (entry, _) in entries(log) {
+            let truth = index.get(entry.truth).copied();
+            let predicted = index.get(entry.predicted).copied();
+            if let Some(truth) = truth {
+                counts.of_truth[truth] += 1;
+                if entry.predicted == NO_VERDICT.as_bytes() {
+                    counts.undecided += 1;
+                }
+            }
+            if let Some(predicted) = predicted {
+                counts.of_verdict[predicted] += 1;
+            }
+            if let (Some(truth), Some(predicted)) = (truth, predicted) {
+                counts.cells[truth][predicted] += 1;
+            }
+        }
+        counts
+    }
+
+    /// Both tables and the total, as text. Shares of nothing are `n/a`.
+    pub fn print(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        out.extend_from_slice(
+            b"Where do misclassifications go?\n(numbers on diagonal represent \"recall\")\n\n",
+        );
+        out.extend_from_slice(b"  true     | but predicted as...\n");
+        self.heading(&mut out);
+        for (truth, name) in self.categories.iter().enumerate() {
+            row_label(&mut out, name);
+            for &count in &self.cells[truth] {
+                share(&mut out, count, self.of_truth[truth], 10);
+            }
+            out.push(b'\n');
+        }
+        out.extend_from_slice(
+            b"\nWhat is really in each category after prediction?\n\
+              (numbers on diagonal represent \"precision\")\n\n",
+        );
+        out.extend_from_slice(b"category   | contains mixture of...\n");
+        self.heading(&mut out);
+        for (predicted, name) in self.categories.iter().enumerate() {
+            row_label(&mut out, name);
+            for cells in &self.cells {
+                share(&mut out, cells[predicted], self.of_verdict[predicted], 10);
+            }
+            out.push(b'\n');
+        }
+        out.extend_from_slice(b"\nTotal correct classifications: ");
+        let correct = (0..self.categories.len()).map(|i| self.cells[i][i]).sum();
+        let all = self.cells.iter().flatten().sum::<u64>() + self.undecided;
+        share(&mut out, correct, all, 10);
+        out.extend_from_slice(b"\n\n");
+        out
+    }
+
+    fn heading(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"    *      | ");
+        for name in &self.categories {
+            cformat::text(out, name, 10);
+        }
+        out.push(b'\n');
+    }
+}
+
+fn row_label(out: &mut Vec<u8>, name: &[u8]) {
+    cformat::text_left(out, name, 10);
+    out.extend_from_slice(b" | ");
+}
+
+/// `part` of `whole` in percent, in a field of `width` bytes.
+fn share(out: &mut Vec<u8>, part: u64, whole: u64, width: usize) {
+    if whole == 0 {
+        return cformat::text(out, b"n/a", width);
+    }
+    #[allow(clippy::cast_precision_loss)] // numbers of messages are far below 2^53
+    let percent = 100.0 * part as f64 / whole as f64;
+    cformat::fixed(out, percent, width - 1, 2);
+    out.push(b'%');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn print(log: &str, categories: &[&str]) -> String {
+        let categories = categories.iter().map(|name| name.as_bytes().to_vec()).collect();
+        String::from_utf8(Confusion::count(log.as_bytes(), categories).print()).expect("text")
+    }
+
+    #[test]
+    fn shares_are_of_rows_and_of_columns() {
+        let log = "# title\n0 a a x\n0 a b x\n\n1 b b x\n0 a a x\n1 c a x\n";
+        let text = print(log, &["a", "b"]);
+        for line in [
+            "    *      |          a         b",
+            "a          |     66.67%    33.33%",
+            "b          |      0.00%   100.00%",
+            // of three messages called a, one is of an unknown category
+            "a          |     66.67%     0.00%",
+            "b          |     50.00%    50.00%",
+            "Total correct classifications:     75.00%",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+    }
+
+    #[test]
+    fn missing_verdicts_are_errors() {
+        let text = print("0 a a x\n0 a ? x\n", &["a"]);
+        assert!(text.contains("a          |     50.00%"), "{text}");
+        assert!(text.ends_with("Total correct classifications:     50.00%\n\n"), "{text}");
+        assert!(print("", &["a"]).contains("a          |        n/a"));
+    }
+
+    #[test]
+    fn entries_are_split_at_blanks() {
+        let log = b"# x\n0 good junk a@b Mon  5\n\n3 good\n";
+        let all: Vec<_> = entries(log).collect();
+        assert_eq!(all.len(), 2);
+        assert_eq!(all[0].0.predicted, b"junk");
+        assert_eq!(all[0].1, b"0 good junk a@b Mon  5");
+        assert_eq!(all[1].0.predicted, b"?");
+    }
+}

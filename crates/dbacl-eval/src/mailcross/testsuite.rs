@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The subcommand `testsuite`: the same mail through several filters, each behind a wrapper
+//! (spec tools 3.5).
+//!
+//! A wrapper is an executable that is called with `filter`, `learn`, `clean`, `describe`,
+//! `bootstrap`, `toe` or `foot`. Selected wrappers are copies of themselves in `FOLDER/filters`.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use super::table::Confusion;
+use super::{Outcome, Program, Session, Stop, about};
+use crate::command::ShellCommand;
+
+/// A message that says nothing, for filters that must know a category before they can judge.
+const DUMMY: &[u8] = b"From nobody\nSubject: none\n\n\n";
+
+impl Session<'_> {
+    pub(super) fn testsuite(&mut self, operands: &[OsString]) -> Outcome {
+        let (command, rest) = match operands {
+            [command, rest @ ..] => (command.to_str().unwrap_or_default(), rest),
+            [] => return Err(Stop::Usage(String::new())),
+        };
+        match command {
+            "list" => self.describe(&executables(&self.wrapper_folders())),
+            "select" => self.select(rest),
+            "deselect" => self.deselect(rest),
+            "status" => {
+                let wrappers = self.selected()?;
+                self.describe(&wrappers)
+            }
+            "run" => self.run_all(),
+            "summarize" => {
+                let path = self.summary_path();
+                let text = std::fs::read(path).map_err(|_| {
+                    Stop::Usage(
+                        "Error: No results found. You must run the testsuite first.\n".into(),
+                    )
+                })?;
+                self.print(&text);
+                Ok(())
+            }
+            _ => Err(Stop::Usage(String::new())),
+        }
+    }
+
+    /// Folders with wrappers: those in the variable `..._WRAPPERS`, then the installed ones.
+    fn wrapper_folders(&self) -> Vec<PathBuf> {
+        let named = self.variable("WRAPPERS").unwrap_or_default();
+        let mut folders: Vec<PathBuf> = std::env::split_paths(&named).collect();
+        if let Ok(program) = std::env::current_exe() {
+            folders.extend(program.parent().map(|bin| bin.join("../libexec/dbacl/wrappers")));
+        }
+        folders
+    }
+
+    fn summary_path(&self) -> PathBuf {
+        self.folder.path().join("log").join("summary.log")
+    }
+
+    /// The selected wrappers, sorted by name; tells if there are none.
+    fn selected(&mut self) -> Outcome<Vec<PathBuf>> {
+        self.need_folder()?;
+        let wrappers = executables(&[self.folder.path().join("filters")]);
+        if wrappers.is_empty() {
+            self.print(b"No filters found\n");
+        }
+        Ok(wrappers)
+    }
+
+    /// Prints the wrappers' names and what they say about themselves.
+    fn describe(&mut self, wrappers: &[PathBuf]) -> Outcome {
+        self.each(wrappers, |session, wrapper| {
+            let name = wrapper.file_name().unwrap_or_default().as_bytes();
+            let line = [name, b": ", &description(wrapper)?, b"\n"].concat();
+            session.print(&line);
+            Ok(())
+        })
+    }
+
+    /// Does `act` for each item, also after errors, which are told.
+    fn each<T>(
+        &mut self,
+        items: &[T],
+        mut act: impl FnMut(&mut Self, &T) -> io::Result<()>,
+    ) -> Outcome {
+        let mut outcome = Ok(());
+        for item in items {
+            if let Err(error) = act(self, item) {
+                self.complain(&error.to_string());
+                outcome = Err(Stop::Told);
+            }
+        }
+        outcome
+    }
+
+    /// Has each wrapper copy itself into the folder, if its filter is there.
+    fn select(&mut self, names: &[OsString]) -> Outcome {
+        self.need_folder()?;
+        let target = self.folder.path().join("filters");
+        let folders = self.wrapper_folders();
+        self.each(names, |session, name| {
+            let given = session.world.folder.join(name);
+            let named = folders.iter().map(|folder| folder.join(name));
+            let is_path = name.as_bytes().contains(&b'/');
+            let found = is_path.then_some(given).into_iter().chain(named).find(|p| is_program(p));
+            let Some(wrapper) = found else {
+                return Err(io::Error::other(format!("no wrapper called {}", name.display())));
+            };
+            let answer = call(&wrapper, &[OsStr::new("bootstrap"), target.as_os_str()])?;
+            session.print(&answer.stdout);
+            if answer.status.success() {
+                return Ok(());
+            }
+            let text = format!("{} bootstrap: {}", wrapper.display(), answer.status);
+            Err(io::Error::other(text))
+        })
+    }
+
+    fn deselect(&mut self, names: &[OsString]) -> Outcome {
+        self.need_folder()?;
+        self.each(names, |session, name| {
+            let Some(name) = Path::new(name).file_name() else { return Ok(()) };
+            let path = session.folder.path().join("filters").join(name);
+            std::fs::remove_file(&path)
+                .map_err(|_| io::Error::other(format!("{} was not selected", name.display())))
+        })
+    }
+
+    /// Tests each selected wrapper and adds its tables to the summary.
+    fn run_all(&mut self) -> Outcome {
+        for wrapper in self.selected()? {
+            let description = description(&wrapper)?;
+            self.print(&[b"testing ", &description[..], b"\n"].concat());
+            call(&wrapper, &[OsStr::new("clean"), self.folder.path().as_os_str()])?;
+            let saved = self.settings.variables.clone();
+            let verb = match self.program {
+                Program::Cross => "filter",
+                Program::Toe => "toe",
+                Program::Foot => "foot",
+            };
+            for (variable, words) in
+                [("LEARNER", Some("learn")), ("FILTER", Some(verb)), ("CPREFIX", None)]
+            {
+                let name = format!("{}{variable}", self.program.variables());
+                let words = words.map_or_else(OsString::new, |verb| quoted(&wrapper, verb));
+                self.settings.variables.insert(0, (name.into(), words));
+            }
+            let outcome = if self.program == Program::Cross {
+                self.learn(&[])
+            } else {
+                self.learn_dummies(&wrapper)
+            };
+            let outcome = outcome.and_then(|()| self.run());
+            self.settings.variables = saved;
+            outcome?;
+            let log = self.log()?;
+            let categories = self.folder.categories().into_iter().map(OsString::into_encoded_bytes);
+            let tables = Confusion::count(&log, categories.collect()).print();
+            let path = self.summary_path();
+            let mut summary = std::fs::read(&path).unwrap_or_default();
+            summary.extend_from_slice(&[&description[..], b"\n\n", &tables].concat());
+            std::fs::write(path, summary)?;
+        }
+        Ok(())
+    }
+
+    fn learn_dummies(&mut self, wrapper: &Path) -> Outcome {
+        let message = self.folder.path().join("tmp").join("dummy");
+        std::fs::write(&message, DUMMY)?;
+        let learner = ShellCommand::new(quoted(wrapper, "learn"), "");
+        for repetition in 0..self.folder.folds() {
+            for category in self.folder.categories() {
+                let model = self.folder.fold(repetition).join(category);
+                learner.learn(&model, &[], std::slice::from_ref(&message), Stdio::null())?;
+            }
+        }
+        std::fs::remove_file(message)?;
+        Ok(())
+    }
+}
+
+/// The wrapper's path and a verb as a shell reads them.
+fn quoted(wrapper: &Path, verb: &str) -> OsString {
+    let path = wrapper.as_os_str().to_string_lossy().replace('\'', r"'\''");
+    format!("'{path}' {verb}").into()
+}
+
+fn is_program(path: &Path) -> bool {
+    let is_executable = |data: &std::fs::Metadata| data.permissions().mode() & 0o111 != 0;
+    std::fs::metadata(path).is_ok_and(|data| data.is_file() && is_executable(&data))
+}
+
+/// The programs in these folders, sorted by name within each.
+fn executables(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for folder in folders {
+        let Ok(entries) = std::fs::read_dir(folder) else { continue };
+        let mut found: Vec<PathBuf> =
+            entries.flatten().map(|entry| entry.path()).filter(|path| is_program(path)).collect();
+        found.sort();
+        all.append(&mut found);
+    }
+    all
+}
+
+/// Runs a wrapper. Its errors go where ours go.
+fn call(wrapper: &Path, arguments: &[&OsStr]) -> io::Result<Output> {
+    let mut command = Command::new(wrapper);
+    command.args(arguments).stdin(Stdio::null()).stderr(Stdio::inherit());
+    command.output().map_err(|error| about(wrapper, &error))
+}
+
+fn description(wrapper: &Path) -> io::Result<Vec<u8>> {
+    Ok(call(wrapper, &[OsStr::new("describe")])?.stdout.trim_ascii().to_vec())
+}

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Verdicts → how good they are, with intervals (spec tools 3.7 and 6.1).
+
+use crate::protocol::Judged;
+use dbacl::metrics::{Scored, area_above};
+use dbacl::numeric::elementary::{exp, log};
+use std::cmp::Ordering;
+
+/// The 97.5 % point of the normal distribution: intervals hold with 95 %.
+const Z: f64 = 1.959963984540054;
+
+/// Rates of false positives at which recall is told.
+pub const RATES: [f64; 3] = [0.0001, 0.001, 0.01];
+
+#[allow(clippy::cast_precision_loss)] // numbers of documents
+pub(crate) fn real(count: usize) -> f64 {
+    count as f64
+}
+
+/// A rate with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// The rate, 0..=1; NaN of nothing.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+}
+
+/// `part` of `whole` with Wilson's interval.
+pub fn rate(part: usize, whole: usize) -> Rate {
+    let (k, n) = (real(part), real(whole));
+    if whole == 0 {
+        return Rate { value: f64::NAN, low: 0.0, high: 1.0 };
+    }
+    let p = k / n;
+    let scale = 1.0 + Z * Z / n;
+    let center = (p + Z * Z / (2.0 * n)) / scale;
+    let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
+    let low = if part == 0 { 0.0 } else { (center - half).max(0.0) };
+    let high = if part == whole { 1.0 } else { (center + half).min(1.0) };
+    Rate { value: p, low, high }
+}
+
+fn logit(p: f64) -> f64 {
+    log(p / (1.0 - p))
+}
+
+fn inverse_logit(x: f64) -> f64 {
+    1.0 / (1.0 + exp(-x))
+}
+
+/// The logistic average of two error rates, 0..=1; 0 when one of them is 0, as TREC defined it.
+pub fn lam(one: f64, other: f64) -> f64 {
+    if one == 0.0 || other == 0.0 {
+        return 0.0;
+    }
+    inverse_logit(f64::midpoint(logit(one), logit(other)))
+}
+
+/// The area above the ROC curve, with the interval of Hanley and `McNeil` (1982) on the logit scale.
+pub fn area(scored: &[Scored]) -> Rate {
+    let value = area_above(scored);
+    let positives = real(scored.iter().filter(|one| one.positive).count());
+    let negatives = real(scored.len()) - positives;
+    let a = 1.0 - value;
+    if value.is_nan() || a <= 0.0 || a >= 1.0 {
+        return Rate { value, low: value, high: value };
+    }
+    let (q1, q2) = (a / (2.0 - a), 2.0 * a * a / (1.0 + a));
+    let variance =
+        (a * (1.0 - a) + (positives - 1.0) * (q1 - a * a) + (negatives - 1.0) * (q2 - a * a))
+            / (positives * negatives);
+    let half = Z * variance.max(0.0).sqrt() / (a * (1.0 - a));
+    let at = |shift: f64| inverse_logit(logit(value) + shift);
+    Rate { value, low: at(-half), high: at(half) }
+}
+
+/// A threshold of the ROC curve, from the strictest on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// Documents at or above this score are taken for positive.
+    pub threshold: f64,
+    /// Negative documents among them.
+    pub false_positives: usize,
+    /// Positive documents among them.
+    pub caught: usize,
+}
+
+/// The steps of the ROC curve, one for each different score.
+pub fn steps(scored: &[Scored]) -> Vec<Step> {
+    let mut sorted = scored.to_vec();
+    sorted.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let (mut false_positives, mut caught) = (0, 0);
+    sorted
+        .chunk_by(|a, b| a.score == b.score)
+        .map(|tied| {
+            let positives = tied.iter().filter(|one| one.positive).count();
+            caught += positives;
+            false_positives += tied.len() - positives;
+            Step { threshold: tied[0].score, false_positives, caught }
+        })
+        .collect()
+}
+
+/// What is measured when there are two categories.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Binary {
+    /// Negative documents taken for positive (hm% of TREC).
+    pub false_positives: Rate,
+    /// Positive documents taken for negative (sm%).
+    pub misses: Rate,
+    /// Logistic average of both.
+    pub lam: f64,
+    /// Area above the ROC curve; NaN without scores.
+    pub area: Rate,
+    /// Recall of the positive category at [`RATES`].
+    pub recalls: Vec<Rate>,
+    /// Scores by document, in the order of the verdicts; empty if some are missing.
+    pub scored: Vec<Scored>,
+    /// Steps of the ROC curve.
+    pub steps: Vec<Step>,
+    /// Positive and negative documents.
+    pub sizes: (usize, usize),
+}
+
+/// A bin of a calibration table.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bin {
+    /// Average probability that was claimed.
+    pub claimed: f64,
+    /// Share that came true.
+    pub found: Rate,
+    /// Number of documents.
+    pub count: usize,
+}
+
+/// How far probabilities can be believed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calibration {
+    /// What the probabilities are.
+    pub what: &'static str,
+    /// The table, empty bins left out.
+    pub bins: Vec<Bin>,
+    /// Expected calibration error: average distance of claim and truth.
+    pub error: f64,
+    /// Average negative log-probability of the truth, bits; claims are bounded to 10^-6.
+    pub log_loss: f64,
+    /// Average squared distance of claim and truth (of the positive category, or of the verdict).
+    pub brier: f64,
+}
+
+/// Recall, precision and F1 of a category.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PerClass {
+    /// Documents of the category.
+    pub documents: usize,
+    /// Share of them that was recognised.
+    pub recall: f64,
+    /// Share of what was taken for it that is of it; NaN if nothing was.
+    pub precision: f64,
+    /// Harmonic mean of both; 0 if nothing was right.
+    pub f1: f64,
+}
+
+/// Everything that is measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measures {
+    /// Verdicts.
+    pub documents: usize,
+    /// `confusion[truth][verdict]`; the last column counts documents without verdict.
+    pub confusion: Vec<Vec<usize>>,
+    /// Wrong verdicts.
+    pub error: Rate,
+    /// By category.
+    pub classes: Vec<PerClass>,
+    /// Average F1 of the categories.
+    pub macro_f1: f64,
+    /// For two categories.
+    pub binary: Option<Binary>,
+    /// As claimed, and after a correction; empty without probabilities.
+    pub calibrations: Vec<Calibration>,
+}
+
+/// Measures verdicts over `categories` categories. `positive` counts when there are two.
+pub fn measure(judged: &[Judged], categories: usize, positive: usize) -> Measures {
+    let mut confusion = vec![vec![0; categories + 1]; categories];
+    for one in judged {
+        confusion[one.truth][one.verdict.unwrap_or(categories)] += 1;
+    }
+    let right: usize = (0..categories).map(|category| confusion[category][category]).sum();
+    let classes: Vec<PerClass> = (0..categories)
+        .map(|category| {
+            let documents: usize = confusion[category].iter().sum();
+            let taken: usize = confusion.iter().map(|row| row[category]).sum();
+            let hits = real(confusion[category][category]);
+            let both = real(documents + taken);
+            PerClass {
+                documents,
+                recall: hits / real(documents),
+                precision: hits / real(taken),
+                f1: if both > 0.0 { 2.0 * hits / both } else { 0.0 },
+            }
+        })
+        .collect();
+    let seen: Vec<f64> =
+        classes.iter().filter(|class| class.documents > 0).map(|class| class.f1).collect();
+    Measures {
+        documents: judged.len(),
+        error: rate(judged.len() - right, judged.len()),
+        macro_f1: seen.iter().sum::<f64>() / real(seen.len()),
+        binary: (categories == 2).then(|| binary(judged, &confusion, positive)),
+        calibrations: calibrations(judged, categories, positive),
+        confusion,
+        classes,
+    }
+}
+
+fn binary(judged: &[Judged], confusion: &[Vec<usize>], positive: usize) -> Binary {
+    let negative = 1 - positive;
+    let sizes = (confusion[positive].iter().sum(), confusion[negative].iter().sum());
+    let false_positives = rate(sizes.1 - confusion[negative][negative], sizes.1);
+    let misses = rate(sizes.0 - confusion[positive][positive], sizes.0);
+    let mut scored: Vec<Scored> = judged
+        .iter()
+        .filter(|one| !one.margin.is_nan())
+        .map(|one| Scored { score: one.margin, positive: one.truth == positive })
+        .collect();
+    if scored.len() < judged.len() {
+        scored.clear();
+    }
+    let steps = steps(&scored);
+    let recalls = RATES.iter().map(|&wanted| recall(&steps, sizes, wanted)).collect();
+    Binary {
+        lam: lam(false_positives.value, misses.value),
+        false_positives,
+        misses,
+        area: area(&scored),
+        recalls,
+        scored,
+        steps,
+        sizes,
+    }
+}
+
+/// Most positive documents caught at any threshold with at most this rate of false positives.
+fn recall(steps: &[Step], (positives, negatives): (usize, usize), wanted: f64) -> Rate {
+    if steps.is_empty() {
+        return Rate { value: f64::NAN, low: 0.0, high: 1.0 };
+    }
+    let allowed = wanted * real(negatives);
+    let within = steps.iter().take_while(|step| real(step.false_positives) <= allowed);
+    rate(within.last().map_or(0, |step| step.caught), positives)
+}
+
+/// Number of bins of a calibration table.
+const BINS: usize = 10;
+/// Claims are bounded away from 0 and 1 in the log loss.
+const SMALLEST: f64 = 1e-6;
+
+/// The table of claims, each with whether it came true, and its log loss.
+fn table(what: &'static str, claims: &[(f64, bool)], loss: f64) -> Calibration {
+    let mut bins = vec![(0.0, 0, 0); BINS];
+    let mut brier = 0.0;
+    for &(claim, came_true) in claims {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 0..=BINS
+        let bin = &mut bins[((claim * real(BINS)) as usize).min(BINS - 1)];
+        bin.0 += claim;
+        bin.1 += usize::from(came_true);
+        bin.2 += 1;
+        brier += (claim - f64::from(u8::from(came_true))).powi(2);
+    }
+    let total = real(claims.len());
+    let bins: Vec<Bin> = bins
+        .into_iter()
+        .filter(|&(.., count)| count > 0)
+        .map(|(claimed, hits, count)| Bin {
+            claimed: claimed / real(count),
+            found: rate(hits, count),
+            count,
+        })
+        .collect();
+    let distance =
+        bins.iter().map(|bin| (bin.claimed - bin.found.value).abs() * real(bin.count)).sum::<f64>();
+    Calibration { what, bins, error: distance / total, log_loss: loss, brier: brier / total }
+}
+
+fn surprise(probability: f64) -> f64 {
+    -probability.clamp(SMALLEST, 1.0 - SMALLEST).log2()
+}
+
+fn calibrations(judged: &[Judged], categories: usize, positive: usize) -> Vec<Calibration> {
+    let believable = |one: &Judged| one.shares.len() == categories && !one.shares[0].is_nan();
+    if judged.is_empty() || !judged.iter().all(believable) {
+        return Vec::new();
+    }
+    let total = real(judged.len());
+    let loss = judged.iter().map(|one| surprise(one.shares[one.truth])).sum::<f64>() / total;
+    if categories != 2 {
+        let claims: Vec<(f64, bool)> = judged
+            .iter()
+            .filter_map(|one| {
+                let verdict = one.verdict?;
+                Some((one.shares[verdict], verdict == one.truth))
+            })
+            .collect();
+        return vec![table("probability of the verdict, as -N prints it", &claims, loss)];
+    }
+    let raw: Vec<(f64, bool)> =
+        judged.iter().map(|one| (one.shares[positive], one.truth == positive)).collect();
+    let mended = corrected(judged, positive);
+    let mended_loss = mended
+        .iter()
+        .map(|&(claim, came_true)| surprise(if came_true { claim } else { 1.0 - claim }))
+        .sum::<f64>()
+        / total;
+    vec![
+        table("as -N prints it", &raw, loss),
+        table("after a logistic correction of the average score", &mended, mended_loss),
+    ]
+}
+
+/// Probabilities from margins by a logistic curve that was fitted to the documents of the other
+/// folds, or of the other half when there is one fold.
+fn corrected(judged: &[Judged], positive: usize) -> Vec<(f64, bool)> {
+    let folded = judged.iter().any(|one| one.fold > 0);
+    let part = |at: usize, one: &Judged| if folded { one.fold } else { at % 2 };
+    let parts = judged.iter().enumerate().map(|(at, one)| part(at, one)).max().unwrap_or(0) + 1;
+    let curves: Vec<(f64, f64)> = (0..parts)
+        .map(|wanted| {
+            let others = judged
+                .iter()
+                .enumerate()
+                .filter(|&(at, one)| part(at, one) != wanted)
+                .map(|(_, one)| (one.margin, one.truth == positive))
+                .collect::<Vec<_>>();
+            logistic(&others)
+        })
+        .collect();
+    judged
+        .iter()
+        .enumerate()
+        .map(|(at, one)| {
+            let (slope, offset) = curves[part(at, one)];
+            (inverse_logit(slope * one.margin + offset), one.truth == positive)
+        })
+        .collect()
+}
+
+/// Slope and offset of the logistic curve that fits best, by Newton's method on Platt's smoothed
+/// targets (Platt 1999; Lin, Lin and Weng 2007).
+fn logistic(points: &[(f64, bool)]) -> (f64, f64) {
+    let positives = real(points.iter().filter(|point| point.1).count());
+    let negatives = real(points.len()) - positives;
+    let (high, low) = ((positives + 1.0) / (positives + 2.0), 1.0 / (negatives + 2.0));
+    let loss = |slope: f64, offset: f64| -> f64 {
+        points
+            .iter()
+            .map(|&(x, y)| {
+                let (target, z) = (if y { high } else { low }, slope * x + offset);
+                // log(1 + e^z) without overflow
+                z.max(0.0) + (-z.abs()).exp().ln_1p() - target * z
+            })
+            .sum()
+    };
+    let (mut slope, mut offset) = (0.0, log((positives + 1.0) / (negatives + 1.0)));
+    let mut now = loss(slope, offset);
+    for _ in 0..100 {
+        let (mut g1, mut g2, mut h11, mut h12, mut h22) = (0.0, 0.0, 1e-9, 0.0, 1e-9);
+        for &(x, y) in points {
+            let p = inverse_logit(slope * x + offset);
+            let (d, w) = (p - if y { high } else { low }, p * (1.0 - p));
+            g1 += d * x;
+            g2 += d;
+            h11 += w * x * x;
+            h12 += w * x;
+            h22 += w;
+        }
+        let determinant = h11 * h22 - h12 * h12;
+        let (step1, step2) =
+            ((h22 * g1 - h12 * g2) / determinant, (h11 * g2 - h12 * g1) / determinant);
+        let mut length = 1.0;
+        let mut next = loss(slope - step1, offset - step2);
+        while next.partial_cmp(&now).is_none_or(Ordering::is_gt) && length > 1e-6 {
+            length /= 2.0;
+            next = loss(slope - length * step1, offset - length * step2);
+        }
+        if next.is_nan() || next >= now - 1e-9 {
+            break;
+        }
+        slope -= length * step1;
+        offset -= length * step2;
+        now = next;
+    }
+    (slope, offset)
+}
+
+/// Two methods on the same documents: how often only the first was wrong, only the second, and
+/// the probability of so uneven numbers if both were equally good (`McNemar`'s test, exact).
+pub fn compare(one: &[Judged], other: &[Judged]) -> (usize, usize, f64) {
+    let wrong = |judged: &Judged| judged.verdict != Some(judged.truth);
+    let (mut first, mut second) = (0, 0);
+    for (one, other) in one.iter().zip(other) {
+        match (wrong(one), wrong(other)) {
+            (true, false) => first += 1,
+            (false, true) => second += 1,
+            _ => {}
+        }
+    }
+    (first, second, sign_test(first, second))
+}
+
+/// Two-sided probability that a fair coin falls at least as unevenly.
+fn sign_test(one: usize, other: usize) -> f64 {
+    let (few, all) = (one.min(other), one + other);
+    // log of (all choose k) / 2^all, k by k
+    let mut term = -real(all) * core::f64::consts::LN_2;
+    let mut tail = exp(term);
+    for k in 1..=few {
+        term += log(real(all - k + 1) / real(k));
+        tail += exp(term);
+    }
+    (2.0 * tail).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(truth: usize, verdict: usize, margin: f64) -> Judged {
+        let shares = vec![1.0 - inverse_logit(margin), inverse_logit(margin)];
+        Judged {
+            document: 0,
+            fold: 0,
+            truth,
+            verdict: Some(verdict),
+            means: Vec::new(),
+            shares,
+            margin,
+        }
+    }
+
+    #[test]
+    fn wilson_intervals_are_the_published_ones() {
+        for (part, whole, low, high) in [
+            (0, 10, 0.0, 0.2775),
+            (81, 263, 0.2553, 0.3662),
+            (15, 148, 0.0624, 0.1605),
+            (5, 5, 0.5655, 1.0),
+        ] {
+            let rate = rate(part, whole);
+            assert!((rate.low - low).abs() < 1e-4, "{rate:?}");
+            assert!((rate.high - high).abs() < 1e-4, "{rate:?}");
+        }
+        assert!(rate(0, 0).value.is_nan());
+    }
+
+    #[test]
+    fn lam_lies_between_the_rates() {
+        assert!((lam(0.2, 0.2) - 0.2).abs() < 1e-12);
+        // logits of 1 % and 4 % on average
+        assert!((lam(0.01, 0.04) - 0.020101).abs() < 1e-5);
+        assert_eq!(lam(0.0, 0.5), 0.0);
+    }
+
+    #[test]
+    fn sign_test_counts_coins() {
+        for (one, other, p) in
+            [(0, 0, 1.0), (0, 5, 0.0625), (1, 4, 0.375), (3, 3, 1.0), (10, 30, 0.002221)]
+        {
+            assert!((sign_test(one, other) - p).abs() < 1e-6, "{one} {other}");
+        }
+        assert!(sign_test(900, 1100) < 1e-4);
+    }
+
+    #[test]
+    fn verdicts_are_counted() {
+        let all = [
+            judged(0, 0, -3.0),
+            judged(0, 1, 1.0),
+            judged(1, 1, 2.0),
+            judged(1, 1, 3.0),
+            Judged { verdict: None, ..judged(1, 0, -1.0) },
+        ];
+        let found = measure(&all, 2, 1);
+        assert_eq!(found.confusion, [[1, 1, 0], [0, 2, 1]]);
+        assert!((found.error.value - 0.4).abs() < 1e-12);
+        let binary = found.binary.expect("two categories");
+        assert_eq!(binary.sizes, (3, 2));
+        // of six pairs one is the wrong way round: -1 below 1
+        assert!((binary.area.value - 1.0 / 6.0).abs() < 1e-12);
+        assert!((binary.recalls[1].value - 2.0 / 3.0).abs() < 1e-12);
+        assert!((found.classes[1].precision - 2.0 / 3.0).abs() < 1e-12);
+        assert_eq!(found.calibrations.len(), 2);
+    }
+
+    #[test]
+    fn many_categories_have_no_binary_measures() {
+        let one = |truth, verdict| Judged {
+            shares: vec![0.2, 0.3, 0.5],
+            ..judged(truth, verdict, f64::NAN)
+        };
+        let found = measure(&[one(0, 0), one(1, 1), one(2, 1)], 3, 2);
+        assert!(found.binary.is_none());
+        assert!((found.macro_f1 - (1.0 + 2.0 / 3.0) / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn logistic_curve_is_found() {
+        // Points drawn exactly: at x the share of positives is 1 / (1 + e^-(2x - 1)).
+        let mut points = Vec::new();
+        for x in [-2.0, -1.0, 0.0, 0.5, 1.0, 2.0] {
+            let p = inverse_logit(2.0 * x - 1.0);
+            for k in 0..2000 {
+                points.push((x, real(k) < p * 2000.0));
+            }
+        }
+        let (slope, offset) = logistic(&points);
+        assert!((slope - 2.0).abs() < 0.02 && (offset + 1.0).abs() < 0.02, "{slope} {offset}");
+    }
+}

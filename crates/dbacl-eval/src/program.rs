@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The program `dbacl-eval`: how good is a set of options, and which is the best?
+//!
+//! ```text
+//! operands ─ corpus → documents ─ plan (folds, split, online) ─ run, set by set → verdicts
+//! verdicts ─ measures → report → text, JSON, page
+//! ```
+
+use crate::corpus::{Corpus, Gatherer};
+use crate::measures::measure;
+use crate::options::{Key, TABLE};
+use crate::order::Generator;
+use crate::protocol::{Feedback, Findings, Meter, Plan, Run, deal};
+use crate::report::{Entry, Report};
+use crate::sets::OptionSet;
+use crate::{json, page, parallel, peer, progress, sets, text};
+use dbacl::error::Error;
+use dbacl_cli::getopt::{self, Event};
+use dbacl_cli::output::Messages;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+static MESSAGES: Messages = Messages::of("dbacl-eval");
+
+/// Statuses of `sysexits.h`.
+const USAGE: u8 = 64;
+const DATA: u8 = 65;
+const OUTPUT: u8 = 74;
+
+/// Runs the program with the process's arguments.
+pub fn main() -> ExitCode {
+    let mut args = std::env::args_os();
+    let program = args.next().unwrap_or_default();
+    let args: Vec<OsString> = args.collect();
+    let run = std::panic::catch_unwind(|| run(&program, args));
+    ExitCode::from(run.unwrap_or(70))
+}
+
+fn run(program: &OsStr, args: Vec<OsString>) -> u8 {
+    let failure = |status: u8, text: &str| {
+        MESSAGES.error(text);
+        status
+    };
+    let wish = match Wish::parse(program, args) {
+        Ok(Ok(wish)) => wish,
+        Ok(Err(text)) => return print(&text),
+        Err(text) => {
+            return failure(USAGE, &format!("{text}\nTry 'dbacl-eval --help'."));
+        }
+    };
+    let report = match evaluate(&wish) {
+        Ok(report) => report,
+        Err(text) => return failure(DATA, &text),
+    };
+    let mut status = 0;
+    let files =
+        [(&wish.verdicts, json::verdicts as fn(&Report) -> String), (&wish.html, page::write)];
+    for (path, make) in files {
+        if let Some(path) = path
+            && let Err(error) = std::fs::write(path, make(&report))
+        {
+            status = failure(OUTPUT, &format!("{}: {error}", path.display()));
+        }
+    }
+    let text = if wish.json { json::write(&report) } else { text::write(&report) };
+    status.max(print(&text))
+}
+
+fn print(text: &str) -> u8 {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            MESSAGES.error(&format!("cannot write standard output: {error}"));
+            OUTPUT
+        }
+        _ => 0,
+    }
+}
+
+/// How documents are to be divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Protocol {
+    Folds(usize),
+    Online,
+}
+
+/// A run as its options ask for it.
+#[derive(Debug)]
+struct Wish {
+    operands: Vec<String>,
+    tests: Vec<String>,
+    indexes: Vec<PathBuf>,
+    sets: Vec<OptionSet>,
+    filters: Vec<PathBuf>,
+    protocol: Protocol,
+    feedback: Feedback,
+    refresh: f64,
+    /// `--order`: whether the order given is to be kept.
+    keep_order: Option<bool>,
+    positive: Option<String>,
+    seed: u64,
+    curve: bool,
+    json: bool,
+    html: Option<PathBuf>,
+    verdicts: Option<PathBuf>,
+    threads: usize,
+    quiet: bool,
+}
+
+impl Wish {
+    /// What the options ask for, or a text to print.
+    fn parse(
+        program: &OsStr,
+        args: impl IntoIterator<Item = OsString>,
+    ) -> Result<Result<Self, String>, String> {
+        let mut wish = Self {
+            operands: Vec::new(),
+            tests: Vec::new(),
+            indexes: Vec::new(),
+            sets: Vec::new(),
+            filters: Vec::new(),
+            protocol: Protocol::Folds(10),
+            feedback: Feedback::Immediate,
+            refresh: 0.02,
+            keep_order: None,
+            positive: None,
+            seed: 1,
+            curve: false,
+            json: false,
+            html: None,
+            verdicts: None,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            quiet: false,
+        };
+        for event in getopt::parse(program, args, TABLE, false) {
+            let (key, value) = match event {
+                Event::Operand(operand) => {
+                    wish.operands.push(unicode(&operand)?);
+                    continue;
+                }
+                Event::Complaint(message) => {
+                    let program = [program.as_encoded_bytes(), b": "].concat();
+                    let message = message.strip_prefix(program.as_slice()).unwrap_or(&message);
+                    return Err(String::from_utf8_lossy(message).into_owned());
+                }
+                Event::Option { key, value } => (key, value.unwrap_or_default()),
+            };
+            let path = PathBuf::from(&value);
+            let value = unicode(&value)?;
+            match key {
+                Key::Set => wish.sets.push(sets::parse(&value)?),
+                Key::Try => wish.sets.append(&mut sets::candidates(&value)?),
+                Key::Filter => wish.filters.push(path),
+                Key::Folds => {
+                    let count = number(&value, "folds")?;
+                    if count < 2 {
+                        return Err("at least 2 folds are needed".to_owned());
+                    }
+                    wish.protocol = Protocol::Folds(count);
+                }
+                Key::Test => wish.tests.push(value),
+                Key::Online => wish.protocol = Protocol::Online,
+                Key::Feedback => wish.feedback = feedback(&value)?,
+                Key::Refresh => {
+                    let percent: Option<f64> = value.trim_end_matches('%').trim().parse().ok();
+                    let percent = percent.filter(|percent| (0.0..=1000.0).contains(percent));
+                    wish.refresh = percent
+                        .ok_or_else(|| format!("--refresh takes percents, not \"{value}\""))?
+                        / 100.0;
+                }
+                Key::Order => {
+                    wish.keep_order = Some(match value.as_str() {
+                        "given" => true,
+                        "shuffled" => false,
+                        _ => return Err("--order takes \"given\" or \"shuffled\"".to_owned()),
+                    });
+                }
+                Key::Index => wish.indexes.push(path),
+                Key::Positive => wish.positive = Some(value),
+                Key::Seed => wish.seed = number(&value, "seed")? as u64,
+                Key::Curve => wish.curve = true,
+                Key::Json => wish.json = true,
+                Key::Html => wish.html = Some(path),
+                Key::Verdicts => wish.verdicts = Some(path),
+                Key::Threads => wish.threads = number(&value, "threads")?.clamp(1, 1024),
+                Key::Quiet => wish.quiet = true,
+                Key::Help => return Ok(Err(help())),
+                Key::Version => return Ok(Err(dbacl_cli::version("dbacl-eval"))),
+            }
+        }
+        if wish.operands.is_empty() && wish.indexes.is_empty() {
+            return Err("no documents given".to_owned());
+        }
+        if wish.protocol == Protocol::Online && !wish.tests.is_empty() {
+            return Err("--online and --test exclude each other".to_owned());
+        }
+        if wish.protocol == Protocol::Online && !wish.filters.is_empty() {
+            return Err("--filter works with folds and --test only".to_owned());
+        }
+        if wish.sets.is_empty() && wish.filters.is_empty() {
+            wish.sets.push(sets::parse("default:")?);
+        }
+        Ok(Ok(wish))
+    }
+}
+
+fn unicode(value: &OsStr) -> Result<String, String> {
+    let text = value.to_str().map(str::to_owned);
+    text.ok_or_else(|| format!("\"{}\" is not valid UTF-8", value.display()))
+}
+
+fn number(value: &str, what: &str) -> Result<usize, String> {
+    value.trim().parse().map_err(|_| format!("--{what} takes a number, not \"{value}\""))
+}
+
+fn feedback(value: &str) -> Result<Feedback, String> {
+    match value.split_once(':') {
+        None if value == "immediate" => Ok(Feedback::Immediate),
+        None if value == "on-error" => Ok(Feedback::OnError),
+        Some(("delayed", count)) => Ok(Feedback::Delayed(number(count, "feedback delayed:")?)),
+        _ => Err(format!(
+            "--feedback takes \"immediate\", \"delayed:N\" or \"on-error\", not \"{value}\""
+        )),
+    }
+}
+
+fn help() -> String {
+    format!(
+        "Usage: dbacl-eval [OPTION]... CORPUS...\n\
+         Tells how good options of dbacl are on documents whose categories are known.\n\n\
+         A CORPUS is a folder with one folder or mailbox for each category, NAME=PATH for the\n\
+         documents of one category, a FILE.tsv of lines CATEGORY<tab>TEXT, or a FILE.ndjson of\n\
+         lines {{\"label\": ..., \"text\": ...}}.\n\n\
+         Options:\n{}\n\
+         Which tokenizer should I use for my mail?\n  \
+         dbacl-eval --try mail --html report.html spam=SPAM.mbox ham=HAM.mbox\n",
+        getopt::describe(TABLE)
+    )
+}
+
+/// Does what is wished, up to the report.
+fn evaluate(wish: &Wish) -> Result<Report, String> {
+    let corpus = gather(wish)?;
+    let positive = positive(wish, &corpus)?;
+    let (plan, described) = plan(wish, &corpus);
+    let findings = perform(wish, &corpus, &plan, positive)?;
+    let own = wish.sets.iter().map(|set| (true, set.name.clone(), set.options.clone()));
+    let others = wish.filters.iter().map(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        (false, name, peer::describe(path))
+    });
+    let entries = own
+        .chain(others)
+        .zip(findings)
+        .filter_map(|(named, findings)| Some((named, findings?)))
+        .map(|((is_own, name, options), findings)| {
+            let measures = measure(&findings.judged, corpus.categories.len(), positive);
+            Entry { name, options, is_own, findings, measures }
+        })
+        .collect::<Vec<_>>();
+    if entries.is_empty() {
+        return Err("no option set could be tried".to_owned());
+    }
+    let is_online = wish.protocol == Protocol::Online;
+    Ok(Report { corpus, plan: described, is_online, positive, entries })
+}
+
+fn gather(wish: &Wish) -> Result<Corpus, String> {
+    let mut gatherer = Gatherer::default();
+    for operand in &wish.operands {
+        gatherer.add(operand)?;
+    }
+    for index in &wish.indexes {
+        gatherer.index(index)?;
+    }
+    if !wish.tests.is_empty() {
+        gatherer.begin_tests();
+    }
+    for test in &wish.tests {
+        gatherer.add(test)?;
+    }
+    gatherer.finish()
+}
+
+/// The category to be caught: the one asked for, else `spam`, else the last.
+fn positive(wish: &Wish, corpus: &Corpus) -> Result<usize, String> {
+    let find = |name: &str| corpus.categories.iter().position(|known| known == name);
+    match &wish.positive {
+        Some(name) => find(name).ok_or_else(|| format!("there is no category \"{name}\"")),
+        None => Ok(find("spam").unwrap_or(corpus.categories.len() - 1)),
+    }
+}
+
+/// The plan, and what it is in words.
+fn plan(wish: &Wish, corpus: &Corpus) -> (Plan, String) {
+    if let Some(first) = corpus.first_test {
+        let tests = corpus.documents.len() - first;
+        return (Plan::Split(first), format!("{first} learned, {tests} judged"));
+    }
+    match wish.protocol {
+        Protocol::Folds(count) => {
+            let folds = deal(&corpus.documents, corpus.categories.len(), count, wish.seed);
+            let text = format!("cross-validation with {count} folds, seed {}", wish.seed);
+            (Plan::Folds { folds, count }, text)
+        }
+        Protocol::Online => {
+            let mut order: Vec<usize> = (0..corpus.documents.len()).collect();
+            let keep = wish.keep_order.unwrap_or(corpus.is_ordered);
+            let mut text = "online, in the order given".to_owned();
+            if !keep {
+                Generator::new(wish.seed).shuffle(&mut order);
+                text = format!("online, shuffled with seed {}", wish.seed);
+            }
+            let told = match wish.feedback {
+                Feedback::Immediate => ", immediate feedback".to_owned(),
+                Feedback::Delayed(count) => format!(", feedback after {count} more documents"),
+                Feedback::OnError => ", feedback on errors".to_owned(),
+            };
+            text.push_str(&told);
+            (Plan::Online { order, feedback: wish.feedback, refresh: wish.refresh }, text)
+        }
+    }
+}
+
+/// Runs every option set and every other filter.
+fn perform(
+    wish: &Wish,
+    corpus: &Corpus,
+    plan: &Plan,
+    positive: usize,
+) -> Result<Vec<Option<Findings>>, String> {
+    let meter = Meter::default();
+    let curve = wish.curve || wish.html.is_some();
+    let is_online = wish.protocol == Protocol::Online;
+    let run = Run {
+        documents: &corpus.documents,
+        categories: corpus.categories.len(),
+        positive,
+        plan,
+        // Online, one thing comes after the other: option sets run beside each other instead.
+        threads: if is_online { 1 } else { wish.threads },
+        meter: &meter,
+    };
+    let steps = run.steps(curve);
+    meter.expect(steps * (wish.sets.len() + wish.filters.len()));
+    let try_set = |set: &OptionSet| {
+        let found = run.perform(&set.method, curve);
+        let reason = match found {
+            Ok(findings) => return Ok(Some(findings)),
+            Err(Error::NothingToLearn { category }) => {
+                let name = &corpus.categories[category];
+                format!("cannot learn \"{name}\": its documents have no token of that kind")
+            }
+            Err(error) => error.to_string(),
+        };
+        let reason = format!("option set \"{}\": {reason}", set.name);
+        // One set that is not possible does not spoil a comparison.
+        if wish.sets.len() + wish.filters.len() > 1 {
+            MESSAGES.warning(&reason);
+            return Ok(None);
+        }
+        Err(reason)
+    };
+    let try_filter = |path: &Path| {
+        let (documents, categories) = (&corpus.documents, &corpus.categories);
+        peer::perform(path, documents, categories, plan, wish.threads, &meter)
+            .map(Some)
+            .map_err(|error| error.to_string())
+    };
+    progress::watch(&meter, wish.quiet, || {
+        if is_online {
+            let count = wish.sets.len();
+            return parallel::map(count, wish.threads, || Ok(()), |(), at| try_set(&wish.sets[at]));
+        }
+        let mut all = Vec::new();
+        for set in &wish.sets {
+            all.push(try_set(set)?);
+            meter.catch_up(steps * all.len());
+        }
+        for filter in &wish.filters {
+            all.push(try_filter(filter)?);
+            meter.catch_up(steps * all.len());
+        }
+        Ok(all)
+    })
+}

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Labelled documents × a method → verdicts on documents that were not learned (spec tools 3.7).
+//!
+//! ```text
+//! folds:  deal documents (equal bodies together) → learn all other folds → judge the fold
+//! split:  learn the training documents → judge the test documents
+//! online: judge a document, then learn it: at once, later, or only when wrong
+//! ```
+
+use crate::classifier::{Judge, Learner, Opinion, Reader, Text};
+use crate::order::{Dealer, Generator};
+use crate::parallel;
+use dbacl::cli::dbacl::method::Method;
+use dbacl::error::{Error, Result, Warning};
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A labelled document.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// Where it came from, for people.
+    pub name: String,
+    /// Number of its category.
+    pub truth: usize,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// When the classifier is told the truth in an online simulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feedback {
+    /// After every document.
+    Immediate,
+    /// So many documents later.
+    Delayed(usize),
+    /// After every document whose verdict was wrong.
+    OnError,
+}
+
+/// Which documents are learned before which are judged.
+#[derive(Debug, Clone)]
+pub enum Plan {
+    /// `folds[d]` is the fold of document d; there are `count` folds.
+    Folds {
+        /// The fold of each document.
+        folds: Vec<usize>,
+        /// Number of folds.
+        count: usize,
+    },
+    /// Documents from this number on are judged, those before are learned.
+    Split(usize),
+    /// All in this order.
+    Online {
+        /// Numbers of documents.
+        order: Vec<usize>,
+        /// When they are learned.
+        feedback: Feedback,
+        /// Models are fitted anew when what a category has learned grew by this share since the
+        /// last time; 0: for every document.
+        refresh: f64,
+    },
+}
+
+/// A verdict on one document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// Number of the document.
+    pub document: usize,
+    /// Its fold; 0 in a split or online.
+    pub fold: usize,
+    /// Its true category.
+    pub truth: usize,
+    /// The category it was taken for; `None` if the filter failed.
+    pub verdict: Option<usize>,
+    /// Average log-probability of a token by category, nats; empty for an outside filter.
+    pub means: Vec<f64>,
+    /// Probability by category; empty for an outside filter.
+    pub shares: Vec<f64>,
+    /// A number that is larger the more the document looks like the positive category; NaN if
+    /// there are more than two categories, or none was given.
+    pub margin: f64,
+}
+
+/// How far a run has come; read by another thread.
+#[derive(Debug, Default)]
+pub struct Meter {
+    done: AtomicUsize,
+    total: AtomicUsize,
+}
+
+impl Meter {
+    /// Says how many steps there will be, beside those known.
+    pub fn expect(&self, steps: usize) {
+        self.total.fetch_add(steps, Ordering::Relaxed);
+    }
+
+    /// Says that so many steps are done.
+    pub fn advance(&self, steps: usize) {
+        self.done.fetch_add(steps, Ordering::Relaxed);
+    }
+
+    /// Says that all steps that were expected so far are done, or need not be.
+    pub fn catch_up(&self, expected: usize) {
+        self.done.store(expected, Ordering::Relaxed);
+    }
+
+    /// Steps done and steps in all.
+    pub fn read(&self) -> (usize, usize) {
+        (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
+    }
+}
+
+/// A run of a method: documents, plan, and what is shared by its threads.
+pub struct Run<'a> {
+    /// The documents.
+    pub documents: &'a [Document],
+    /// Number of categories.
+    pub categories: usize,
+    /// The positive category when there are two.
+    pub positive: usize,
+    /// Which documents to learn and to judge.
+    pub plan: &'a Plan,
+    /// Threads to use.
+    pub threads: usize,
+    /// Counts documents judged.
+    pub meter: &'a Meter,
+}
+
+/// A point of a learning curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Documents learned, on average.
+    pub learned: f64,
+    /// Documents judged.
+    pub judged: usize,
+    /// Those that were judged wrongly.
+    pub errors: usize,
+}
+
+/// What a run found.
+#[derive(Debug, Clone, Default)]
+pub struct Findings {
+    /// Verdicts, in the order of the documents, or in the order of an online simulation.
+    pub judged: Vec<Judged>,
+    /// The learning curve; empty unless asked for.
+    pub curve: Vec<Point>,
+    /// Warnings of the classifier, without repeats.
+    pub warnings: BTreeSet<String>,
+}
+
+/// Folds that learning curves are drawn from, and the shares of the documents that are learned.
+const CURVE_FOLDS: usize = 3;
+const CURVE_SHARES: [f64; 5] = [1.0 / 32.0, 1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0];
+/// Parts that the curve of an online simulation is cut into.
+const ONLINE_PARTS: usize = 20;
+/// Documents judged in one go.
+const CHUNK: usize = 200;
+
+#[allow(clippy::cast_precision_loss)] // numbers of documents
+fn real(count: usize) -> f64 {
+    count as f64
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of a number
+fn share_of(count: usize, share: f64) -> usize {
+    (real(count) * share).ceil() as usize
+}
+
+/// FNV-1a, the same on every machine.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// The part of a mail behind its header; the whole of anything else.
+fn body(document: &[u8]) -> &[u8] {
+    let end =
+        document.windows(2).position(|pair| pair == b"\n\n").map(|at| at + 2).or_else(|| {
+            document.windows(4).position(|bytes| bytes == b"\r\n\r\n").map(|at| at + 4)
+        });
+    end.map(|end| document[end..].trim_ascii())
+        .filter(|body| !body.is_empty())
+        .unwrap_or_else(|| document.trim_ascii())
+}
+
+/// Deals documents to folds, category by category, so that each fold has its share of each.
+/// Documents with equal bodies go to one fold: else what was learned would be judged.
+pub fn deal(documents: &[Document], categories: usize, count: usize, seed: u64) -> Vec<usize> {
+    let mut dealers: Vec<Dealer> = (0..categories)
+        .map(|category| Dealer::new(count, Generator::new(seed.wrapping_add(category as u64))))
+        .collect();
+    let mut known = HashMap::new();
+    documents
+        .iter()
+        .map(|document| {
+            let fold = known
+                .entry(hash(body(&document.bytes)))
+                .or_insert_with(|| dealers.get_mut(document.truth).map_or(0, Dealer::deal));
+            *fold
+        })
+        .collect()
+}
+
+impl Run<'_> {
+    /// Learns and judges. With `curve`, the learning curve is measured as well.
+    ///
+    /// # Errors
+    /// A category that has nothing to learn from; a number out of range.
+    pub fn perform(&self, method: &Method, curve: bool) -> Result<Findings> {
+        let texts = parallel::map(
+            self.documents.len(),
+            self.threads,
+            || Ok(Reader::new(method)),
+            |reader, at| {
+                let document = &self.documents[at];
+                self.meter.advance(1);
+                reader
+                    .read(&document.bytes)
+                    .map_err(|error| Error::io(Path::new(&document.name), error))
+            },
+        )?;
+        let course =
+            Course { run: self, method, texts: &texts, warnings: Mutex::new(BTreeSet::new()) };
+        let (judged, curve) = match self.plan {
+            Plan::Folds { folds, count } => course.folds(folds, *count, curve)?,
+            Plan::Split(first) => course.split(*first, curve)?,
+            Plan::Online { order, feedback, refresh } => {
+                let judged = course.online(order, *feedback, *refresh)?;
+                let curve = if curve { windows(&judged) } else { Vec::new() };
+                (judged, curve)
+            }
+        };
+        let warnings = course.warnings.into_inner().unwrap_or_default();
+        Ok(Findings { judged, curve, warnings })
+    }
+
+    /// Steps that the meter will be told: documents read, learned and judged, each as often as it
+    /// is, about.
+    pub fn steps(&self, curve: bool) -> usize {
+        let all = self.documents.len();
+        let (learned, judged, tested) = match self.plan {
+            Plan::Folds { folds, count } => {
+                let drawn = folds.iter().filter(|&&fold| fold < CURVE_FOLDS).count();
+                (all * (count - 1), all, drawn)
+            }
+            Plan::Split(first) => (*first, all - first, all - first),
+            Plan::Online { order, feedback, .. } => {
+                let learned = if *feedback == Feedback::OnError { 0 } else { order.len() };
+                (learned, order.len(), 0)
+            }
+        };
+        let curve =
+            if curve { learned.min(CURVE_FOLDS * all) + CURVE_SHARES.len() * tested } else { 0 };
+        all + learned + judged + curve
+    }
+}
+
+/// The texts of a run under one method.
+struct Course<'a> {
+    run: &'a Run<'a>,
+    method: &'a Method,
+    texts: &'a [Text],
+    warnings: Mutex<BTreeSet<String>>,
+}
+
+/// Categories as files would hold them.
+type Models = Vec<Vec<u8>>;
+
+impl Course<'_> {
+    fn warn(&self, warning: Warning) {
+        if let Ok(mut warnings) = self.warnings.lock() {
+            warnings.insert(warning.0);
+        }
+    }
+
+    fn truth(&self, document: usize) -> usize {
+        self.run.documents[document].truth
+    }
+
+    fn judged(&self, document: usize, fold: usize, opinion: Opinion) -> Judged {
+        let Opinion { best, means, shares } = opinion;
+        let margin = match means.as_slice() {
+            [first, second] => {
+                let toward = if self.run.positive == 0 { first - second } else { second - first };
+                // A document without a token says nothing either way.
+                if toward.is_nan() { 0.0 } else { dbacl::numeric::elementary::bits(toward) }
+            }
+            _ => f64::NAN,
+        };
+        let truth = self.truth(document);
+        Judged { document, fold, truth, verdict: Some(best), means, shares, margin }
+    }
+
+    /// Learns every category from each of `sets`: lists of documents.
+    fn learn(&self, sets: &[Vec<usize>]) -> Result<Vec<Models>> {
+        let categories = self.run.categories;
+        let mut models = parallel::map(
+            sets.len() * categories,
+            self.run.threads,
+            || Ok(()),
+            |(), job| {
+                let (set, category) = (&sets[job / categories], job % categories);
+                let mut learner = Learner::new(self.method, false);
+                for &document in set.iter().filter(|&&document| self.truth(document) == category) {
+                    learner.add(&self.texts[document], &mut |warning| self.warn(warning));
+                    self.run.meter.advance(1);
+                }
+                learner.finish(&mut |warning| self.warn(warning))
+            },
+        )?
+        .into_iter();
+        sets.iter()
+            .map(|_| {
+                let models = models.by_ref().take(categories).enumerate();
+                models
+                    .map(|(category, model)| model.ok_or(Error::NothingToLearn { category }))
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// Judges the documents of each of `sets` with its models.
+    fn judge(&self, models: &[Models], sets: &[Vec<usize>]) -> Result<Vec<Vec<Judged>>> {
+        let chunks: Vec<(usize, &[usize])> = sets
+            .iter()
+            .enumerate()
+            .flat_map(|(set, documents)| documents.chunks(CHUNK).map(move |chunk| (set, chunk)))
+            .collect();
+        // A judge is kept for the next chunk of the same set.
+        let judged = parallel::map(
+            chunks.len(),
+            self.run.threads,
+            || Ok(None),
+            |kept: &mut Option<(usize, Judge)>, job| {
+                let (set, documents) = chunks[job];
+                let judge = match kept {
+                    Some((of, judge)) if *of == set => judge,
+                    _ => &mut kept.insert((set, Judge::new(self.method, &models[set])?)).1,
+                };
+                let opinions = documents.iter().map(|&document| {
+                    let text = &self.texts[document];
+                    let opinion = judge.judge(text, &mut |warning| self.warn(warning));
+                    self.judged(document, set, opinion)
+                });
+                let opinions: Vec<Judged> = opinions.collect();
+                self.run.meter.advance(opinions.len());
+                Ok(opinions)
+            },
+        )?;
+        let mut results = vec![Vec::new(); sets.len()];
+        for ((set, _), mut opinions) in chunks.into_iter().zip(judged) {
+            results[set].append(&mut opinions);
+        }
+        Ok(results)
+    }
+
+    fn folds(
+        &self,
+        folds: &[usize],
+        count: usize,
+        curve: bool,
+    ) -> Result<(Vec<Judged>, Vec<Point>)> {
+        let pick = |wanted: &dyn Fn(usize) -> bool| -> Vec<usize> {
+            (0..folds.len()).filter(|&document| wanted(folds[document])).collect()
+        };
+        let mut all = Vec::with_capacity(folds.len());
+        let mut points = Vec::new();
+        // Some folds at a time, to bound memory and still occupy all threads.
+        let together = (2 * self.run.threads).max(1);
+        let numbers: Vec<usize> = (0..count).collect();
+        for group in numbers.chunks(together) {
+            let training: Vec<_> =
+                group.iter().map(|&fold| pick(&|other: usize| other != fold)).collect();
+            let testing: Vec<_> =
+                group.iter().map(|&fold| pick(&|other: usize| other == fold)).collect();
+            let models = self.learn(&training)?;
+            for (&fold, mut judged) in group.iter().zip(self.judge(&models, &testing)?) {
+                for one in &mut judged {
+                    one.fold = fold;
+                }
+                all.append(&mut judged);
+            }
+        }
+        if curve {
+            let drawn: Vec<usize> = numbers.iter().copied().take(CURVE_FOLDS).collect();
+            let training: Vec<_> =
+                drawn.iter().map(|&fold| pick(&|other: usize| other != fold)).collect();
+            let testing: Vec<_> =
+                drawn.iter().map(|&fold| pick(&|other: usize| other == fold)).collect();
+            points = self.curve(&training, &testing)?;
+            points
+                .push(point(training.iter().map(Vec::len).sum::<usize>() / drawn.len().max(1), {
+                    all.iter().filter(|judged| judged.fold < CURVE_FOLDS)
+                }));
+        }
+        all.sort_by_key(|judged| judged.document);
+        Ok((all, points))
+    }
+
+    fn split(&self, first: usize, curve: bool) -> Result<(Vec<Judged>, Vec<Point>)> {
+        let training = vec![(0..first).collect::<Vec<_>>()];
+        let testing = vec![(first..self.texts.len()).collect::<Vec<_>>()];
+        let models = self.learn(&training)?;
+        let judged = self.judge(&models, &testing)?.pop().unwrap_or_default();
+        let mut points = Vec::new();
+        if curve {
+            points = self.curve(&training, &testing)?;
+            points.push(point(first, judged.iter()));
+        }
+        Ok((judged, points))
+    }
+
+    /// Learns growing shares of the training documents, spread evenly over each category.
+    fn curve(&self, training: &[Vec<usize>], testing: &[Vec<usize>]) -> Result<Vec<Point>> {
+        let mut points = Vec::new();
+        for share in CURVE_SHARES {
+            let thinned: Vec<Vec<usize>> =
+                training.iter().map(|documents| self.thin(documents, share)).collect();
+            let models = self.learn(&thinned)?;
+            let judged = self.judge(&models, testing)?;
+            let learned = thinned.iter().map(Vec::len).sum::<usize>() / thinned.len().max(1);
+            points.push(point(learned, judged.iter().flatten()));
+        }
+        Ok(points)
+    }
+
+    /// A share of the documents: of every category the same, at least one, spread evenly.
+    fn thin(&self, documents: &[usize], share: f64) -> Vec<usize> {
+        let mut seen = vec![0; self.run.categories];
+        let keeps = |&&document: &&usize| {
+            let seen = &mut seen[self.truth(document)];
+            let before = share_of(*seen, share);
+            *seen += 1;
+            share_of(*seen, share) > before
+        };
+        documents.iter().filter(keeps).copied().collect()
+    }
+
+    fn online(&self, order: &[usize], feedback: Feedback, refresh: f64) -> Result<Vec<Judged>> {
+        let mut warn = |warning: Warning| self.warn(warning);
+        let categories = self.run.categories;
+        let mut states: Vec<Growing> = (0..categories).map(|_| Growing::new(self.method)).collect();
+        let mut judge: Option<Judge> = None;
+        let mut results: Vec<Judged> = Vec::with_capacity(order.len());
+        for (at, &document) in order.iter().enumerate() {
+            if states.iter().any(|state| state.is_stale(refresh)) {
+                for state in states.iter_mut().filter(|state| state.is_stale(refresh)) {
+                    state.refresh(&mut warn)?;
+                }
+                let models: Option<Vec<&Vec<u8>>> =
+                    states.iter().map(|state| state.model.as_ref()).collect();
+                judge = models.map(|models| Judge::new(self.method, &models)).transpose()?;
+            }
+            let opinion = match &mut judge {
+                Some(judge) => judge.judge(&self.texts[document], &mut warn),
+                // Some category is still empty: all documents so far were of the others.
+                None => ignorant(&states),
+            };
+            self.run.meter.advance(1);
+            let judged = self.judged(document, 0, opinion);
+            let wrong = judged.verdict != Some(judged.truth);
+            results.push(judged);
+            let told = match feedback {
+                Feedback::Immediate => Some(document),
+                Feedback::OnError => wrong.then_some(document),
+                Feedback::Delayed(delay) => at.checked_sub(delay).map(|earlier| order[earlier]),
+            };
+            if let Some(told) = told {
+                states[self.truth(told)].add(&self.texts[told], &mut warn);
+            }
+        }
+        Ok(results)
+    }
+}
+
+/// The opinion of somebody who does not know all categories: the one that was seen most often.
+fn ignorant(states: &[Growing]) -> Opinion {
+    let most = states.iter().map(|state| state.documents).max().unwrap_or(0);
+    let best = states.iter().position(|state| state.documents == most).unwrap_or(0);
+    let share = 1.0 / real(states.len().max(1));
+    Opinion { best, means: vec![0.0; states.len()], shares: vec![share; states.len()] }
+}
+
+/// A category that grows.
+struct Growing {
+    learner: Learner,
+    model: Option<Vec<u8>>,
+    documents: usize,
+    fitted: usize,
+}
+
+impl Growing {
+    fn new(method: &Method) -> Self {
+        Self { learner: Learner::new(method, true), model: None, documents: 0, fitted: 0 }
+    }
+
+    fn add(&mut self, text: &Text, warnings: dbacl::WarningSink<'_>) {
+        self.learner.add(text, warnings);
+        self.documents += 1;
+    }
+
+    /// Whether the model lags too far behind the counts.
+    fn is_stale(&self, refresh: f64) -> bool {
+        let new = self.documents - self.fitted;
+        new > 0 && (self.model.is_none() || real(new) >= refresh * real(self.fitted))
+    }
+
+    fn refresh(&mut self, warnings: dbacl::WarningSink<'_>) -> Result<()> {
+        self.model = self.learner.model(warnings)?;
+        self.fitted = self.documents;
+        Ok(())
+    }
+}
+
+fn point<'a>(learned: usize, judged: impl Iterator<Item = &'a Judged>) -> Point {
+    let (mut count, mut errors) = (0, 0);
+    for judged in judged {
+        count += 1;
+        errors += usize::from(judged.verdict != Some(judged.truth));
+    }
+    Point { learned: real(learned), judged: count, errors }
+}
+
+/// The errors of an online simulation, window by window.
+fn windows(judged: &[Judged]) -> Vec<Point> {
+    let size = judged.len().div_ceil(ONLINE_PARTS).max(1);
+    let parts = judged.chunks(size).enumerate();
+    parts.map(|(number, part)| point(number * size + part.len() / 2, part.iter())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(truth: usize, text: &str) -> Document {
+        Document { name: String::new(), truth, bytes: text.as_bytes().to_vec() }
+    }
+
+    #[test]
+    fn equal_bodies_share_a_fold() {
+        let mut documents: Vec<Document> = (0..40)
+            .map(|number| document(number % 2, &format!("a: {number}\n\n{number}")))
+            .collect();
+        documents.push(document(1, "x: y\n\n7\n"));
+        documents.push(document(0, "x: z\r\n\r\n7\r\n"));
+        let folds = deal(&documents, 2, 4, 1);
+        assert_eq!(folds[40], folds[7]);
+        assert_eq!(folds[41], folds[7]);
+        for fold in 0..4 {
+            for category in 0..2 {
+                let dealt = (0..40).filter(|at| folds[*at] == fold && at % 2 == category).count();
+                assert_eq!(dealt, 5);
+            }
+        }
+    }
+
+    #[test]
+    fn bodies_begin_behind_the_header() {
+        for (text, expected) in [
+            ("a: b\n\nc\n", "c"),
+            ("a\r\n\r\nb", "b"),
+            ("only\ntext\n", "only\ntext"),
+            ("a\n\n", "a"),
+        ] {
+            assert_eq!(body(text.as_bytes()), expected.as_bytes(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What an evaluation found, for all forms of output.
+
+use crate::corpus::Corpus;
+use crate::measures::{Measures, Rate, compare};
+use crate::protocol::{Findings, Judged};
+
+/// An option set or another filter, and how good it is.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Options of `dbacl`; for another filter what it says about itself.
+    pub options: String,
+    /// Whether it is a set of options of `dbacl`.
+    pub is_own: bool,
+    /// Verdicts.
+    pub findings: Findings,
+    /// Measures of them.
+    pub measures: Measures,
+}
+
+/// The whole evaluation.
+#[derive(Debug)]
+pub struct Report {
+    /// The documents.
+    pub corpus: Corpus,
+    /// How they were divided, in words.
+    pub plan: String,
+    /// Whether learning curves follow time rather than the size of the training set.
+    pub is_online: bool,
+    /// Number of the positive category.
+    pub positive: usize,
+    /// The option sets, in the order given.
+    pub entries: Vec<Entry>,
+}
+
+/// A set of options against the best one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Comparison {
+    /// Documents that only the best set got wrong.
+    pub only_best: usize,
+    /// Documents that only this set got wrong.
+    pub only_this: usize,
+    /// Probability of so uneven numbers if both were equally good.
+    pub chance: f64,
+}
+
+impl Report {
+    /// Number of the best entry: the smallest area above the curve if all have one, else fewest
+    /// errors; the first of equals.
+    pub fn best(&self) -> usize {
+        let areas: Option<Vec<f64>> = self
+            .entries
+            .iter()
+            .map(|entry| {
+                let area = entry.measures.binary.as_ref()?.area.value;
+                (!area.is_nan()).then_some(area)
+            })
+            .collect();
+        let values =
+            areas.unwrap_or_else(|| self.entries.iter().map(|e| e.measures.error.value).collect());
+        let mut best = 0;
+        for (at, &value) in values.iter().enumerate() {
+            if value < values[best] {
+                best = at;
+            }
+        }
+        best
+    }
+
+    /// Compares an entry with the best one.
+    pub fn against_best(&self, at: usize) -> Comparison {
+        let (best, this) = (&self.entries[self.best()], &self.entries[at]);
+        let (only_best, only_this, chance) = compare(&best.findings.judged, &this.findings.judged);
+        Comparison { only_best, only_this, chance }
+    }
+
+    /// Name of a category; `?` for no verdict.
+    pub fn category(&self, number: Option<usize>) -> &str {
+        number.and_then(|number| self.corpus.categories.get(number)).map_or("?", String::as_str)
+    }
+
+    /// Names of the positive and of the negative category.
+    pub fn sides(&self) -> (&str, &str) {
+        (self.category(Some(self.positive)), self.category(Some(1_usize.abs_diff(self.positive))))
+    }
+
+    /// Documents of a category that were judged.
+    pub fn judged_of(&self, category: usize) -> usize {
+        let judged = self.entries.first().map_or(&[][..], |entry| &entry.findings.judged);
+        judged.iter().filter(|judged| judged.truth == category).count()
+    }
+
+    /// The wrong verdicts of an entry, the surest first.
+    pub fn mistakes(entry: &Entry) -> Vec<&Judged> {
+        let mut wrong: Vec<&Judged> =
+            entry.findings.judged.iter().filter(|one| one.verdict != Some(one.truth)).collect();
+        wrong.sort_by(|a, b| b.sureness().total_cmp(&a.sureness()));
+        wrong
+    }
+}
+
+impl Judged {
+    /// How much better the verdict's score is than the true category's, bits a token; the size of
+    /// the margin where there are no such scores.
+    pub fn sureness(&self) -> f64 {
+        let mean = |number: Option<usize>| number.and_then(|number| self.means.get(number));
+        let difference = match (mean(self.verdict), mean(Some(self.truth))) {
+            (Some(verdict), Some(truth)) => dbacl::numeric::elementary::bits(verdict - truth),
+            _ => self.margin.abs(),
+        };
+        if difference.is_nan() { 0.0 } else { difference }
+    }
+}
+
+/// A rate as a percentage, as short as it can be told.
+pub fn percent(value: f64) -> String {
+    let percentage = 100.0 * value;
+    if value.is_nan() {
+        "-".to_owned()
+    } else if percentage == 0.0 || percentage == 100.0 {
+        format!("{percentage:.0}")
+    } else if percentage < 0.1 {
+        format!("{percentage:.4}")
+    } else if percentage < 1.0 {
+        format!("{percentage:.3}")
+    } else {
+        format!("{percentage:.2}")
+    }
+}
+
+/// The interval of a rate in percent.
+pub fn interval(rate: Rate) -> String {
+    format!("{}\u{2013}{}", percent(rate.low), percent(rate.high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_have_three_digits_or_so() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.0, "100"),
+            (0.9876, "98.76"),
+            (0.00512, "0.512"),
+            (0.000216, "0.0216"),
+            (f64::NAN, "-"),
+        ] {
+            assert_eq!(percent(value), text);
+        }
+        assert_eq!(interval(Rate { value: 0.1, low: 0.0, high: 0.25 }), "0\u{2013}25.00");
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Option sets: what to compare.
+
+use dbacl::cli::dbacl::method;
+use dbacl::cli::dbacl::method::Method;
+use std::ffi::OsString;
+
+/// A named set of options of `dbacl`.
+#[derive(Debug, Clone)]
+pub struct OptionSet {
+    /// Its name in reports.
+    pub name: String,
+    /// The options as given.
+    pub options: String,
+    /// What they mean.
+    pub method: Method,
+}
+
+/// Candidates for mail: from plain words to what did best at TREC.
+const MAIL: &[&str] = &[
+    "body words: -T email -T email:noheaders -H 20 -e alpha",
+    "default: -T email -H 20",
+    "alnum: -T email -T email:headers -T html:links -T html:alt -H 20 -e alnum",
+    "graph: -T email -T email:headers -T html:links -T html:alt -H 20 -e graph",
+    "adp: -T email -T email:headers -T email:theaders -T html:links -T html:alt -H 20 -e adp",
+    "cef, case: -T email -T email:headers -T email:theaders -T html:links -T html:alt -H 20 -e cef -j",
+    "cef2, X-headers: -T email -T email:headers -T email:theaders -T email:xheaders -T html:links \
+     -T html:alt -H 20 -e cef2",
+    "adp pairs: -T email -T email:headers -T email:theaders -T html:links -T html:alt -H 22 -e adp -w 2",
+];
+
+/// Candidates for texts.
+const TEXT: &[&str] = &[
+    "words: -H 20 -e alpha",
+    "words, case: -H 20 -e alpha -j",
+    "alnum: -H 20 -e alnum",
+    "graph: -H 20 -e graph",
+    "cef: -H 20 -e cef",
+    "adp: -H 20 -e adp",
+    "adp, uniform: -H 20 -e adp -L uniform",
+    "words, uniform: -H 20 -e alpha -L uniform",
+    "word pairs: -H 22 -e alpha -w 2",
+    "characters: -H 20 -e char -w 4",
+];
+
+/// The built-in candidates called `name`.
+///
+/// # Errors
+/// A message that names the lists there are.
+pub fn candidates(name: &str) -> Result<Vec<OptionSet>, String> {
+    let list = match name {
+        "mail" => MAIL,
+        "text" => TEXT,
+        _ => return Err(format!("--try takes \"mail\" or \"text\", not \"{name}\"")),
+    };
+    list.iter().map(|set| parse(set)).collect()
+}
+
+/// Reads `NAME: OPTIONS`, or options alone, which then are the name.
+///
+/// # Errors
+/// A message about the options.
+pub fn parse(text: &str) -> Result<OptionSet, String> {
+    let (name, options) = match text.split_once(':') {
+        // a colon of an option, as in -T email:headers, is no end of a name
+        Some((name, options)) if !text.trim_start().starts_with('-') => (name, options),
+        _ => (text, text),
+    };
+    let (name, options) = (name.trim().to_owned(), options.trim().to_owned());
+    let words = words(&options).map_err(|what| format!("option set \"{name}\": {what}"))?;
+    let method = method::parse(words).map_err(|what| format!("option set \"{name}\": {what}"))?;
+    let name = if name.is_empty() { "default".to_owned() } else { name };
+    Ok(OptionSet { name, options, method })
+}
+
+/// Cuts options into words; quotes and backslashes work as in a shell.
+fn words(text: &str) -> Result<Vec<OsString>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match (quote, character) {
+            (Some(open), close) if open == close => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (None | Some('"'), '\\') => {
+                word.get_or_insert_default().extend(characters.next());
+            }
+            (None, blank) if blank.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(character),
+        }
+    }
+    if quote.is_some() {
+        return Err("a quotation mark is not closed".to_owned());
+    }
+    words.extend(word);
+    Ok(words.into_iter().map(OsString::from).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_cut_as_a_shell_does() {
+        for (text, expected) in [
+            ("", "[]"),
+            (" -T  email ", "[\"-T\", \"email\"]"),
+            (r#"-g '(a b)' "c'd" e\ f ''"#, r#"["-g", "(a b)", "c'd", "e f", ""]"#),
+        ] {
+            assert_eq!(format!("{:?}", words(text).expect("words")), expected);
+        }
+        assert!(words("'a").is_err());
+    }
+
+    #[test]
+    fn sets_have_names() {
+        for (text, name, options) in [
+            ("mine: -T email -e cef", "mine", "-T email -e cef"),
+            ("-T email:headers", "-T email:headers", "-T email:headers"),
+            ("plain:", "plain", ""),
+            ("", "default", ""),
+        ] {
+            let set = parse(text).expect(text);
+            assert_eq!((set.name.as_str(), set.options.as_str()), (name, options));
+        }
+        assert!(parse("bad: -w 99").expect_err("impossible").contains("\"bad\""));
+    }
+
+    #[test]
+    fn candidates_can_be_learned() {
+        assert!(candidates("mail").expect("mail").len() > 5);
+        assert!(candidates("text").expect("text").len() > 5);
+        assert!(candidates("x").is_err());
+    }
+}

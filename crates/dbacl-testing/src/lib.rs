@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What the tests share: where the programs are, how one is run, folders that vanish, and what
+//! completions and manual pages must hold.
+
+mod category;
+pub mod completions;
+pub mod manual;
+
+pub use category::category;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// The repository's folder.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).expect("this crate lies two folders below").to_path_buf()
+}
+
+/// The folder of the programs: `DBACL_BIN`, or that of those just built, which lie one folder above
+/// the tests. Cargo builds the programs of all packages whose tests it runs.
+pub fn programs() -> PathBuf {
+    if let Some(folder) = std::env::var_os("DBACL_BIN") {
+        return fs::canonicalize(folder).expect("DBACL_BIN names a folder");
+    }
+    let test = std::env::current_exe().expect("the test's own path");
+    let folder = test.ancestors().nth(2).expect("the folder above the tests").to_path_buf();
+    for program in PROGRAMS {
+        let path = folder.join(program);
+        assert!(path.is_file(), "{} is missing: test the whole workspace", path.display());
+    }
+    folder
+}
+
+/// The programs of all packages that the tests of any of them may call.
+const PROGRAMS: [&str; 8] =
+    ["dbacl", "bayesol", "hypex", "dbacl-eval", "mailcross", "mailtoe", "mailfoot", "mailinspect"];
+
+/// Says that a test could not be made; it shows although test output is captured.
+pub fn skip(test: &str, reason: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
+}
+
+/// Compares a file of the repository that is made from others with what it should hold. With `BLESS`
+/// in the environment it is written.
+#[track_caller]
+pub fn holds(name: &str, expected: &str) {
+    let path = root().join(name);
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, expected).expect("a writable repository");
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "{name} is not up to date: run these tests again with BLESS=1");
+}
+
+/// A command with an environment that holds nothing the programs listen to.
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for name in ["DBACL_PATH", "DBACL_STRICT", "POSIXLY_CORRECT", "LANG", "LC_CTYPE"] {
+        command.env_remove(name);
+    }
+    command.env("LC_ALL", "C");
+    command
+}
+
+/// What a program did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// Exit status, or 128 plus the number of the signal that ended it.
+    pub status: i32,
+    /// What it printed.
+    pub stdout: String,
+    /// What it printed on standard error.
+    pub stderr: String,
+}
+
+impl Done {
+    /// The standard output, if the program ended with `status` and had nothing to complain about.
+    #[track_caller]
+    pub fn quiet(self, status: i32) -> String {
+        assert_eq!((self.status, self.stderr.as_str()), (status, ""), "stdout: {}", self.stdout);
+        self.stdout
+    }
+
+    /// The error output, if the program ended with `status`.
+    #[track_caller]
+    pub fn complaint(self, status: i32) -> String {
+        assert_eq!(self.status, status, "{self:?}");
+        assert_ne!(self.stderr, "", "{self:?}");
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+        self.stderr
+    }
+}
+
+/// Lets a started program end and tells what it did.
+pub fn finish(child: Child) -> Done {
+    let output = child.wait_with_output().expect("the program can be waited for");
+    let signal = || output.status.signal().map(|signal| 128 + signal);
+    Done {
+        status: output.status.code().or_else(signal).expect("a status or a signal"),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// A folder of its own, gone when dropped, in which programs run.
+pub struct Scratch {
+    folder: tempfile::TempDir,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Scratch {
+    /// An empty folder.
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    /// The folder, or a file in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).expect("a file in the scratch folder");
+    }
+
+    /// Reads a file.
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The names in the folder, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).expect("the scratch folder");
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// `dbacl` with `args`, to run here.
+    pub fn dbacl_command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = command(programs().join("dbacl"));
+        command.args(args).current_dir(self.folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs `dbacl` with the words of `args` and nothing on standard input.
+    pub fn dbacl(&self, args: &str) -> Done {
+        self.dbacl_args(args.split_whitespace())
+    }
+
+    /// Runs `dbacl` with `args` and nothing on standard input.
+    pub fn dbacl_args<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Done {
+        finish(self.dbacl_command(args).spawn().expect("dbacl starts"))
+    }
+
+    /// Runs `dbacl` with the words of `args` and `input` on standard input.
+    pub fn dbacl_reading(&self, args: &str, input: impl AsRef<[u8]>) -> Done {
+        let mut command = self.dbacl_command(args.split_whitespace());
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
+        let mut stdin = child.stdin.take().expect("piped");
+        let input = input.as_ref().to_vec();
+        let feeder = std::thread::spawn(move || {
+            // A program that ends early does not read it all.
+            let _ = stdin.write_all(&input);
+        });
+        let done = finish(child);
+        feeder.join().expect("writes do not panic");
+        done
+    }
+
+    /// Runs a script of `sh` here, the programs first on the path.
+    pub fn sh(&self, script: &str) -> Done {
+        let mut command = command("sh");
+        let path = std::env::var("PATH").unwrap_or_default();
+        command
+            .env("PATH", format!("{}:{path}", programs().display()))
+            .args(["-c", script])
+            .current_dir(self.folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        finish(command.spawn().expect("sh starts"))
+    }
+}

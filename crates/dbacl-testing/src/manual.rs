@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Manual pages in `docs/man`, whose lists of options are made from the option tables.
+
+use crate::root;
+use dbacl_cli::getopt::{Opt, Value};
+
+/// The options as a manual page has them.
+fn options<K>(table: &[Opt<K>]) -> String {
+    let mut out = String::new();
+    for opt in table {
+        let mut names = Vec::new();
+        if let Some(letter) = opt.letter {
+            names.push(format!("\\fB\\-{}\\fR", char::from(letter)));
+        }
+        if !opt.long.is_empty() {
+            names.push(format!("\\fB\\-\\-{}\\fR", opt.long.replace('-', "\\-")));
+        }
+        let value = match opt.value {
+            Value::None => String::new(),
+            Value::Required(name) => format!(" \\fI{name}\\fR"),
+        };
+        let help = opt.help.replace('\n', " ").replace('-', "\\-").replace('\'', "\\(aq");
+        let mut letters = help.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        let help: String = first.chain(letters).collect();
+        out.extend([".TP\n", &names.join(", "), &value]);
+        let mut length = usize::MAX;
+        for word in format!("{help}.").split(' ') {
+            length = length.saturating_add(1 + word.len());
+            if length > 78 {
+                length = word.len();
+                out.push('\n');
+            } else {
+                out.push(' ');
+            }
+            out.push_str(word);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Checks that the page of `program` has the options of `table`, word for word, between its marks.
+/// With `BLESS` in the environment it is made so.
+#[track_caller]
+pub fn check<K>(program: &str, table: &[Opt<K>]) {
+    let name = format!("docs/man/{program}.1");
+    let path = root().join(&name);
+    let page = std::fs::read_to_string(&path).expect("the manual page");
+    let (before, rest) = page.split_once(".\\\" BEGIN OPTIONS").expect("the first mark");
+    let (mark, rest) = rest.split_once('\n').expect("its line");
+    let (_, after) = rest.split_once(".\\\" END OPTIONS").expect("the second mark");
+    let options = options(table);
+    let wanted = format!("{before}.\\\" BEGIN OPTIONS{mark}\n{options}.\\\" END OPTIONS{after}");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, wanted).expect("the manual page can be written");
+    } else {
+        assert!(page == wanted, "{name} is behind; run the tests with BLESS=1");
+    }
+}

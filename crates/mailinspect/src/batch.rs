@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The list as text, as JSON, or as input for a command (spec tools 2.3).
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::process::{Command, Stdio};
+
+use super::{Config, Session, Style};
+use crate::mail::index::{Entry, Next};
+use crate::mail::judge::{Judge, Scoring};
+use crate::mail::mailbox::Mailbox;
+use crate::mail::order;
+use crate::mail::select::{Selection, content};
+use dbacl::numeric::cformat;
+use dbacl_cli::json::Json;
+
+/// The messages to list, sorted as the options ask for.
+pub fn collect(
+    config: &Config,
+    mailbox: &Mailbox,
+    judge: &mut Judge,
+    selection: &mut Selection,
+    session: &mut Session<'_>,
+) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let Session { stdout, stderr, .. } = session;
+    let mut warn = |warning: dbacl::Warning| {
+        let _ = writeln!(stderr, "{}:warning: {warning}", super::NAME);
+    };
+    mailbox.index(judge, selection, &mut warn, &mut |entry| {
+        // As in the classifier, notes of the confidence's computation are part of the output.
+        if config.scoring == Scoring::Confidence
+            && !config.json
+            && let Some(underflow) = entry.measures.underflow
+        {
+            let _ = stdout.write_all(underflow.message().as_bytes());
+        }
+        if entry.is_listed {
+            entries.push(entry);
+        }
+        Next::Go
+    });
+    let scores: Vec<f32> =
+        entries.iter().map(|entry| entry.measures.scores[config.scoring.number()]).collect();
+    let mut order = order::ascending(&scores);
+    if config.reverse {
+        order.reverse();
+    }
+    let mut slots: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|at| slots[at].take()).collect()
+}
+
+/// Prints the list, or gives each message to the command.
+///
+/// # Errors
+/// Of writing `out`.
+pub fn print(
+    config: &Config,
+    mailbox: &Mailbox,
+    entries: &[Entry],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if let Some(command) = &config.command {
+        out.flush()?;
+        for entry in entries {
+            if let Err(error) = pipe(command, mailbox, entry) {
+                eprintln!("{}:warning: could not run the command: {error}", super::NAME);
+            }
+        }
+        return Ok(());
+    }
+    if config.json {
+        for entry in entries {
+            out.write_all(object(entry, mailbox).as_bytes())?;
+        }
+        return Ok(());
+    }
+    out.write_all(b"# position|  score | description\n")?;
+    let mut line = Vec::new();
+    for entry in entries {
+        line.clear();
+        cformat::decimal_left(&mut line, i64::try_from(entry.position).unwrap_or(i64::MAX), 10);
+        line.push(b' ');
+        let score = entry.measures.scores[config.scoring.number()];
+        cformat::fixed(&mut line, f64::from(score), 8, 1);
+        line.push(b' ');
+        line.extend_from_slice(&description(entry, config.style.unwrap_or_default()));
+        out.write_all(&line)?;
+    }
+    Ok(())
+}
+
+fn description(entry: &Entry, style: Style) -> Cow<'_, [u8]> {
+    match style {
+        Style::FromLine => Cow::Borrowed(&entry.from_line),
+        Style::Summary => Cow::Owned(entry.summary()),
+    }
+}
+
+/// Gives a message to a shell command, and waits for its end. What becomes of the command is its own
+/// affair.
+///
+/// # Errors
+/// If the message cannot be read or the shell not be started.
+pub fn pipe(command: &OsStr, mailbox: &Mailbox, entry: &Entry) -> io::Result<()> {
+    let mut message = mailbox.open(entry)?;
+    let mut child = Command::new("/bin/sh").arg("-c").arg(command).stdin(Stdio::piped()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A command may end before it has read everything.
+        let _ = io::copy(&mut message, &mut stdin);
+    }
+    child.wait()?;
+    Ok(())
+}
+
+/// A message as a JSON object on one line.
+fn object(entry: &Entry, mailbox: &Mailbox) -> String {
+    let mut json = Json::new();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(content(bytes)).into_owned();
+    json.object(|json| {
+        if let Some(path) = mailbox.files().get(entry.file) {
+            json.key("file").string(&path.to_string_lossy());
+        }
+        json.key("start").integer(entry.place.start);
+        json.key("end").integer(entry.place.end);
+        json.key("position").integer(entry.position);
+        json.key("from_line").string(&text(&entry.from_line));
+        json.key("from").string(text(&entry.from).get(5..).unwrap_or_default().trim());
+        json.key("subject").string(text(&entry.subject).get(8..).unwrap_or_default().trim());
+        json.key("date").string(text(&entry.date).get(5..).unwrap_or_default().trim());
+        json.key("tokens").number(entry.measures.complexity);
+        let [message, token, divergence, confidence] = entry.measures.scores.map(f64::from);
+        json.key("message_cost").number(message);
+        json.key("cost_per_token").number(token);
+        json.key("divergence").number(divergence);
+        json.key("confidence").number(confidence);
+    });
+    json.into_text() + "\n"
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Where the messages of a mailbox stand, who they are from, and their scores (spec tools 2.1).
+//!
+//! One pass, line by line; a message's text is never held.
+
+use std::io::{self, Read};
+use std::ops::Range;
+
+use super::judge::{Fidelity, Judge, Measures};
+use super::select::Selection;
+use dbacl::error::WarningSink;
+use dbacl::input::lines::{LineReader, Stream};
+
+/// Bytes of a header line that are kept.
+const HEADER_BYTES: usize = 128;
+
+/// The line that follows a file twice; it drives the decoders to their end.
+const EXTRA: &[u8] = b"\r\n";
+
+/// A message in the index.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Entry {
+    /// Number of its file, from 0.
+    pub file: usize,
+    /// Where it stands in its file, from its `From ` line to before the next message's, bytes.
+    pub place: Range<u64>,
+    /// Offset behind its `From ` line, bytes.
+    pub position: u64,
+    /// Its `From ` line with its end; the file's name and a newline if it has none.
+    pub from_line: Vec<u8>,
+    /// The first 128 bytes of its last `From:` line; empty if there is none.
+    pub from: Vec<u8>,
+    /// The same of `Subject:`.
+    pub subject: Vec<u8>,
+    /// The same of `Date:`.
+    pub date: Vec<u8>,
+    /// Its scores.
+    pub measures: Measures,
+    /// Whether the selection lists it.
+    pub is_listed: bool,
+}
+
+/// Bytes of sender and subject in a summary.
+const SENDER: (usize, usize) = (6, 20);
+const SUBJECT: (usize, usize) = (9, 60);
+
+impl Entry {
+    /// Sender and subject, as the list shows them with `-p 1` (spec tools 2.3).
+    pub fn summary(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(86);
+        out.push(b'[');
+        out.extend_from_slice(part(&self.from, SENDER));
+        out.extend_from_slice(b"] ");
+        out.extend_from_slice(part(&self.subject, SUBJECT));
+        for byte in &mut out {
+            if *byte == b'\n' {
+                *byte = b' ';
+            }
+        }
+        // A subject that fills its room loses its last byte, as in the reference.
+        if let Some(last) = out.last_mut() {
+            *last = b'\n';
+        }
+        out
+    }
+}
+
+/// At most `length` bytes of a header line from `skip` on.
+fn part(line: &[u8], (skip, length): (usize, usize)) -> &[u8] {
+    let value = line.get(skip..).unwrap_or_default();
+    &value[..value.len().min(length)]
+}
+
+/// One of the files of a mailbox.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    /// Its number, from 0.
+    pub file: usize,
+    /// If it may be a single message without a `From ` line, as in a maildir: its name.
+    pub name: Option<&'a [u8]>,
+}
+
+/// What a caller wants after a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// The next message.
+    Go,
+    /// Nothing more.
+    Stop,
+}
+
+/// Reads `input` to its end and hands its messages on, in their order.
+///
+/// # Errors
+/// A read error; messages before it have been handed on.
+pub fn index(
+    input: Box<dyn Read + '_>,
+    part: Part<'_>,
+    judge: &mut Judge,
+    selection: &mut Selection,
+    warnings: WarningSink<'_>,
+    sink: &mut dyn FnMut(Entry) -> Next,
+) -> io::Result<()> {
+    let mut stream = Stream::new(input, None);
+    let mut reader = LineReader::default();
+    let mut line = Vec::new();
+    let mut header = Vec::with_capacity(HEADER_BYTES);
+    let mut message: Option<Entry> = None;
+    let mut is_after_empty = true;
+    let exact = judge.fidelity() == Fidelity::Exact;
+    judge.start_file();
+    loop {
+        let start = stream.position();
+        let is_last = reader.next_line(&mut stream, &mut line);
+        let has_from = is_after_empty && line.starts_with(b"From ");
+        let is_alone = message.is_none() && !line.is_empty() && start == 0;
+        if has_from || is_alone && part.name.is_some() {
+            if let Some(entry) = message.take()
+                && finish(entry, start, judge, selection, warnings, sink) == Next::Stop
+            {
+                return Ok(());
+            }
+            if exact {
+                judge.begin();
+                reader = LineReader::default();
+            }
+            selection.start();
+            let mut entry = Entry { file: part.file, place: start..start, ..Entry::default() };
+            if has_from {
+                entry.position = stream.position();
+                entry.from_line.clone_from(&line);
+            } else if let Some(name) = part.name {
+                entry.from_line = [name, b"\n"].concat();
+            }
+            message = Some(entry);
+        }
+        if !line.is_empty() {
+            is_after_empty = matches!(line.as_slice(), [b'\n', ..] | [b'\r', b'\n', ..]);
+        }
+        if let Some(entry) = &mut message {
+            selection.line(&line);
+            let slot = header_of(entry, &line);
+            if slot.is_some() {
+                header.clear();
+                header.extend_from_slice(&line[..line.len().min(HEADER_BYTES)]);
+            }
+            let is_kept = judge.filter(&mut line);
+            if judge.in_header()
+                && let Some(slot) = slot
+            {
+                slot.clone_from(&header);
+            }
+            if is_kept {
+                judge.score(&mut line, warnings, |_, _| {});
+            }
+        } else {
+            judge.filter(&mut line);
+        }
+        if is_last {
+            break;
+        }
+    }
+    if let Some(entry) = message {
+        if !exact {
+            end(judge, warnings);
+        }
+        finish(entry, stream.position(), judge, selection, warnings, sink);
+    }
+    stream.error().map_or(Ok(()), Err)
+}
+
+/// The header that a line is, if the index keeps it.
+fn header_of<'a>(entry: &'a mut Entry, line: &[u8]) -> Option<&'a mut Vec<u8>> {
+    let is =
+        |name: &[u8]| line.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name));
+    match line.first()? {
+        b'F' | b'f' if is(b"From:") => Some(&mut entry.from),
+        b'S' | b's' if is(b"Subject:") => Some(&mut entry.subject),
+        b'D' | b'd' if is(b"Date:") => Some(&mut entry.date),
+        _ => None,
+    }
+}
+
+/// The lines that follow the last.
+fn end(judge: &mut Judge, warnings: WarningSink<'_>) {
+    for _ in 0..2 {
+        let mut line = EXTRA.to_vec();
+        if judge.filter(&mut line) {
+            judge.score(&mut line, warnings, |_, _| {});
+        }
+    }
+}
+
+fn finish(
+    mut entry: Entry,
+    at: u64,
+    judge: &mut Judge,
+    selection: &Selection,
+    warnings: WarningSink<'_>,
+    sink: &mut dyn FnMut(Entry) -> Next,
+) -> Next {
+    if judge.fidelity() == Fidelity::Exact {
+        end(judge, warnings);
+    }
+    entry.place.end = at;
+    entry.measures = judge.finish();
+    entry.is_listed = selection.is_listed();
+    sink(entry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mail::sample;
+
+    fn entries_of(text: &[u8], fidelity: Fidelity, name: Option<&[u8]>) -> Vec<Entry> {
+        let mut judge = sample::judge(&[("red", 3, 4.0), ("subject:", 10, 2.0)], fidelity);
+        let mut found = Vec::new();
+        let part = Part { file: 0, name };
+        let mut selection = Selection::default();
+        index(Box::new(text), part, &mut judge, &mut selection, &mut |_| {}, &mut |entry| {
+            found.push(entry);
+            Next::Go
+        })
+        .expect("memory can be read");
+        found
+    }
+
+    #[test]
+    fn messages_begin_at_from_lines_behind_empty_lines() {
+        for (text, places) in [
+            ("", &[][..]),
+            ("\n\n", &[]),
+            ("no mail\nFrom a\n", &[]),
+            ("From a", &[(0, 6, 6)]),
+            ("From a\nX: y\n\nFrom b\n", &[(0, 7, 13), (13, 20, 20)]),
+            ("From a\r\nX: y\r\n\r\nFrom b\r\n", &[(0, 8, 16), (16, 24, 24)]),
+            ("no mail\n\nFrom a\n\nFrom text\n>From x\n", &[(9, 16, 17), (17, 27, 35)]),
+            ("From a\n\nb\nFrom c\n \nFrom d\n", &[(0, 7, 26)]),
+            ("From \0zero\n\nFrom b\n", &[(0, 11, 12), (12, 19, 19)]),
+        ] {
+            for fidelity in [Fidelity::Compatible, Fidelity::Exact] {
+                let found: Vec<(u64, u64, u64)> = entries_of(text.as_bytes(), fidelity, None)
+                    .iter()
+                    .map(|entry| (entry.place.start, entry.position, entry.place.end))
+                    .collect();
+                assert_eq!(found, places, "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn files_of_folders_are_messages_without_from_lines() {
+        let text = b"Subject: a\n\nFrom b\n\n";
+        let found = entries_of(text, Fidelity::Compatible, Some(b"cur/1"));
+        let found: Vec<(&[u8], &[u8])> =
+            found.iter().map(|entry| (&entry.from_line[..], &entry.subject[..])).collect();
+        assert_eq!(found, [(&b"cur/1\n"[..], &b"Subject: a\n"[..]), (b"From b\n", b"")]);
+    }
+
+    #[test]
+    fn summaries_cut_sender_and_subject() {
+        let from = "From: ".to_owned() + &"f".repeat(30);
+        let subject = "Subject: ".to_owned() + &"s".repeat(70);
+        for (header, expected) in [
+            ("X: y\n".to_owned(), "[]\n".to_owned()),
+            ("from: dave\nSUBJECT: lunch\n".into(), "[dave ] lunch\n".into()),
+            ("From: dave\n".into(), "[dave ]\n".into()),
+            ("From:\nSubject:\n".into(), "[]\n".into()),
+            ("Subject: one\n two\nSubject: three\n".into(), "[] three\n".into()),
+            ("From: dave\r\nSubject: a\r\n".into(), "[dave\r ] a\r\n".into()),
+            (format!("{from}\n{subject}\n"), format!("[{}] {}\n", "f".repeat(20), "s".repeat(59))),
+        ] {
+            let text = format!("From x\n{header}\nFrom: not\nSubject: this\n");
+            let found = entries_of(text.as_bytes(), Fidelity::Compatible, None);
+            assert_eq!(String::from_utf8_lossy(&found[0].summary()), expected, "{header}");
+        }
+    }
+
+    #[test]
+    fn headers_of_parts_are_passed_over_and_those_of_inner_messages_count() {
+        let text = "From x\nSubject: outer\nContent-Type: multipart/mixed; boundary=B\n\n--B\n\
+                    Subject: part\n\ntext\n--B\nContent-Type: message/rfc822\n\nSubject: inner\n\n\
+                    text\n";
+        let found = entries_of(text.as_bytes(), Fidelity::Compatible, None);
+        assert_eq!(found[0].subject, b"Subject: inner\n");
+        let text = text.replace("message/rfc822", "text/plain");
+        let found = entries_of(text.as_bytes(), Fidelity::Compatible, None);
+        assert_eq!(found[0].subject, b"Subject: outer\n");
+    }
+
+    #[test]
+    fn a_sink_can_stop_the_reading() {
+        let mut judge = sample::judge(&[], Fidelity::Compatible);
+        let text: &[u8] = b"From a\n\nFrom b\n\nFrom c\n";
+        let mut count = 0;
+        let part = Part { file: 0, name: None };
+        let mut selection = Selection::default();
+        let stopped =
+            index(Box::new(text), part, &mut judge, &mut selection, &mut |_| {}, &mut |_| {
+                count += 1;
+                if count == 2 { Next::Stop } else { Next::Go }
+            });
+        assert_eq!((stopped.is_ok(), count), (true, 2));
+    }
+
+    #[test]
+    fn any_bytes_are_read() {
+        let mut state = 1_u32;
+        let words: [&[u8]; 9] =
+            [b"From ", b"\n", b"\n\n", b"\0", b"Subject: ", b"\xff", b"a b", b"--B\n", b"\r\n"];
+        for _ in 0..200 {
+            let mut text = Vec::new();
+            for _ in 0..40 {
+                state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+                text.extend_from_slice(words[(state >> 16) as usize % words.len()]);
+            }
+            let mut end = 0;
+            for entry in entries_of(&text, Fidelity::Compatible, None) {
+                assert!(entry.place.start >= end && entry.place.end >= entry.position);
+                end = entry.place.end;
+            }
+            assert!(end <= text.len() as u64);
+        }
+    }
+
+    #[test]
+    fn a_message_without_tokens_spoils_the_next_one_s_divergence() {
+        let text =
+            b"From a\nSubject: red red\n\nred\n\nFrom b\n\n\nFrom c\n\nred\n\nFrom d\n\nred red\n";
+        let found = entries_of(text, Fidelity::Compatible, None);
+        let shown: Vec<String> = found
+            .iter()
+            .flat_map(|entry| entry.measures.scores)
+            .map(|score| {
+                let mut text = Vec::new();
+                dbacl::numeric::cformat::fixed(&mut text, f64::from(score), 0, 1);
+                String::from_utf8(text).expect("digits")
+            })
+            .collect();
+        assert_eq!(shown[4..8], ["-nan", "-nan", "nan", "0.0"]);
+        assert_eq!((&shown[10][..], &shown[14][..]), ("-inf", "inf"));
+        let exact = entries_of(text, Fidelity::Exact, None);
+        assert_eq!(exact[2].measures.scores[2], -4.0, "-(4 + 0) nats");
+    }
+}

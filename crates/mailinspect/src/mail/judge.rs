@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Lines of mail → a message's scores against one category (spec tools 2.1, 2.2).
+
+use dbacl::category::mapped::MappedCategory;
+use dbacl::error::{Result, WarningSink};
+use dbacl::filter::{Filter, Verdict};
+use dbacl::model::medium::Medium;
+use dbacl::model::moments::Moments;
+use dbacl::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
+use dbacl::numeric::elementary::{log, narrow};
+use dbacl::numeric::special::Underflow;
+use dbacl::score::confidence::confidence;
+use dbacl::score::document::{self, Standing, divide};
+use dbacl::score::model::{Model, PatternSet};
+use dbacl::score::scorer::{Cell, Scorer};
+use dbacl::token::ngram::Window;
+use dbacl::token::pattern::PatternList;
+use dbacl::token::tokenizer::Tokenizer;
+use dbacl::token::{Feature, features};
+
+/// Bits of the table of empirical counts.
+const EMPIRICAL_BITS: u8 = 15;
+
+/// What messages are sorted by (`-o`). Smaller is nearer to the category, but for confidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scoring {
+    /// Minus the log-probability of the message, its length included, nats.
+    #[default]
+    Message,
+    /// Cross-entropy, nats per token.
+    Token,
+    /// Divergence of the message from the category, nats per token.
+    Divergence,
+    /// Confidence that the message belongs to the category, percent.
+    Confidence,
+}
+
+impl Scoring {
+    /// All scorings, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Message, Self::Token, Self::Divergence, Self::Confidence];
+
+    /// Its number, as `-o` takes it.
+    pub const fn number(self) -> usize {
+        self as usize
+    }
+
+    /// What it is called on a screen.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Message => "message cost",
+            Self::Token => "cost per token",
+            Self::Divergence => "divergence",
+            Self::Confidence => "confidence",
+        }
+    }
+
+    /// The scoring after this one, the first after the last.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self::ALL[(self.number() + 1) % Self::ALL.len()]
+    }
+}
+
+/// How a judge reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fidelity {
+    /// As the reference's mailinspect: words are scored singly whatever the category's order, markup
+    /// stays in the text unless the category was learned from XML, and a message's entropy starts at
+    /// its predecessor's.
+    #[default]
+    Compatible,
+    /// As the classifier reads each message by itself.
+    Exact,
+}
+
+/// A message's scores.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Measures {
+    /// By [`Scoring::number`].
+    pub scores: [f32; 4],
+    /// Number of tokens, as far as they count.
+    pub complexity: f64,
+    /// A note of the confidence's computation.
+    pub underflow: Option<Underflow>,
+}
+
+/// Reads mail and scores it against one category.
+pub struct Judge {
+    options: ModelOptions,
+    locale: Locale,
+    fidelity: Fidelity,
+    scheme: Scheme,
+    filter: Filter,
+    patterns: PatternList,
+    tokenizer: Tokenizer,
+    window: Window,
+    order: u8,
+    scorer: Scorer,
+    moments: Moments,
+}
+
+impl Judge {
+    /// A judge by `category`, which is called `name`. With `keep_case` tokens keep their case, also if
+    /// the category's do not.
+    ///
+    /// # Errors
+    /// An expression of the category that cannot be compiled.
+    pub fn new(
+        category: MappedCategory,
+        name: Vec<u8>,
+        keep_case: bool,
+        fidelity: Fidelity,
+        locale: Locale,
+        warnings: WarningSink<'_>,
+    ) -> Result<Self> {
+        let header = category.header();
+        let mut options = header.options;
+        if keep_case {
+            options.insert(ModelOption::KeepCase);
+        }
+        let is_mail = options.has(ModelOption::Mail);
+        let default_scheme = if is_mail { Scheme::Adp } else { Scheme::Alpha };
+        let scheme = header.scheme.unwrap_or(default_scheme);
+        if is_mail && !options.has(ModelOption::Xml) {
+            options.insert(ModelOption::Html);
+        }
+        if category.patterns().is_empty() {
+            options.insert(ModelOption::StandardTokenizer);
+        }
+        let mut patterns = PatternList::new(locale);
+        let mut set = PatternSet::default();
+        for text in category.patterns() {
+            set.insert(patterns.add(text, warnings)?);
+        }
+        let moments = header.moments;
+        let order = match fidelity {
+            Fidelity::Compatible => 1,
+            Fidelity::Exact => header.max_order,
+        };
+        let model = Model::learned(name, category, set);
+        let measures_entropy = options.has(ModelOption::Entropy)
+            || options.has(ModelOption::Multinomial) && model.is_multinomial();
+        let bits = measures_entropy.then_some(EMPIRICAL_BITS);
+        let mut judge = Self {
+            options,
+            locale,
+            fidelity,
+            scheme,
+            filter: Filter::mail_only(options, locale),
+            patterns,
+            tokenizer: Tokenizer::new(scheme, false, false, order),
+            window: Window::new(order),
+            order,
+            scorer: Scorer::new(vec![model], bits),
+            moments,
+        };
+        judge.begin();
+        Ok(judge)
+    }
+
+    /// The category.
+    pub fn model(&self) -> &Model {
+        &self.scorer.models()[0]
+    }
+
+    /// How it reads.
+    pub const fn fidelity(&self) -> Fidelity {
+        self.fidelity
+    }
+
+    /// Begins anew, as at the start of a run.
+    pub fn begin(&mut self) {
+        let options = self.options;
+        self.filter = if self.fidelity == Fidelity::Exact {
+            Filter::new(options, self.locale)
+        } else if options.has(ModelOption::Xml) {
+            Filter::new(options.with(ModelOption::Mail), self.locale)
+        } else {
+            Filter::mail_only(options, self.locale)
+        };
+        self.filter.start_file();
+        let keep_case = options.has(ModelOption::KeepCase);
+        let straddles = options.has(ModelOption::Straddle);
+        self.tokenizer = Tokenizer::new(self.scheme, keep_case, straddles, self.order);
+        self.window.clear();
+        self.scorer.start_document();
+    }
+
+    /// Starts a new file; the decoders and the sums go on.
+    pub fn start_file(&mut self) {
+        self.filter.start_file();
+        self.tokenizer.end_of_file();
+        self.window.clear();
+    }
+
+    /// Whether the mail filter is in a message's header block after the last line.
+    pub fn in_header(&self) -> bool {
+        self.filter.in_header()
+    }
+
+    /// Filters a line in place; returns whether its text counts.
+    pub fn filter(&mut self, line: &mut Vec<u8>) -> bool {
+        !line.is_empty() && self.filter.line(line) == Verdict::Keep
+    }
+
+    /// Scores the text of a filtered line, whose case may be folded in place. `trace` is told each
+    /// token and what the category made of it.
+    pub fn score(
+        &mut self,
+        line: &mut Vec<u8>,
+        warnings: WarningSink<'_>,
+        mut trace: impl FnMut(&Feature<'_>, &Cell),
+    ) {
+        let Self { scorer, patterns, tokenizer, window, .. } = self;
+        // A category of texts knows only the medium of texts (case tools/mailinspect-text-category).
+        let is_mail = self.options.has(ModelOption::Mail);
+        let medium = if is_mail { self.filter.medium() } else { Medium::TEXT };
+        let mut score = |feature: Feature<'_>| {
+            scorer.score_each(&feature, &mut *warnings, |cell, _| trace(&feature, &cell));
+        };
+        let words = self.options.has(ModelOption::StandardTokenizer).then_some((tokenizer, window));
+        features(
+            line,
+            medium,
+            (patterns, self.options.has(ModelOption::KeepCase)),
+            words,
+            &mut score,
+        );
+    }
+
+    /// The scores of the message read so far; begins the next.
+    pub fn finish(&mut self) -> Measures {
+        let standing = document::finish(&self.scorer, false)[0];
+        let measures = match self.fidelity {
+            Fidelity::Compatible => {
+                let message = message_cost(&standing, self.model());
+                self.measures(&standing, message)
+            }
+            Fidelity::Exact => {
+                let message = -document::finish(&self.scorer, true)[0].score;
+                self.measures(&standing, message)
+            }
+        };
+        if self.fidelity == Fidelity::Compatible && self.scorer.measures_entropy() {
+            self.scorer.start_document_from(standing.shannon);
+        } else {
+            self.scorer.start_document();
+        }
+        measures
+    }
+
+    fn measures(&self, standing: &Standing, message: f64) -> Measures {
+        let token = divide(-standing.score, standing.complexity);
+        let (permille, underflow) = if self.scorer.measures_entropy() {
+            confidence(standing.divergence, &self.moments)
+        } else {
+            (0, None)
+        };
+        let percent = narrow(f64::from(permille)) / 10.0;
+        Measures {
+            scores: [narrow(message), narrow(token), narrow(standing.divergence), percent],
+            complexity: standing.complexity,
+            underflow,
+        }
+    }
+}
+
+/// `-S - P`: minus the log-probability of a message, with the length's by Stirling's formula.
+fn message_cost(standing: &Standing, model: &Model) -> f64 {
+    let lambda = match model.documents() {
+        0 => 100,
+        documents => model.features() / documents,
+    };
+    let lambda = f64::from(lambda);
+    let k = standing.complexity.trunc();
+    if k == 0.0 {
+        // 0 · ∞, with the sign that it prints with
+        return divide(0.0, 0.0);
+    }
+    let length =
+        k * (log(lambda) - log(k) + 1.0) - log(2.0 * core::f64::consts::PI * k) / 2.0 - lambda;
+    -standing.score - length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mail::sample;
+
+    fn measures(judge: &mut Judge, text: &str) -> Measures {
+        for line in text.split_inclusive('\n') {
+            let mut line = line.as_bytes().to_vec();
+            if judge.filter(&mut line) {
+                judge.score(&mut line, &mut |_| {}, |_, _| {});
+            }
+        }
+        judge.finish()
+    }
+
+    #[test]
+    fn costs_follow_the_formulas() {
+        // 9 features in 3 documents: λ = 3. The sample's reference measure costs nothing.
+        let words = [("red", 3, 4.0), ("blue", 3, 1.0)];
+        let mut judge = sample::judge(&words, Fidelity::Compatible);
+        let found = measures(&mut judge, "X: y\n\nred blue\nred unknown\n");
+        let (s, k) = (9.0, 4.0_f64);
+        let length =
+            k * (3.0_f64.ln() - k.ln() + 1.0) - (2.0 * std::f64::consts::PI * k).ln() / 2.0 - 3.0;
+        assert_eq!(found.complexity, 4.0);
+        assert_eq!(found.scores[0], narrow(-s - length));
+        assert_eq!(found.scores[1], narrow(-s / k));
+        // H of {red: 2, blue: 1, unknown: 1}
+        let entropy = 4.0_f64.ln() - 2.0 * 2.0_f64.ln() / 4.0;
+        assert_eq!(found.scores[2], narrow(-(s / k + entropy)));
+    }
+
+    #[test]
+    fn entropy_starts_at_the_last_message_s_unless_exact() {
+        let words = [("red", 3, 4.0)];
+        for (fidelity, is_carried) in [(Fidelity::Compatible, true), (Fidelity::Exact, false)] {
+            let mut judge = sample::judge(&words, fidelity);
+            let text = "X: y\n\nred green\n";
+            let first = measures(&mut judge, text).scores[2];
+            judge.start_file();
+            let second = measures(&mut judge, text).scores[2];
+            assert_eq!(first != second, is_carried, "{first} {second}");
+        }
+    }
+
+    #[test]
+    fn only_exact_judges_take_markup_out() {
+        let text = "Content-Type: text/html\n\n<html><p class=red>red</p></html>\n";
+        let words = [("red", 2, 4.0)];
+        let compatible = measures(&mut sample::judge(&words, Fidelity::Compatible), text);
+        let exact = measures(&mut sample::judge(&words, Fidelity::Exact), text);
+        assert_eq!(exact.complexity, 1.0);
+        assert!(compatible.complexity > 4.0);
+    }
+
+    #[test]
+    fn scorings_go_round() {
+        let mut scoring = Scoring::default();
+        for (number, expected) in Scoring::ALL.into_iter().enumerate() {
+            assert_eq!((scoring, scoring.number()), (expected, number));
+            scoring = scoring.next();
+        }
+        assert_eq!(scoring, Scoring::Message);
+    }
+}

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: GPL-3.0-or-later
-//! Tells how good a set of options is on labelled documents.
-
-fn main() -> std::process::ExitCode {
-    dbacl::cli::eval::main()
-}
