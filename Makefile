@@ -38,6 +38,7 @@ check:
 	@.ci/need-cargo $(CARGO)
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --profile checked --locked --workspace --all-targets -- -D warnings
+	$(CARGO) check --profile checked --locked --package dbacl --no-default-features --lib
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps
 	cd fuzz && $(CARGO) check --release --locked --no-default-features
 	$(CARGO) test --profile checked --locked --workspace

@@ -5,6 +5,7 @@ mod citations;
 mod cli;
 mod counts;
 mod damaged;
+mod dependencies;
 mod faults;
 mod files;
 mod golden;
