@@ -2,7 +2,7 @@
 //! Faults that the program survives: no crash, no hang, no lost or half-written model, one clear
 //! line on standard error, a status that says so.
 
-use dbacl_testing::{Done, Scratch, command, finish, programs, skip};
+use dbacl_testing::{Done, Scratch, command, finish, programs, skip, wait_until_reading};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -62,9 +62,9 @@ fn a_category_that_is_none_is_named() {
 fn a_pipe_as_category_is_refused_at_once() {
     let scratch = prepared();
     scratch.sh("mkfifo pipe").quiet(0);
-    let done = scratch.sh("timeout 10 dbacl -v -c pipe text");
+    let done = scratch.sh("timeout 120 dbacl -v -c pipe text");
     assert!(done.complaint(1).contains("not a regular file"));
-    let done = scratch.sh("timeout 10 dbacl -l new -o pipe text");
+    let done = scratch.sh("timeout 120 dbacl -l new -o pipe text");
     assert!(done.complaint(1).contains("not a regular file"));
 }
 
@@ -233,14 +233,17 @@ fn killed_at_any_moment_the_category_and_the_counts_are_whole() {
     };
     let started = Instant::now();
     finish(learning(&scratch, "text")).quiet(0);
-    let span = u64::try_from(started.elapsed().as_micros()).expect("short") * 3 / 2;
+    // Microseconds; about every second run is killed in time, however busy the machine is.
+    let mut span = u64::try_from(started.elapsed().as_micros()).expect("short");
     let mut dice = Dice(1);
     let mut killed = 0;
     for round in 0..60 {
         let mut child = learning(&scratch, if round % 2 == 0 { "other" } else { "text" });
         sleep(Duration::from_micros(dice.below(span)));
         child.kill().expect("our child");
-        killed += u32::from(finish(child).status == 128 + 9);
+        let is_killed = finish(child).status == 128 + 9;
+        killed += u32::from(is_killed);
+        span = if is_killed { span + span / 10 } else { span - span / 10 }.max(1000);
         // Each is the old or the new one; both can be read.
         assert!(scratch.dbacl("-v -c cat text").quiet(1).starts_with("cat"));
         scratch.dbacl("-l copy -o counts text").quiet(0);
@@ -326,7 +329,7 @@ fn damaged_counts_end_the_run_at_once() {
     for length in [0, 10, 46, 47, 1000, 263_000, 300_000, counts.len() - 1] {
         scratch.write("counts", &counts[..length]);
         for option in ["-o", "-O"] {
-            let done = scratch.sh(&format!("timeout 10 dbacl -l cat {option} counts other"));
+            let done = scratch.sh(&format!("timeout 120 dbacl -l cat {option} counts other"));
             let complaint = done.complaint(1);
             assert!(complaint.contains("counts"), "{complaint}");
         }
@@ -426,7 +429,7 @@ fn inputs_that_cannot_be_read_are_told() {
     scratch.dbacl("--strict -c cat nothing").complaint(66);
     // A closed standard input is an empty one.
     assert_eq!(scratch.sh("dbacl -v -c cat <&-").quiet(1), "cat\n");
-    let done = scratch.sh("timeout 10 dbacl -v -c cat <.");
+    let done = scratch.sh("timeout 120 dbacl -v -c cat <.");
     assert_eq!((done.status, done.stdout.as_str()), (1, "cat\n"), "{done:?}");
 }
 
@@ -435,24 +438,6 @@ fn listening(mut command: Command) -> Child {
     let child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
     wait_until_reading(&child);
     child
-}
-
-/// Waits until the process sleeps and has caught TERM.
-fn wait_until_reading(child: &Child) {
-    let status = format!("/proc/{}/status", child.id());
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let mut calm = 0;
-    while calm < 5 {
-        assert!(Instant::now() < deadline, "the program does not wait for input");
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let field =
-            |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-        let caught = field("SigCgt:").and_then(|mask| u64::from_str_radix(mask, 16).ok());
-        let term = caught.is_some_and(|mask| mask & 1 << (15 - 1) != 0);
-        let sleeps = field("State:").is_some_and(|state| state.starts_with('S'));
-        calm = if term && sleeps { calm + 1 } else { 0 };
-        sleep(Duration::from_millis(5));
-    }
 }
 
 fn signal(child: &Child, name: &str) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Files that others can reach, too: whose they are, who may use them, who holds them.
 
-use dbacl_testing::{Scratch, finish};
+use dbacl_testing::{PATIENCE, Scratch, finish, wait_until_reading};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -107,13 +107,13 @@ fn nobody_waits_for_ever_and_the_holder_is_named() {
     }
 }
 
-/// Sends TERM until the process ends; fails after ten seconds.
+/// Sends TERM until the process ends.
 fn terminate(mut child: Child) -> dbacl_testing::Done {
     let id = Pid::from_child(&child);
+    wait_until_reading(&child);
     let start = Instant::now();
-    sleep(Duration::from_millis(200));
     while child.try_wait().expect("our child").is_none() {
-        assert!(start.elapsed() < Duration::from_secs(10), "it waits on");
+        assert!(start.elapsed() < PATIENCE, "it waits on");
         kill_process(id, Signal::TERM).expect("our child");
         sleep(Duration::from_millis(20));
     }

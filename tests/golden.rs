@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::sync::Mutex;
 
 /// Seconds that a case may take.
-const LIMIT: &str = "60";
+const LIMIT: &str = "300";
 
 /// Cases run at a time.
 const THREADS: usize = 2;

@@ -15,6 +15,7 @@ mod mail_systems;
 mod manual;
 mod properties;
 mod refit;
+mod setup;
 mod signature;
 mod strict;
 mod tutorial;

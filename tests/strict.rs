@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Strict mode: status 0 for any verdict, `sysexits.h` for errors; and what is only said on request.
 
+use dbacl_testing::wait_until_reading;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
 
 const SPAM: &str = "From: x@example.com\nSubject: cheap pills\n\nbuy cheap pills now\n";
 const HAM: &str = "From: y@example.org\nSubject: lunch\n\nsee you at lunch tomorrow\n";
@@ -154,7 +154,7 @@ fn a_stopped_run_is_no_success_in_strict_mode() {
     let mut command = dbacl(folder.path(), &["--strict", "-v", "-c", "./spam", "-c", "./ham"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.as_mut().unwrap().write_all(b"a line\n").unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    wait_until_reading(&child);
     let killed = Command::new("kill").arg(child.id().to_string()).status().unwrap();
     assert!(killed.success());
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(75));

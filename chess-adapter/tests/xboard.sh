@@ -21,7 +21,7 @@ failed=0
 
 play() { # name, engine 1, engine 2, which of them is ours
     ours=$4
-    timeout 300 xvfb-run -a xboard -noGUI -fcp "$2" -scp "$3" -mg "$games" -tc 0:02 -inc 0.02 -mps 0 \
+    timeout 600 xvfb-run -a xboard -noGUI -fcp "$2" -scp "$3" -mg "$games" -tc 0:20 -inc 0.1 -mps 0 \
         -xponder -sgf "$folder/$1.pgn" -popupExitMessage false -debug -nameOfDebugFile "$folder/$1.debug" \
         >"$folder/$1.out" 2>&1
     status=$?

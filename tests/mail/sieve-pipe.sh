@@ -7,16 +7,18 @@ learned
 recipe sieve
 verdict="$HOME/sieve-bin/dbacl-verdict"
 
+# Ten seconds of processor time, so that a busy machine is no failure; a program that hangs is one.
+in_time() { (ulimit -t 10; exec env -i HOME="$HOME" timeout 120 "$@"); }
 # By convention: an almost empty environment, CRLF, one line out, status 0.
 for kind in private work spam; do
   message $kind | sed 's/$/\r/' |
-    env -i HOME="$HOME" timeout 10 "$verdict" >"$work/out" 2>"$work/err" || fail "status $? for $kind"
+    in_time "$verdict" >"$work/out" 2>"$work/err" || fail "status $? for $kind"
   [ "$(cat "$work/out")" = $kind ] && [ "$(wc -l <"$work/out")" = 1 ] || fail "not one line $kind"
   [ ! -s "$work/err" ] || fail "chatter on stderr"
 done
 # A large message is no matter for ten seconds.
 { message spam; yes 'click here and win cheap pills' | head -c 20000000; } |
-  env -i HOME="$HOME" timeout 10 "$verdict" >"$work/out" || fail "status $? for 20 MB"
+  in_time "$verdict" >"$work/out" || fail "status $? for 20 MB"
 # CRLF and LF score alike.
 message work >"$work/lf"
 sed 's/$/\r/' "$work/lf" >"$work/crlf"
@@ -51,7 +53,7 @@ plugin {
   sieve_plugins = sieve_extprograms
   sieve_extensions = +vnd.dovecot.execute
   sieve_execute_bin_dir = $HOME/sieve-bin
-  sieve_execute_exec_timeout = 10s
+  sieve_execute_exec_timeout = 60s
 }
 END
 [ -z "$as_user" ] || chown -R nobody "$work"

@@ -14,6 +14,8 @@ use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// The repository's folder.
 pub fn root() -> PathBuf {
@@ -93,6 +95,27 @@ impl Done {
         assert_ne!(self.stderr, "", "{self:?}");
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
         self.stderr
+    }
+}
+
+/// How long to wait for what comes at once on an idle machine.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Waits until the process sleeps and has caught TERM.
+pub fn wait_until_reading(child: &Child) {
+    let status = format!("/proc/{}/status", child.id());
+    let deadline = Instant::now() + PATIENCE;
+    let mut calm = 0;
+    while calm < 5 {
+        assert!(Instant::now() < deadline, "the program does not wait for input");
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let field =
+            |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let caught = field("SigCgt:").and_then(|mask| u64::from_str_radix(mask, 16).ok());
+        let term = caught.is_some_and(|mask| mask & 1 << (15 - 1) != 0);
+        let sleeps = field("State:").is_some_and(|state| state.starts_with('S'));
+        calm = if term && sleeps { calm + 1 } else { 0 };
+        sleep(Duration::from_millis(5));
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use dbacl_testing::PATIENCE;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -132,7 +133,7 @@ impl Session {
     /// Takes in output until `is_there`.
     #[track_caller]
     fn wait(&mut self, wanted: &str, is_there: impl Fn(&[u8]) -> bool) {
-        let end = Instant::now() + Duration::from_secs(20);
+        let end = Instant::now() + PATIENCE;
         while !is_there(&self.seen) {
             let left = end.saturating_duration_since(Instant::now());
             match self.output.recv_timeout(left) {
@@ -165,7 +166,7 @@ impl Session {
 /// The status of a program that is about to end by itself.
 #[track_caller]
 fn status(child: &mut Child) -> i32 {
-    let end = Instant::now() + Duration::from_secs(20);
+    let end = Instant::now() + PATIENCE;
     loop {
         if let Some(status) = child.try_wait().expect("it can be waited for") {
             return status.code().expect("it ended by itself");
