@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Made from the option table by tests/interface.rs.
+_dbacl_categories() {
+  compgen -f -- "$1"
+  if [[ -n ${DBACL_PATH-} && $1 != [/.]* ]]; then
+    (cd -- "$DBACL_PATH" 2>/dev/null && compgen -f -- "$1")
+  fi
+}
 _dbacl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  if [[ $current == = ]]; then current=
+  elif [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD - 2]}; fi
   case $previous in
-    -l|--learn) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    -c|--category) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    -l|--learn) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
+    -c|--category) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
     -T|--type) mapfile -t COMPREPLY < <(compgen -W 'text email email:headers email:theaders email:xheaders email:noheaders email:atts email:plain email:noplain html html:links html:alt html:scripts html:styles html:forms html:comments xml' -- "$current"); return ;;
-    -f|--filter) mapfile -t COMPREPLY < <(:); return ;;
+    -f|--filter) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
     -e|--tokenizer) mapfile -t COMPREPLY < <(compgen -W 'alpha alnum graph char cef adp cef2' -- "$current"); return ;;
-    -w|--order) mapfile -t COMPREPLY < <(:); return ;;
+    -w|--order) mapfile -t COMPREPLY < <(compgen -W '1 2 3 4 5 6 7' -- "$current"); return ;;
     -g|--regex) mapfile -t COMPREPLY < <(:); return ;;
     -G) mapfile -t COMPREPLY < <(:); return ;;
     -h|--hash-bits) mapfile -t COMPREPLY < <(:); return ;;
@@ -16,29 +24,29 @@ _dbacl() {
     -z|--min-count) mapfile -t COMPREPLY < <(:); return ;;
     -x|--decimate) mapfile -t COMPREPLY < <(:); return ;;
     -L|--reference) mapfile -t COMPREPLY < <(compgen -W 'uniform dirichlet maxent mle iid' -- "$current"); return ;;
-    -q|--quality) mapfile -t COMPREPLY < <(:); return ;;
-    -o|--online) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    -O|--merge-online) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    --documents) mapfile -t COMPREPLY < <(:); return ;;
+    -q|--quality) mapfile -t COMPREPLY < <(compgen -W '1 2 3 4' -- "$current"); return ;;
+    -o|--online) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
+    -O|--merge-online) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
+    --documents) mapfile -t COMPREPLY < <(compgen -W 'files mbox lines tsv ndjson' -- "$current"); return ;;
     --cost) mapfile -t COMPREPLY < <(:); return ;;
     --blend) mapfile -t COMPREPLY < <(:); return ;;
-    --contrast) mapfile -t COMPREPLY < <(:); return ;;
+    --contrast) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current"); return ;;
     --fp) mapfile -t COMPREPLY < <(:); return ;;
-    --keep) mapfile -t COMPREPLY < <(:); return ;;
-    --update) mapfile -t COMPREPLY < <(:); return ;;
-    --learn-error) mapfile -t COMPREPLY < <(:); return ;;
-    --unlearn) mapfile -t COMPREPLY < <(:); return ;;
-    --correct) mapfile -t COMPREPLY < <(:); return ;;
-    --mail-learn) mapfile -t COMPREPLY < <(:); return ;;
-    --mail-filter) mapfile -t COMPREPLY < <(:); return ;;
-    --mail-correct) mapfile -t COMPREPLY < <(:); return ;;
+    --keep) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --update) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
+    --learn-error) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
+    --unlearn) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
+    --correct) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
+    --mail-learn) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+    --mail-filter) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+    --mail-correct) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --count) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --merge) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --fit) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --place) mapfile -t COMPREPLY < <(:); return ;;
     --threads) mapfile -t COMPREPLY < <(:); return ;;
-    --format) mapfile -t COMPREPLY < <(:); return ;;
-    --input) mapfile -t COMPREPLY < <(:); return ;;
+    --format) mapfile -t COMPREPLY < <(compgen -W 'json ndjson tsv' -- "$current"); return ;;
+    --input) mapfile -t COMPREPLY < <(compgen -W 'ndjson lines' -- "$current"); return ;;
     --lock-timeout) mapfile -t COMPREPLY < <(:); return ;;
   esac
   if [[ $current == -* ]]; then

@@ -2,6 +2,8 @@
 # Made from the option table by tests/interface.rs.
 _mailcross() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  if [[ $current == = ]]; then current=
+  elif [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD - 2]}; fi
   case $previous in
     --seed) mapfile -t COMPREPLY < <(:); return ;;
     --jobs) mapfile -t COMPREPLY < <(:); return ;;

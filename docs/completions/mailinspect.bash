@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Made from the option table by tests/interface.rs.
+_mailinspect_categories() {
+  compgen -f -- "$1"
+  if [[ -n ${DBACL_PATH-} && $1 != [/.]* ]]; then
+    (cd -- "$DBACL_PATH" 2>/dev/null && compgen -f -- "$1")
+  fi
+}
 _mailinspect() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  if [[ $current == = ]]; then current=
+  elif [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD - 2]}; fi
   case $previous in
-    -c|--category) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    -c|--category) mapfile -t COMPREPLY < <(_mailinspect_categories "$current"); return ;;
     -o|--scoring) mapfile -t COMPREPLY < <(:); return ;;
     -p|--style) mapfile -t COMPREPLY < <(:); return ;;
     -g|--list) mapfile -t COMPREPLY < <(:); return ;;

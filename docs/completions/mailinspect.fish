@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Made from the option table by tests/interface.rs.
-complete -c mailinspect -s c -l category -r -d 'compare messages with the category NAME'
+complete -c mailinspect -s c -l category -r -a '(test -n "$DBACL_PATH"; and command ls -- $DBACL_PATH 2>/dev/null)' -d 'compare messages with the category NAME'
 complete -c mailinspect -s I -l interactive -d 'look through the messages on the terminal'
 complete -c mailinspect -s o -l scoring -x -d 'sort by 0 cost of the message, 1 cost per token, 2 divergence, 3 confidence; default 0'
 complete -c mailinspect -s p -l style -x -d 'show 0 the \'From \' line, 1 sender and subject; default 0, with -I 1'

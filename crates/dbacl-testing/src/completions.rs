@@ -10,6 +10,9 @@ use std::fmt::Write;
 enum Follows {
     Nothing,
     File,
+    Folder,
+    /// A file, or a name that is looked up below `DBACL_PATH`.
+    Category,
     Words(&'static [&'static str]),
     Anything,
 }
@@ -49,13 +52,22 @@ pub struct Program {
 fn follows<K>(opt: &Opt<K>) -> Follows {
     let Value::Required(value) = opt.value else { return Follows::Nothing };
     match (opt.long, value) {
-        ("learn" | "category" | "online" | "merge-online", _)
-        | (_, "FILE" | "SPEC" | "CORPUS" | "WRAPPER") => Follows::File,
+        ("learn" | "category" | "filter" | "online" | "merge-online", _) | (_, "CATEGORY") => {
+            Follows::Category
+        }
         ("type", _) => Follows::Words(TYPES),
         ("tokenizer", _) => Follows::Words(SCHEMES),
         ("reference", _) => Follows::Words(MEASURES),
+        ("order", _) => Follows::Words(&["1", "2", "3", "4", "5", "6", "7"]),
+        ("quality", _) => Follows::Words(&["1", "2", "3", "4"]),
+        ("documents", _) => Follows::Words(&["files", "mbox", "lines", "tsv", "ndjson"]),
+        ("format", "FORMAT") => Follows::Words(&["json", "ndjson", "tsv"]),
+        ("input", "RECORDS") => Follows::Words(&["ndjson", "lines"]),
+        ("contrast", _) => Follows::Words(&["yes", "no"]),
         ("try", _) => Follows::Words(&["mail", "text"]),
         ("feedback", _) => Follows::Words(&["immediate", "delayed:", "on-error"]),
+        (_, "FILE" | "SPEC" | "CORPUS" | "WRAPPER" | "LEDGER") => Follows::File,
+        (_, "DIR") => Follows::Folder,
         _ => Follows::Anything,
     }
 }
@@ -79,6 +91,8 @@ fn bash(program: &Program) -> String {
         let reply = match follows(opt) {
             Follows::Nothing => None,
             Follows::File => Some("compgen -f -- \"$current\"".to_owned()),
+            Follows::Folder => Some("compgen -d -- \"$current\"".to_owned()),
+            Follows::Category => Some(format!("_{function}_categories \"$current\"")),
             Follows::Words(list) => {
                 Some(format!("compgen -W '{}' -- \"$current\"", list.join(" ")))
             }
@@ -96,11 +110,25 @@ fn bash(program: &Program) -> String {
         let commands = program.commands.join(" ");
         format!("compgen -W '{commands}' -- \"$current\"; compgen -f -- \"$current\"")
     };
+    let categories = if cases.contains("_categories") {
+        format!(
+            "_{function}_categories() {{\n  \
+               compgen -f -- \"$1\"\n  \
+               if [[ -n ${{DBACL_PATH-}} && $1 != [/.]* ]]; then\n    \
+                 (cd -- \"$DBACL_PATH\" 2>/dev/null && compgen -f -- \"$1\")\n  \
+               fi\n\
+             }}\n"
+        )
+    } else {
+        String::new()
+    };
     format!(
         "# SPDX-License-Identifier: GPL-3.0-or-later\n\
          # Made from the option table by tests/interface.rs.\n\
-         _{function}() {{\n  \
+         {categories}_{function}() {{\n  \
            local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}}\n  \
+           if [[ $current == = ]]; then current=\n  \
+           elif [[ $previous == = ]]; then previous=${{COMP_WORDS[COMP_CWORD - 2]}}; fi\n  \
            case $previous in\n{cases}  esac\n  \
            if [[ $current == -* ]]; then\n    \
              mapfile -t COMPREPLY < <(compgen -W '{}' -- \"$current\")\n  \
@@ -127,6 +155,10 @@ fn zsh(program: &Program) -> String {
         let help = help.replace(':', "\\:");
         let action = match (opt.value, follows(opt)) {
             (Value::Required(name), Follows::File) => format!(":{name}:_files"),
+            (Value::Required(name), Follows::Folder) => format!(":{name}:_files -/"),
+            (Value::Required(name), Follows::Category) => {
+                format!(":{name}:{{_files; [[ -z $DBACL_PATH ]] || _files -W $DBACL_PATH}}")
+            }
             (Value::Required(name), Follows::Words(list)) => {
                 let list: Vec<String> = list.iter().map(|word| word.replace(':', "\\:")).collect();
                 format!(":{name}:({})", list.join(" "))
@@ -166,6 +198,10 @@ fn fish(program: &Program) -> String {
         match follows(opt) {
             Follows::Nothing => {}
             Follows::File => out.push_str(" -r"),
+            Follows::Folder => out.push_str(" -x -a '(__fish_complete_directories)'"),
+            Follows::Category => out.push_str(
+                " -r -a '(test -n \"$DBACL_PATH\"; and command ls -- $DBACL_PATH 2>/dev/null)'",
+            ),
             Follows::Words(list) => write!(out, " -x -a '{}'", list.join(" ")).expect("a string"),
             Follows::Anything => out.push_str(" -x"),
         }
