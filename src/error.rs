@@ -96,6 +96,15 @@ pub enum Error {
         /// What the operating system said.
         source: io::Error,
     },
+    /// The documents held no token to learn.
+    #[error("the documents have no token")]
+    NoTokens,
+    /// There is not enough memory.
+    #[error("not enough memory for {what}")]
+    OutOfMemory {
+        /// What it was needed for.
+        what: String,
+    },
     /// A number left the range in which the model's formulas hold.
     #[error("{0}")]
     Numeric(String),

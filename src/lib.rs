@@ -11,6 +11,7 @@
 #![warn(missing_docs)]
 
 pub mod category;
+pub mod classify;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod document;
@@ -33,4 +34,8 @@ pub mod scale;
 pub mod score;
 pub mod token;
 
+pub use category::reader::Category;
+pub use classify::{CategorySet, Classifier, Verdict};
 pub use error::{Error, Result, Warning, WarningSink};
+pub use learn::learner::Learner;
+pub use learn::options::LearnOptions;

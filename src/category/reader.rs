@@ -2,13 +2,17 @@
 //! Reads a category in place: checked once when opened, then every look-up is in bounds.
 
 use super::header::{Header, HeaderFault, ParsedHeader};
-use super::layout::{DIGRAM_BYTES, SLOT_BYTES, WEIGHT_BYTES};
+use super::layout::{ANY_MAGIC, DIGRAM_BYTES, MAGIC, SLOT_BYTES, WEIGHT_BYTES};
+use crate::error::Error;
 use crate::memory::prefetch;
 use crate::model::digram::{LENGTH_ROW, SYMBOLS, clip};
 use crate::numeric::quantize::QuantWeight;
+use crate::save::{self, Disk};
 use crate::token::BOUNDARY;
 use crate::token::id::FeatureId;
 use byteorder::{BigEndian, ByteOrder};
+use std::io::{self, Write};
+use std::path::Path;
 
 /// Why bytes are not a category.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +65,29 @@ impl<D: AsRef<[u8]>> Category<D> {
             return Err(Fault::Slots);
         }
         Ok(Self { bytes, header, patterns, other_lines, digrams, slots, mask: size - 1 })
+    }
+
+    /// Writes the file, with `name` as what its first line calls the category.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, out: &mut dyn Write, name: &[u8]) -> io::Result<()> {
+        let bytes = self.bytes.as_ref();
+        let rest = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
+        let mark: &[u8] = if self.header.reference_only { b" (ref)" } else { b" " };
+        out.write_all(&[MAGIC, b" ", name, mark].concat())?;
+        out.write_all(&bytes[rest..])
+    }
+
+    /// Saves the category so that `path` is whole at every moment: the file is written beside it,
+    /// forced onto the device, and renamed.
+    ///
+    /// # Errors
+    /// [`Error::Occupied`] when `path` is a file of something else, [`Error::Temporary`] when nothing
+    /// can be created beside it, [`Error::Io`] else; the old file is kept.
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        let name = path.as_os_str().as_encoded_bytes();
+        save::replace(&Disk, path, ANY_MAGIC, &mut |out| self.write(out, name))
     }
 
     /// The header's numbers.

@@ -29,6 +29,7 @@
 //! ```
 
 pub mod cutter;
+pub mod filtered;
 
 use crate::filter::Filter;
 use crate::input::source::Source;
@@ -39,6 +40,7 @@ pub use crate::pipeline::{Ending, LineState};
 use crate::token::Feature;
 use crate::token::pattern::PatternList;
 pub use cutter::Cutter;
+pub use filtered::FilteredText;
 use std::io;
 use std::sync::atomic::AtomicBool;
 
@@ -152,6 +154,8 @@ pub struct FeatureReader<'a> {
     stop: Option<&'a AtomicBool>,
     pipeline: Pipeline<'a>,
     cutter: Cutter,
+    /// A line being replayed.
+    line: Vec<u8>,
 }
 
 impl FeatureReader<'static> {
@@ -167,7 +171,7 @@ impl<'a> FeatureReader<'a> {
         let keep_nul = options.keep_nul;
         let pipeline = new_pipeline(filtering, keep_nul, extra_lines, stop);
         let cutter = Cutter::new(options);
-        Self { filtering, keep_nul, extra_lines, stop, pipeline, cutter }
+        Self { filtering, keep_nul, extra_lines, stop, pipeline, cutter, line: Vec::new() }
     }
 
     /// A reader that ends early once `stop` is set.
@@ -209,6 +213,27 @@ impl<'a> FeatureReader<'a> {
     /// Those of `sink`.
     pub fn read_bytes(&mut self, document: &[u8], sink: &mut impl FeatureSink) -> io::Result<()> {
         self.read(Source::bytes(document), sink).map(|_| ())
+    }
+
+    /// What the filters leave of a document in memory; [`Self::replay`] reads on from there.
+    pub fn filter(&mut self, document: &[u8]) -> FilteredText {
+        let mut text = FilteredText::default();
+        // Memory can be read, and taking lines down refuses nothing.
+        let _ = self.pipeline.run(Source::bytes(document), &mut text);
+        text
+    }
+
+    /// Reads a filtered document. Errors of `sink` end it.
+    pub fn replay(&mut self, document: &FilteredText, sink: &mut impl FeatureSink) {
+        let mut line = std::mem::take(&mut self.line);
+        let mut cutting = Cutting { cutter: &mut self.cutter, sink };
+        let _ = document.lines().try_for_each(|(text, state)| {
+            line.clear();
+            line.extend_from_slice(text);
+            cutting.text(&mut line, state)
+        });
+        let _ = cutting.end_of_source(b"");
+        self.line = line;
     }
 
     /// Reads the next source as if it came first.

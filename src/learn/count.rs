@@ -22,6 +22,7 @@ const RESERVOIR: usize = 25;
 ///
 /// Features come as texts ([`Self::count`]), or as words of the standard tokenizer
 /// ([`Self::words`]), which is much faster; a run uses one of the two.
+#[derive(Debug, Clone)]
 pub struct Counter {
     pub(super) state: LearningState,
     pub(super) engine: Option<Box<WordEngine>>,

@@ -14,7 +14,7 @@ use crate::token::id::FeatureId;
 use crate::token::lexicon::TermId;
 
 /// Words by number, and the document being read.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct DocumentWords {
     words: Vec<DocumentWord>,
     /// Words of the document, in order of first appearance.

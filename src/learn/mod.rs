@@ -13,8 +13,10 @@ pub mod dump;
 pub mod fit;
 mod groups;
 pub mod join;
+pub mod learner;
 pub mod moments;
 pub mod online;
+pub mod options;
 #[cfg(test)]
 mod oracle;
 mod orders;
@@ -28,12 +30,16 @@ pub mod weights;
 pub mod words;
 
 use crate::category::header::Header;
+use crate::category::writer;
 use crate::error::{Result, Warning, WarningSink};
 use crate::model::digram::DigramTable;
 use crate::model::medium::MEDIA;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
+use crate::numeric::quantize::QuantWeight;
 use reference::Reference;
 use state::LearningState;
+use std::io::{self, Write};
+use table::Table;
 use weights::Weights;
 
 /// Receives lines of progress text; silent unless a sink is set.
@@ -118,10 +124,29 @@ pub struct LearnedModel {
     pub weights: Weights,
 }
 
+impl LearnedModel {
+    /// Writes the category file (spec model 9). `name` is what its first line calls the category,
+    /// `patterns` the stored expressions, `table` the counts that the model was learned from.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(
+        &self,
+        out: &mut dyn Write,
+        name: &[u8],
+        patterns: &[Vec<u8>],
+        table: &Table,
+    ) -> io::Result<()> {
+        let weights = self.weights.slots().iter().map(|slot| QuantWeight(slot.lambda));
+        let slots = table.ids().zip(weights);
+        writer::write(out, &self.header, name, patterns, &self.digrams, slots)
+    }
+}
+
 /// A weight file's entries to start the fit from (`-1`), in slot order, empty ones left out.
 pub struct Preload {
     /// Ids and stored weights.
-    pub weights: Vec<(crate::token::id::FeatureId, crate::numeric::quantize::QuantWeight)>,
+    pub weights: Vec<(crate::token::id::FeatureId, QuantWeight)>,
 }
 
 /// Turns counts and their reference measure into a model: fit, class masses, document statistics

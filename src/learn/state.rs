@@ -3,6 +3,7 @@
 
 use super::table::{Cell, Head, Table};
 use super::tokens::TokenList;
+use crate::error::Warning;
 use crate::model::digram::CharacterCounts;
 use crate::model::medium::Medium;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
@@ -88,6 +89,14 @@ impl LearningState {
             message_dropped: false,
             reservoir: Vec::new(),
         }
+    }
+
+    /// What to say of a table that has no room for further features; nothing while it has.
+    pub fn fullness(&self) -> Option<Warning> {
+        let bits = self.table.bits() + 1;
+        (!self.table.has_room(self.used)).then(|| {
+            Warning::new(format!("table full, some tokens ignored - try with option -h {bits}"))
+        })
     }
 
     /// Whether per-document statistics are kept.

@@ -19,7 +19,7 @@ use crate::token::tokenizer::{Word, WordSink};
 use crate::token::{BOUNDARY, Feature};
 
 /// How far the searches for the n-grams of a line have got, some of them ahead of the counting.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct LookAhead {
     /// The slots where the searches have got to.
     places: Vec<u32>,
@@ -69,7 +69,7 @@ const fn slot_number(slot: usize) -> u32 {
 }
 
 /// How words are counted.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct WordEngine {
     line: NgramLine,
     ahead: LookAhead,

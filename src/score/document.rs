@@ -62,7 +62,7 @@ fn sum(a: f64, b: f64) -> f64 {
 
 /// The results of the document scored so far. With `priors` the document's length counts as well,
 /// if every category has learned documents.
-pub fn finish(scorer: &Scorer, priors: bool) -> Vec<Standing> {
+pub fn finish<D: AsRef<[u8]>>(scorer: &Scorer<D>, priors: bool) -> Vec<Standing> {
     let mut standings: Vec<Standing> = scorer
         .tallies()
         .iter()

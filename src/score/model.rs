@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A category as the scorer sees it: a mapped file, or the random category.
 
-use crate::category::mapped::MappedCategory;
-use crate::category::reader::StoredSlot;
+use crate::category::reader::{Category, StoredSlot};
 use crate::model::digram::clip;
 use crate::model::medium::MEDIA;
 use crate::model::settings::ModelOptions;
@@ -10,6 +9,8 @@ use crate::numeric::elementary::{log, narrow};
 use crate::numeric::quantize::QuantWeight;
 use crate::token::id::FeatureId;
 use crate::token::{BOUNDARY, Feature, PatternId};
+use memmap2::Mmap;
+use std::sync::Arc;
 
 /// A set of regular expressions of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,20 +40,20 @@ impl PatternSet {
 
 /// Where a model's weights come from.
 #[derive(Debug)]
-enum Weights {
-    File(Box<MappedCategory>),
+enum Weights<D> {
+    File(Arc<Category<D>>),
     /// All digrams alike, no features.
     Random,
 }
 
-/// A category to score under.
+/// A category to score under. Clones share the category's bytes, so each thread can have its own.
 #[derive(Debug)]
-pub struct Model {
+pub struct Model<D = Mmap> {
     /// The name that reports show.
     pub name: Vec<u8>,
     /// The regular expressions that its features come from; empty for the standard tokenizer.
     pub patterns: PatternSet,
-    weights: Weights,
+    weights: Weights<D>,
     max_order: u8,
     multinomial: bool,
     /// Complexity that one token adds.
@@ -61,9 +62,24 @@ pub struct Model {
     renorm: f64,
 }
 
-impl Model {
+impl<D> Clone for Model<D> {
+    fn clone(&self) -> Self {
+        let weights = match &self.weights {
+            Weights::File(category) => Weights::File(category.clone()),
+            Weights::Random => Weights::Random,
+        };
+        Self { name: self.name.clone(), weights, ..*self }
+    }
+}
+
+impl<D: AsRef<[u8]>> Model<D> {
     /// The model of an opened category.
-    pub fn learned(name: Vec<u8>, category: MappedCategory, patterns: PatternSet) -> Self {
+    pub fn learned(
+        name: Vec<u8>,
+        category: impl Into<Arc<Category<D>>>,
+        patterns: PatternSet,
+    ) -> Self {
+        let category = category.into();
         let header = category.header();
         let delta = 1.0 / f64::from(header.max_order);
         Self {
@@ -73,7 +89,7 @@ impl Model {
             multinomial: header.multinomial,
             delta,
             renorm: delta * header.log_partition,
-            weights: Weights::File(Box::new(category)),
+            weights: Weights::File(category),
         }
     }
 
@@ -91,7 +107,7 @@ impl Model {
     }
 
     /// The file's category; `None` for the random one.
-    pub fn category(&self) -> Option<&MappedCategory> {
+    pub fn category(&self) -> Option<&Category<D>> {
         match &self.weights {
             Weights::File(category) => Some(category),
             Weights::Random => None,

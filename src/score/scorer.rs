@@ -8,6 +8,7 @@ use crate::error::{Warning, WarningSink};
 use crate::numeric::elementary::{count_f32, log, narrow};
 use crate::token::Feature;
 use crate::token::id::FeatureId;
+use memmap2::Mmap;
 
 /// Sums of one category over a document. Lines of the cache are not shared with other threads' sums.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -49,8 +50,8 @@ pub struct Cell {
 }
 
 /// Scores documents under several categories.
-pub struct Scorer {
-    models: Vec<Model>,
+pub struct Scorer<D = Mmap> {
+    models: Vec<Model<D>>,
     tallies: Vec<Tally>,
     /// Complexity that a token adds, by category.
     deltas: Vec<f64>,
@@ -60,10 +61,10 @@ pub struct Scorer {
     pub(super) words: Option<Box<WordScores>>,
 }
 
-impl Scorer {
+impl<D: AsRef<[u8]>> Scorer<D> {
     /// A scorer for `models`, in the order of the command line. With `entropy_bits` the empirical
     /// entropy of documents is measured in a table of that size.
-    pub fn new(models: Vec<Model>, entropy_bits: Option<u8>) -> Self {
+    pub fn new(models: Vec<Model<D>>, entropy_bits: Option<u8>) -> Self {
         let tallies = vec![Tally::default(); models.len()];
         let empirical = entropy_bits.map(EmpiricalTable::new);
         let deltas = models.iter().map(Model::delta).collect();
@@ -71,12 +72,12 @@ impl Scorer {
     }
 
     /// The categories.
-    pub fn models(&self) -> &[Model] {
+    pub fn models(&self) -> &[Model<D>] {
         &self.models
     }
 
     /// Replaces the categories by newer versions of them, for the words to come; none should be waiting.
-    pub fn set_models(&mut self, models: Vec<Model>) {
+    pub fn set_models(&mut self, models: Vec<Model<D>>) {
         if models.len() != self.models.len() {
             return;
         }
@@ -101,7 +102,7 @@ impl Scorer {
 
     /// The categories and the sums, to change.
     #[inline]
-    pub(super) fn models_and_tallies(&mut self) -> (&[Model], &mut [Tally]) {
+    pub(super) fn models_and_tallies(&mut self) -> (&[Model<D>], &mut [Tally]) {
         (&self.models, &mut self.tallies)
     }
 

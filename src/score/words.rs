@@ -100,13 +100,13 @@ impl WordScores {
 }
 
 /// Numbers words, and looks up new ones in the categories.
-struct Numbering<'a, F> {
-    models: &'a [Model],
+struct Numbering<'a, D, F> {
+    models: &'a [Model<D>],
     terms: &'a mut Terms,
     take: F,
 }
 
-impl<F: FnMut(TermId, Word<'_>)> TermUser for Numbering<'_, F> {
+impl<D: AsRef<[u8]>, F: FnMut(TermId, Word<'_>)> TermUser for Numbering<'_, D, F> {
     #[inline]
     fn expect(&self, term: TermId) {
         prefetch(&self.terms.steps, term.index() * self.models.len());
@@ -127,7 +127,7 @@ impl<F: FnMut(TermId, Word<'_>)> TermUser for Numbering<'_, F> {
     }
 }
 
-impl Scorer {
+impl<D: AsRef<[u8]>> Scorer<D> {
     /// Prepares to score words for n-grams of up to `order`. Returns whether that is possible: not with
     /// categories whose terms depend on the document so far (the entropy is wanted, or a model is
     /// multinomial and counts the document's words).
@@ -152,7 +152,11 @@ impl Scorer {
     }
 
     /// Where the tokenizer's words of `medium` go, up to the end of the text line.
-    pub fn words<'a>(&'a mut self, medium: Medium, warnings: WarningSink<'a>) -> ScoredWords<'a> {
+    pub fn words<'a>(
+        &'a mut self,
+        medium: Medium,
+        warnings: WarningSink<'a>,
+    ) -> ScoredWords<'a, D> {
         ScoredWords { scorer: self, medium, warnings }
     }
 
@@ -383,13 +387,13 @@ fn add_steps<const N: usize>(
 }
 
 /// The words of a line on their way into the scores.
-pub struct ScoredWords<'a> {
-    scorer: &'a mut Scorer,
+pub struct ScoredWords<'a, D> {
+    scorer: &'a mut Scorer<D>,
     medium: Medium,
     warnings: WarningSink<'a>,
 }
 
-impl WordSink for ScoredWords<'_> {
+impl<D: AsRef<[u8]>> WordSink for ScoredWords<'_, D> {
     #[inline]
     fn word(&mut self, word: Word<'_>) {
         let Some(words) = &mut self.scorer.words else { return };
@@ -417,7 +421,7 @@ impl WordSink for ScoredWords<'_> {
     }
 }
 
-impl Scorer {
+impl<D: AsRef<[u8]>> Scorer<D> {
     /// Forgets the words known so far if there are too many; none may be waiting.
     fn limit_words(&mut self) {
         if self.words.as_ref().is_some_and(|words| words.lexicon.len() >= KEPT) {

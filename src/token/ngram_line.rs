@@ -14,7 +14,7 @@ use crate::model::medium::Medium;
 const BLOCK: usize = 4096;
 
 /// Words waiting, and the n-grams that end in them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct NgramLine {
     order: usize,
     words: Vec<TermId>,

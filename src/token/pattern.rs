@@ -123,6 +123,11 @@ impl PatternList {
         pattern.text.iter().copied().chain(*b"||").chain(digits).collect()
     }
 
+    /// All of them, as category files store them, in load order.
+    pub fn stored_all(&self) -> Vec<Vec<u8>> {
+        (0..self.patterns.len()).map(|index| self.stored(number(index))).collect()
+    }
+
     /// Checks that every expression can be read back from a category file.
     ///
     /// # Errors

@@ -1,37 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Scores of a text at full precision, from the classifier itself.
 
-use std::ffi::{OsStr, OsString};
-
-use crate::cli::dbacl::config::Builder;
-use crate::cli::dbacl::options::Key;
-use crate::cli::getopt::Event;
+use crate::classify::{CategorySet, Classifier};
+use crate::cli::dbacl::config::{base_name, load, resolve};
 use crate::cli::output::Messages;
-use crate::document::{FeatureReader, FeatureSink};
-use crate::error::Warning;
-use crate::model::settings::ModelOption;
+use crate::model::settings::Locale;
 use crate::numeric::elementary::bits;
-use crate::score::document;
-use crate::score::scorer::Scorer;
-use crate::token::Feature;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
 
 static MESSAGES: Messages = Messages::of(super::NAME);
 
-/// Bits of the table of empirical counts, as in the classifier.
-const EMPIRICAL_BITS: u8 = 15;
-
 /// Categories, and what they make of a text.
 pub struct Judges {
-    reader: FeatureReader<'static>,
-    scores: Scores,
-}
-
-struct Scores(Scorer);
-
-impl FeatureSink for Scores {
-    fn feature(&mut self, feature: Feature<'_>) {
-        self.0.score(&feature, &mut |warning: Warning| MESSAGES.warning(&warning.0));
-    }
+    classifier: Classifier,
+    names: Arc<[String]>,
 }
 
 impl Judges {
@@ -40,35 +24,49 @@ impl Judges {
     /// # Errors
     /// What to say, line by line.
     pub fn load(categories: &[OsString]) -> Result<Self, Vec<String>> {
-        let variable = |name: &str| std::env::var_os(name);
-        let mut builder = Builder::new(OsStr::new(super::NAME), &MESSAGES, &variable);
-        for name in categories {
-            let event = Event::Option { key: Key::Category, value: Some(name.clone()) };
-            builder.act(event).map_err(|failure| failure.lines)?;
+        let folder = std::env::var_os("DBACL_PATH");
+        let open = |name: &OsString| {
+            if name.is_empty() {
+                return Err(vec!["category needs a name".to_owned()]);
+            }
+            let path = resolve(folder.as_deref(), name.as_bytes());
+            let category = load(&path).map_err(|failure| failure.lines)?;
+            Ok((String::from_utf8_lossy(&base_name(&path)).into_owned(), category))
+        };
+        let categories: Result<Vec<_>, Vec<String>> = categories.iter().map(open).collect();
+        let locale = Locale::from_environment(|name| std::env::var_os(name)?.into_string().ok());
+        let set = CategorySet::in_locale(categories?, locale);
+        let set = set.map_err(|incomparable| vec![incomparable.to_string()])?;
+        for warning in set.warnings() {
+            MESSAGES.warning(&warning.0);
         }
-        let mut config = builder.finish().map_err(|failure| failure.lines)?;
-        let models = std::mem::take(&mut config.models);
-        let options = config.read_options();
-        let bits = options.has(ModelOption::Entropy).then_some(EMPIRICAL_BITS);
-        let scores = Scores(Scorer::new(models, bits));
-        Ok(Self { reader: FeatureReader::new(&options), scores })
+        Ok(Self { classifier: set.classifier(), names: set.shared_names() })
     }
 
     /// Takes in a text; several make up one document.
     pub fn read(&mut self, text: &[u8]) {
-        // Memory can be read, and scoring asks for no end.
-        let _ = self.reader.read_bytes(text, &mut self.scores);
+        self.classifier.add(text);
+        for warning in self.classifier.warnings() {
+            MESSAGES.warning(&warning.0);
+        }
     }
 
-    /// Each category's name, cross-entropy in bits per token, and complexity.
-    pub fn scores(&self) -> impl Iterator<Item = (&[u8], f64, f64)> {
-        let scorer = &self.scores.0;
-        let standings = document::finish(scorer, false);
-        let scores = standings.into_iter().map(|standing| {
-            let cross_entropy =
-                if standing.complexity > 0.0 { bits(-standing.mean()) } else { 0.0 };
-            (cross_entropy, standing.complexity)
+    /// Names of the categories.
+    pub fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.names.iter().map(String::as_bytes)
+    }
+
+    /// Each category's name, cross-entropy in bits per token, and complexity. The document ends.
+    pub fn scores(&mut self) -> Vec<(Vec<u8>, f64, f64)> {
+        let verdict = self.classifier.finish();
+        let numbers = verdict.means().zip(verdict.complexities());
+        let numbers = numbers.map(|(mean, &complexity)| {
+            (if complexity > 0.0 { bits(-mean) } else { 0.0 }, complexity)
         });
-        scorer.models().iter().zip(scores).map(|(model, score)| (&model.name[..], score.0, score.1))
+        let names = verdict.names().iter().map(|name| name.clone().into_bytes());
+        names
+            .zip(numbers)
+            .map(|(name, (entropy, complexity))| (name, entropy, complexity))
+            .collect()
     }
 }

@@ -374,10 +374,10 @@ impl Session<'_> {
             }
             self.input(config, &mut evidence, judges.as_mut(), &mut input)?;
         }
-        if let Some(judges) = judges {
+        if let Some(mut judges) = judges {
             let mut scores = Scores::zero(specification.categories.len());
             for (name, cross_entropy, complexity) in judges.scores() {
-                if let Some(at) = specification.index_of(name) {
+                if let Some(at) = specification.index_of(&name) {
                     scores.cross_entropy[at] = cross_entropy;
                     scores.complexity[at] = complexity;
                 }
@@ -425,12 +425,11 @@ impl Session<'_> {
             }
         };
         let specification = &config.specification;
-        let is_scored =
-            |name: &&String| judges.scores().any(|(known, ..)| known == name.as_bytes());
+        let is_scored = |name: &&String| judges.names().any(|known| known == name.as_bytes());
         if let Some(name) = specification.categories.iter().find(|name| !is_scored(name)) {
             return Err(self.fatal(&format!("category {name} has no scores: use --category")));
         }
-        if judges.scores().any(|(name, ..)| specification.index_of(name).is_none()) {
+        if judges.names().any(|name| specification.index_of(name).is_none()) {
             return Err(self.fatal(&Unreadable::Mismatch.to_string()));
         }
         Ok(Some(judges))

@@ -10,14 +10,14 @@ use super::records;
 use super::refit::mail::write_verdict;
 use super::signals::Signals;
 use super::structured::{Format, Id};
+use crate::classify::Fitted;
+use crate::classify::classifier::EMPIRICAL_BITS;
 use crate::cli::output::Output;
 use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::Warning;
 use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
 use crate::refit::documents::{Collector, Makeup};
-use crate::refit::header::{RefitLine, set_of};
-use crate::refit::scoring::Scoring;
 use crate::report::print::{self, Form};
 use crate::report::trace::{self, CellForm};
 use crate::score::document;
@@ -29,9 +29,6 @@ use crate::token::id::FeatureId;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-
-/// Bits of the table of empirical counts without `-h`.
-const EMPIRICAL_BITS: u8 = 15;
 
 #[allow(clippy::needless_pass_by_value)] // as sinks take them
 fn warn(warning: Warning) {
@@ -65,7 +62,7 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
     // Nobody sees these unless such forms are asked for.
     let (squares, counts) = (form.uncertainty, form.media || form.verbose && form.uncertainty);
     let entropy = form.confidence || (form.verbose && form.uncertainty);
-    let is_once = set.as_ref().is_some_and(|set| set.line.scoring == Scoring::Once);
+    let is_once = set.as_ref().is_some_and(Fitted::needs_features);
     let by_words = reader.cutter().has_only_words()
         && cells.is_none()
         && !is_once
@@ -114,21 +111,9 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
     Ok(if config.strict { 0 } else { status })
 }
 
-/// A whole set of categories that were fitted together.
-struct FittedSet {
-    line: RefitLine,
-    /// Numbers of the categories in the order of the set.
-    order: Vec<usize>,
-}
-
 /// Looks at how the categories belong together; `Some` if verdicts are asked for.
-fn fitted_set(config: &Config) -> Result<Option<FittedSet>, Failure> {
-    let lines: Vec<Option<RefitLine>> = config
-        .models
-        .iter()
-        .map(|model| RefitLine::find(model.category()?.other_lines()))
-        .collect();
-    match set_of(&lines) {
+fn fitted_set(config: &Config) -> Result<Option<Fitted>, Failure> {
+    match Fitted::of(&config.models) {
         Ok(None) if config.verdict => Err(Failure::new(
             Kind::Usage,
             "--verdict needs categories that were fitted together (--refit)",
@@ -140,7 +125,7 @@ fn fitted_set(config: &Config) -> Result<Option<FittedSet>, Failure> {
             MESSAGES.warning(&format!("{text}: results mean nothing; use --refit again"));
             Ok(None)
         }
-        Ok(Some(line)) => {
+        Ok(Some(set)) => {
             for (on, letter) in [(config.form.confidence, "-X"), (config.prior, "-P")] {
                 if on {
                     MESSAGES.warning(&format!(
@@ -148,35 +133,9 @@ fn fitted_set(config: &Config) -> Result<Option<FittedSet>, Failure> {
                     ));
                 }
             }
-            if !config.verdict {
-                return Ok(None);
-            }
-            let mut order: Vec<usize> = (0..lines.len()).collect();
-            order.sort_by_key(|&at| lines[at].as_ref().map(|line| line.place));
-            Ok(Some(FittedSet { line: line.clone(), order }))
+            Ok(config.verdict.then_some(set))
         }
     }
-}
-
-/// The scores that verdicts are made of: the mean scores of `means`, without repetitions where each
-/// feature counts once; and the number of distinct features. Ends the collector's document.
-pub fn scores_of<'a>(
-    scoring: Scoring,
-    collector: Option<&mut Collector>,
-    means: impl Iterator<Item = (&'a Model, f64)>,
-) -> (Vec<f64>, u32) {
-    let Some(collector) = collector else { return (means.map(|(_, mean)| mean).collect(), 0) };
-    let (occurrences, terms) = collector.finish();
-    let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);
-    let rescore = |(model, mean): (&Model, f64)| {
-        let order = model.category().map_or(1, |category| category.header().max_order);
-        let features = terms.iter().map(|term| {
-            let slot = model.find(term.id).filter(|slot| slot.id == term.id);
-            (term.count, slot.map_or(0.0, |slot| f64::from(slot.weight.weight())))
-        });
-        scoring.rescore(mean, features, (distinct, occurrences, order))
-    };
-    (means.map(rescore).collect(), distinct)
 }
 
 /// Takes the lines of the inputs and scores their features.
@@ -198,7 +157,7 @@ struct Classifier<'a> {
     line_buffered: bool,
     status: u8,
     /// What verdicts are made with (`--verdict`).
-    set: Option<FittedSet>,
+    set: Option<Fitted>,
     /// Features of the document, where verdicts count each of them once.
     collector: Option<Collector>,
     output: &'a mut Output,
@@ -212,12 +171,10 @@ impl Classifier<'_> {
         let standings = document::finish(&self.scorer, self.prior);
         self.results += 1;
         if let Some(set) = &self.set {
-            let means =
-                set.order.iter().map(|&at| (&self.scorer.models()[at], standings[at].mean()));
-            let (scores, _) = scores_of(set.line.scoring, self.collector.as_mut(), means);
+            let models = self.scorer.models();
+            let (scores, _) = set.scores(models, &standings, self.collector.as_mut());
             let verdict = set.line.verdict(&scores);
             let category = set.order[verdict.category];
-            let models = self.scorer.models();
             let out = self.output.buffer();
             if let Some(format) = self.format {
                 format.separate(out, self.results == 1);

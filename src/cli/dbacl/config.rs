@@ -11,6 +11,7 @@ pub use dbacl_cli::names::{base_name, lossy, resolve};
 
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
+use crate::classify::shared::{SharedReading, complete_kind, default_scheme, settle_multinomial};
 use crate::cli::getopt::Event;
 use crate::cli::output::{Messages, raw};
 use crate::document::ReadOptions;
@@ -575,15 +576,8 @@ impl<'a> Builder<'a> {
         let path = self.resolve(name);
         let category = if self.mends { load_or_ordinary(&path)?.0 } else { load(&path)? };
         let shown = base_name(&path);
-        let mut patterns = PatternSet::default();
-        for text in category.patterns() {
-            let messages = self.messages;
-            let mut warn = |warning: Warning| messages.warning(&warning.0);
-            patterns.insert(self.config.patterns.add(text, &mut warn)?);
-        }
-        self.restore(&shown, &category)?;
+        let patterns = self.restore(&shown, &category)?;
         self.cuts.push((shown.clone(), hints::cut(category.header(), category.patterns())));
-        self.config.order = self.config.order.max(category.header().max_order);
         self.config.models.push(Model::learned(shown, category, patterns));
         self.config.model_paths.push(Some(path));
         Ok(())
@@ -594,78 +588,21 @@ impl<'a> Builder<'a> {
         self.mends = true;
     }
 
-    /// Takes over a category's options (spec text 10.2).
-    fn restore(&mut self, name: &[u8], category: &MappedCategory) -> Result<(), Failure> {
-        use ModelOption::{Html, Mail, MailNoPlain, MailPlain, Text, Xml};
-        const UNITED: [ModelOption; 18] = [
-            ModelOption::ReferenceOnly,
-            ModelOption::Wide,
-            ModelOption::KeepCase,
-            ModelOption::Entropy,
-            ModelOption::Multinomial,
-            ModelOption::MailHeaders,
-            ModelOption::HtmlLinks,
-            ModelOption::HtmlAlt,
-            ModelOption::MailXHeaders,
-            ModelOption::HtmlScripts,
-            ModelOption::HtmlComments,
-            ModelOption::MailAttachments,
-            ModelOption::Overflow,
-            ModelOption::HtmlStyles,
-            ModelOption::HtmlForms,
-            ModelOption::MailNoHeaders,
-            ModelOption::Straddle,
-            ModelOption::MailTHeaders,
-        ];
-        let name = lossy(name);
-        let theirs = category.header().options;
-        let scheme = category.header().scheme.unwrap_or(if theirs.has(Mail) {
-            Scheme::Adp
-        } else {
-            Scheme::Alpha
-        });
-        if self.scheme.is_some_and(|chosen| chosen != scheme) {
-            let text = format!("category {name} has incompatible token set (check -e switch)");
-            return Err(Failure::new(Kind::Usage, text));
-        }
-        self.scheme = Some(scheme);
-        let ours = &mut self.config.options;
-        for option in UNITED {
-            if theirs.has(option) {
-                ours.insert(option);
-            }
-        }
-        if theirs.has(ModelOption::StandardTokenizer) || category.patterns().is_empty() {
-            ours.insert(ModelOption::StandardTokenizer);
-        }
-        // Of each pair the first that is chosen wins.
-        let pairs = [
-            (Text, "text", Mail, "email"),
-            (Xml, "xml", Html, "html"),
-            (MailPlain, "email:plain", MailNoPlain, "email:noplain"),
-        ];
-        let mut warnings = Vec::new();
-        for (one, one_name, other, other_name) in pairs {
-            let forced = |learned: &str, kept: &str| {
-                format!("category {name} was learned with -T {learned}, forcing -T {kept}")
-            };
-            match (ours.has(one), ours.has(other)) {
-                (true, _) if theirs.has(other) => warnings.push(forced(other_name, one_name)),
-                (false, true) if theirs.has(one) => warnings.push(forced(one_name, other_name)),
-                (false, false) => {
-                    for option in [one, other] {
-                        if theirs.has(option) {
-                            ours.insert(option);
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-        for warning in warnings {
-            self.warn(&warning);
-        }
-        Ok(())
+    /// Takes over how a category is read; returns which expressions are its own.
+    fn restore(&mut self, name: &[u8], category: &MappedCategory) -> Result<PatternSet, Failure> {
+        let config = &mut self.config;
+        let mut shared = SharedReading {
+            options: config.options,
+            scheme: self.scheme,
+            order: config.order,
+            patterns: std::mem::replace(&mut config.patterns, PatternList::new(config.locale)),
+        };
+        let messages = self.messages;
+        let mut warn = |warning: Warning| messages.warning(&warning.0);
+        let patterns = shared.add(name, category, &mut warn);
+        (config.options, self.scheme) = (shared.options, shared.scheme);
+        (config.order, config.patterns) = (shared.order, shared.patterns);
+        Ok(patterns?)
     }
 
     /// The checks after all options, in their order.
@@ -673,9 +610,7 @@ impl<'a> Builder<'a> {
     /// # Errors
     /// What makes the run impossible.
     pub fn finish(mut self) -> Result<Config, Failure> {
-        use ModelOption::{
-            Entropy, Html, HtmlComments, Mail, Multinomial, StandardTokenizer, Text, Xml,
-        };
+        use ModelOption::{Entropy, HtmlComments, Mail, StandardTokenizer};
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         if self.config.strict && self.misread {
             return Err(Failure::silent(Kind::Usage));
@@ -739,22 +674,9 @@ impl<'a> Builder<'a> {
             config.form.verbose = false;
             config.debug = false;
         }
-        if !config.options.has_any(&[Mail, Html, Xml]) {
-            config.options.insert(Text);
-        }
-        if config.options.has(Text) && config.options.has(Mail) {
-            return usage("please use only one of either -T text or -T email options.");
-        }
-        if config.options.has(Xml) && config.options.has(Html) {
-            return usage("please use only one of either -T xml or -T html options.");
-        }
-        if config.options.has(Mail) {
-            if !config.options.has(Xml) {
-                config.options.insert(Html);
-            }
-            if learning {
-                config.options.insert(Entropy);
-            }
+        complete_kind(&mut config.options)?;
+        if learning && config.options.has(Mail) {
+            config.options.insert(Entropy);
         }
         if config.form.append && !config.filters.is_empty() {
             config.form.append = false;
@@ -773,27 +695,14 @@ impl<'a> Builder<'a> {
                  disabling -i.",
             );
         }
-        if config.options.has(Multinomial) && !learning {
-            let agree = match config.models.as_slice() {
-                [only] => only.is_multinomial(),
-                [_, ..] => config
-                    .models
-                    .windows(2)
-                    .all(|pair| pair[1].is_multinomial() && pair[0].patterns == pair[1].patterns),
-                [] => false,
-            };
-            if agree {
-                config.options.insert(Entropy);
-            }
-        }
-        if config.options.has(Multinomial) && !config.options.has(Entropy) {
+        let models = if learning { &[] } else { config.models.as_slice() };
+        if settle_multinomial(&mut config.options, models) {
             self.messages.warning(
                 "not all categories support multinomial calculations, disabling (-M switch)",
             );
-            config.options.remove(Multinomial);
         }
         let mail = config.options.has(Mail);
-        config.scheme = self.scheme.unwrap_or(if mail { Scheme::Adp } else { Scheme::Alpha });
+        config.scheme = self.scheme.unwrap_or(default_scheme(config.options));
         config.reference =
             self.reference.unwrap_or(if mail { Reference::Uniform } else { Reference::Dirichlet });
         config.hints = hints::are_welcome(self.messages.is_quiet());

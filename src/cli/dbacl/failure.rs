@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Why a run ended early, and the exit status that says so.
 
+use crate::classify::Incomparable;
 use crate::error::Error;
 use std::io;
 
@@ -87,6 +88,16 @@ impl From<Error> for Failure {
             _ => Kind::Data,
         };
         Self::new(kind, error.to_string())
+    }
+}
+
+impl From<Incomparable> for Failure {
+    fn from(error: Incomparable) -> Self {
+        match error {
+            Incomparable::Pattern(error) => error.into(),
+            Incomparable::Fit(_) => Self::new(Kind::Data, error.to_string()),
+            _ => Self::new(Kind::Usage, error.to_string()),
+        }
     }
 }
 

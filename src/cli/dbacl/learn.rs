@@ -13,7 +13,6 @@ use super::signals::Signals;
 use super::threads;
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped;
-use crate::category::writer;
 use crate::cli::output::Output;
 use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::{Error, Warning};
@@ -28,7 +27,6 @@ use crate::model::digram::{DigramTable, FIRST, SYMBOLS};
 use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
 use crate::numeric::cformat;
-use crate::numeric::quantize::QuantWeight;
 use crate::refit::documents::{Collector, Corpus, Makeup};
 use crate::refit::header::RefitLine;
 use crate::refit::ledger::{Learning, Name};
@@ -207,9 +205,8 @@ fn is_unlearnable(
     state: &LearningState,
     output: &mut Output,
 ) -> Result<Option<u8>, Failure> {
-    if !state.table.has_room(state.used) {
-        let bits = state.table.bits() + 1;
-        MESSAGES.warning(&format!("table full, some tokens ignored - try with option -h {bits}"));
+    if let Some(warning) = state.fullness() {
+        warn(warning);
     }
     if state.used > 0 {
         return Ok(None);
@@ -291,12 +288,7 @@ fn conclude(
         output.buffer().extend_from_slice(name);
         output.buffer().push(b'\n');
     }
-    let ids = || state.table.ids();
-    let weights = || model.weights.slots().iter().map(|slot| QuantWeight(slot.lambda));
-    let slots = || ids().zip(weights());
-    let mut write = |out: &mut dyn Write| {
-        writer::write(out, &model.header, name, &stored, &model.digrams, slots())
-    };
+    let mut write = |out: &mut dyn Write| model.write(out, name, &stored, &state.table);
     let saved = save::replace(&Disk, path, ANY_MAGIC, &mut write);
     output.flush().map_err(|error| output_failure(&error))?;
     if let Err(error) = saved {

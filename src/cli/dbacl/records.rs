@@ -8,24 +8,21 @@ use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
 use super::signals::Signals;
 use super::structured::{Format, Id};
+use crate::classify::DocumentScores;
+use crate::classify::classifier::EMPIRICAL_BITS;
 use crate::cli::output::Output;
-use crate::document::{Cutter, FeatureReader, FeatureSink, ReadOptions};
+use crate::document::{FeatureReader, ReadOptions};
 use crate::error::Warning;
 use crate::input::source::{self, Operand, Source};
-use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
-use crate::score::document;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
 use crate::score::words::Wanted;
-use crate::token::Feature;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-/// Bits of the table of empirical counts without `-h`.
-const EMPIRICAL_BITS: u8 = 15;
 /// Bytes read at a time: what is at hand is classified before more is waited for.
 const BLOCK: usize = 1 << 20;
 /// Bytes that make a thread worth starting.
@@ -70,7 +67,7 @@ pub fn run(
     let how = How::new(&mut config, records);
     let mut crew = Crew { workers: vec![Worker::new(&how, models)], paths, threads, how };
     let format = crew.how.format;
-    format.begin(output.buffer(), crew.workers[0].judged.scorer.models(), false);
+    format.begin(output.buffer(), crew.workers[0].scores.models(), false);
     let mut state = Run { first: true, number: 1, faults: 0, said: false };
     let mut each = |source: Source<'_>| -> Result<(), Failure> {
         let name = source.name.clone();
@@ -84,7 +81,7 @@ pub fn run(
         each(source::standard_input())?;
     }
     for operand in &config.operands {
-        let opened = source::open(operand, &mut warn)
+        let opened = source::open(operand, &mut |warning: Warning| MESSAGES.warning(&warning.0))
             .map_err(|error| Failure::new(Kind::NoInput, format!("couldn't open {error}")))?;
         match opened {
             Operand::File(source) => each(source)?,
@@ -289,20 +286,16 @@ struct Crew {
 }
 
 impl Crew {
-    /// Sees that there are `number` workers, if the categories can be opened again.
+    /// Sees that there are `number` workers, which share the categories.
     fn grow(&mut self, number: usize) {
         while self.workers.len() < number {
-            let Ok(models) = self.models() else {
-                MESSAGES.warning("a category is gone; going on with one thread");
-                self.threads = 1;
-                return;
-            };
+            let models = self.workers[0].scores.models().to_vec();
             self.workers.push(Worker::new(&self.how, models));
         }
     }
 
     fn models(&self) -> Result<Vec<Model>, Failure> {
-        let old = self.workers[0].judged.scorer.models();
+        let old = self.workers[0].scores.models();
         let each = self.paths.iter().zip(old).map(|(path, old)| match path {
             None => Ok(Model::random()),
             Some(path) => Ok(Model::learned(old.name.clone(), load(path)?, old.patterns)),
@@ -316,7 +309,7 @@ impl Crew {
         match self.models() {
             Ok(models) => {
                 self.workers.truncate(1);
-                self.workers[0].judged.scorer.set_models(models);
+                self.workers[0].scores.scorer.set_models(models);
             }
             Err(failure) => {
                 for line in &failure.lines {
@@ -332,24 +325,16 @@ impl Crew {
 #[repr(align(128))]
 struct Worker {
     reader: FeatureReader<'static>,
-    judged: Judged,
-}
-
-/// The document being scored.
-struct Judged {
-    scorer: Scorer,
-    /// Tokens are scored by their words, not by their texts.
-    by_words: bool,
+    scores: DocumentScores,
 }
 
 impl Worker {
     fn new(how: &How, models: Vec<Model>) -> Self {
         let mut reader = FeatureReader::new(&how.options);
-        let mut scorer = Scorer::new(models, how.empirical_bits);
+        let mut scores = DocumentScores::new(Scorer::new(models, how.empirical_bits));
         let wanted = Wanted { entropy: how.confident, ..Wanted::default() };
-        let by_words =
-            reader.cutter().has_only_words() && scorer.expect_words(how.options.order, wanted);
-        Self { reader, judged: Judged { scorer, by_words } }
+        scores.expect_words(reader.cutter(), how.options.order, wanted);
+        Self { reader, scores }
     }
 
     /// Classifies the records of whole lines; the first has this number.
@@ -390,40 +375,19 @@ impl Worker {
     }
 
     fn result(&mut self, part: &mut Part, id: &Id<'_>, how: &How) {
-        let scorer = &mut self.judged.scorer;
-        scorer.settle_words(&mut warn);
-        let standings = document::finish(scorer, how.prior);
-        let models = scorer.models();
+        let standings = self.scores.finish(how.prior);
+        for warning in self.scores.warnings() {
+            MESSAGES.warning(&warning.0);
+        }
+        let models = self.scores.models();
         how.format.result(&mut part.text, id, models, &standings, how.confident);
-        scorer.start_document();
     }
 
     /// Scores a document as if it were the run's only file.
     fn document(&mut self, text: &[u8]) {
-        self.judged.scorer.forget_words();
+        self.scores.forget_words();
         self.reader.start_anew();
         // Memory can be read, and this sink has no errors.
-        let _ = self.reader.read_bytes(text, &mut self.judged);
-    }
-}
-
-#[allow(clippy::needless_pass_by_value)] // as sinks take them
-fn warn(warning: Warning) {
-    MESSAGES.warning(&warning.0);
-}
-
-impl FeatureSink for Judged {
-    fn feature(&mut self, feature: Feature<'_>) {
-        self.scorer.score(&feature, &mut warn);
-    }
-
-    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
-        if self.by_words {
-            cutter.words(line, &mut self.scorer.words(medium, &mut warn));
-            self.scorer.end_of_line(&mut warn);
-        } else {
-            cutter.features(line, medium, &mut |feature| self.feature(feature));
-        }
-        Ok(())
+        let _ = self.reader.read_bytes(text, &mut self.scores);
     }
 }

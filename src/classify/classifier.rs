@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Document → features → scores → verdict.
+
+use super::fitted::Fitted;
+use super::set::CategorySet;
+use crate::document::{Cutter, FeatureReader, FeatureSink, FilteredText};
+use crate::error::Warning;
+use crate::input::source::Source;
+use crate::model::medium::Medium;
+use crate::model::settings::ModelOption;
+use crate::refit::calibrate::logistic;
+use crate::refit::documents::{Collector, Makeup};
+use crate::score::document::{self, Standing};
+use crate::score::model::Model;
+use crate::score::scorer::Scorer;
+use crate::score::words::Wanted;
+use crate::token::Feature;
+use crate::token::id::FeatureId;
+use memmap2::Mmap;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+/// Bits of the table of a document's own counts, unless others are asked for.
+pub const EMPIRICAL_BITS: u8 = 15;
+
+/// What the categories of a set make of a document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    names: Arc<[String]>,
+    best: usize,
+    is_unsure: bool,
+    scores: Vec<f64>,
+    complexities: Vec<f64>,
+    probabilities: Vec<f64>,
+}
+
+impl Verdict {
+    /// Name of the best category; of equally good ones the first.
+    pub fn best(&self) -> &str {
+        &self.names[self.best]
+    }
+
+    /// Number of the best category, from 0.
+    pub const fn best_index(&self) -> usize {
+        self.best
+    }
+
+    /// Probability of the best category, 0 to 1.
+    pub fn probability(&self) -> f64 {
+        self.probabilities[self.best]
+    }
+
+    /// Whether the document cannot be told: categories that were fitted together may say so.
+    pub const fn is_unsure(&self) -> bool {
+        self.is_unsure
+    }
+
+    /// Log-probability of the document under each category, nats; the highest is best. `dbacl -n`
+    /// prints them negated and in bits.
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// Effective number of tokens that each category scored.
+    pub fn complexities(&self) -> &[f64] {
+        &self.complexities
+    }
+
+    /// Log-probability of a token under each category, nats: score by complexity.
+    pub fn means(&self) -> impl Iterator<Item = f64> + '_ {
+        let each = self.scores.iter().zip(&self.complexities);
+        each.map(|(&score, &complexity)| document::divide(score, complexity))
+    }
+
+    /// Probability of each category, 0 to 1. Those of categories that were fitted together are
+    /// calibrated, each against all others; else they add up to 1 and are far too sure, as are those of
+    /// any model that takes tokens for independent.
+    pub fn probabilities(&self) -> &[f64] {
+        &self.probabilities
+    }
+
+    /// Names of the categories, in the order of all other lists.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
+/// Classifies one document after the other.
+pub struct Classifier<D = Mmap> {
+    reader: FeatureReader<'static>,
+    scores: DocumentScores<D>,
+    fitted: Option<Fitted>,
+    names: Arc<[String]>,
+    counts_length: bool,
+}
+
+impl<D: AsRef<[u8]>> Classifier<D> {
+    pub(super) fn new(set: &CategorySet<D>) -> Self {
+        let mut reader = FeatureReader::new(&set.reading);
+        let measures_entropy = set.reading.has(ModelOption::Entropy);
+        let bits = measures_entropy.then_some(EMPIRICAL_BITS);
+        let mut scores = DocumentScores::new(Scorer::new(set.models.clone(), bits));
+        if set.fitted.as_ref().is_some_and(Fitted::needs_features) {
+            scores.collector = Some(Collector::default());
+        } else {
+            scores.expect_words(reader.cutter(), set.reading.order, Wanted::default());
+        }
+        let (fitted, names) = (set.fitted.clone(), set.names.clone());
+        Self { reader, scores, fitted, names, counts_length: false }
+    }
+
+    /// The same classifier, for which the length of a mail counts as well (`-P`).
+    #[must_use]
+    pub const fn counting_length(mut self) -> Self {
+        self.counts_length = true;
+        self
+    }
+
+    /// The verdict on a document in memory, whatever came before it.
+    pub fn classify(&mut self, document: &[u8]) -> Verdict {
+        self.begin();
+        self.add(document);
+        self.finish()
+    }
+
+    /// Takes in a text that goes on with the document so far; [`Self::finish`] ends the document.
+    pub fn add(&mut self, text: &[u8]) {
+        // Memory can be read, and scoring refuses nothing.
+        let _ = self.reader.read_bytes(text, &mut self.scores);
+    }
+
+    /// Warnings that arose while scoring; each is returned once.
+    pub fn warnings(&mut self) -> Vec<Warning> {
+        self.scores.warnings()
+    }
+
+    /// The verdict on a document from a stream.
+    ///
+    /// # Errors
+    /// The error that ended reading: half a document gives no verdict.
+    pub fn read(&mut self, document: impl Read) -> io::Result<Verdict> {
+        self.begin();
+        let source = Source { name: Vec::new(), reader: Box::new(document) };
+        let error = self.reader.read(source, &mut self.scores)?;
+        let verdict = self.finish();
+        error.map_or(Ok(verdict), Err)
+    }
+
+    /// The verdict on a document that has been filtered before.
+    pub fn classify_filtered(&mut self, document: &FilteredText) -> Verdict {
+        self.begin();
+        self.reader.replay(document, &mut self.scores);
+        self.finish()
+    }
+
+    fn begin(&mut self) {
+        self.reader.start_anew();
+        self.scores.scorer.forget_words();
+    }
+
+    /// The verdict on what was added. The next text begins another document.
+    pub fn finish(&mut self) -> Verdict {
+        let DocumentScores { scorer, collector, .. } = &mut self.scores;
+        scorer.settle_words(&mut |_| {});
+        let standings = document::finish(scorer, self.counts_length);
+        let mut verdict = Verdict {
+            names: self.names.clone(),
+            best: document::best(&standings),
+            is_unsure: false,
+            scores: standings.iter().map(|standing| standing.score).collect(),
+            complexities: standings.iter().map(|standing| standing.complexity).collect(),
+            probabilities: Vec::new(),
+        };
+        if let Some(fitted) = &self.fitted {
+            let (scores, _) = fitted.scores(scorer.models(), &standings, collector.as_mut());
+            let decision = fitted.line.verdict(&scores);
+            verdict.best = fitted.order[decision.category];
+            verdict.is_unsure = decision.is_unsure;
+            verdict.probabilities = vec![0.0; scores.len()];
+            for (&at, odds) in fitted.order.iter().zip(fitted.line.log_odds(&scores)) {
+                verdict.probabilities[at] = logistic(odds);
+            }
+            verdict.probabilities[verdict.best] = decision.probability;
+        } else {
+            let percentages = document::percentages(&standings);
+            verdict.probabilities = percentages.iter().map(|percent| percent / 100.0).collect();
+        }
+        scorer.start_document();
+        verdict
+    }
+}
+
+/// Scores the features of documents as they come in.
+pub struct DocumentScores<D = Mmap> {
+    /// The scores.
+    pub scorer: Scorer<D>,
+    /// Distinct features, where verdicts count each of them once.
+    pub collector: Option<Collector>,
+    by_words: bool,
+    warnings: Vec<Warning>,
+}
+
+impl<D: AsRef<[u8]>> DocumentScores<D> {
+    /// Scores of `scorer`'s categories.
+    pub const fn new(scorer: Scorer<D>) -> Self {
+        Self { scorer, collector: None, by_words: false, warnings: Vec::new() }
+    }
+
+    /// Prepares to score words instead of spelled features, which is faster, where that is possible.
+    pub fn expect_words(&mut self, cutter: &Cutter, order: u8, wanted: Wanted) {
+        self.by_words = cutter.has_only_words() && self.scorer.expect_words(order, wanted);
+    }
+
+    /// The standings of the document, which ends.
+    pub fn finish(&mut self, counts_length: bool) -> Vec<Standing> {
+        self.scorer.settle_words(&mut |warning| self.warnings.push(warning));
+        let standings = document::finish(&self.scorer, counts_length);
+        self.scorer.start_document();
+        standings
+    }
+
+    /// The next document is scored as if it came first.
+    pub fn forget_words(&mut self) {
+        self.scorer.forget_words();
+    }
+
+    /// The categories.
+    pub fn models(&self) -> &[Model<D>] {
+        self.scorer.models()
+    }
+
+    /// Warnings that arose while scoring; each is returned once.
+    pub fn warnings(&mut self) -> Vec<Warning> {
+        std::mem::take(&mut self.warnings)
+    }
+}
+
+impl<D: AsRef<[u8]>> FeatureSink for DocumentScores<D> {
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        if self.by_words {
+            let Self { scorer, warnings, .. } = self;
+            let mut warn = |warning| warnings.push(warning);
+            cutter.words(line, &mut scorer.words(medium, &mut warn));
+            scorer.end_of_line(&mut warn);
+        } else {
+            cutter.features(line, medium, &mut |feature| self.feature(feature));
+        }
+        Ok(())
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        if let Some(collector) = &mut self.collector {
+            collector.add(FeatureId::of(feature.body, feature.medium), Makeup::of(&feature));
+        }
+        self.scorer.score(&feature, &mut |warning| self.warnings.push(warning));
+    }
+}

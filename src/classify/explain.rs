@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Why a verdict: what each token of a text adds to the odds of the best category against the second
+//! best, in bits.
+
+use super::fitted::Fitted;
+use super::set::CategorySet;
+use super::shared::Incomparable;
+use crate::document::{Cutter, FeatureReader, FeatureSink};
+use crate::model::medium::Medium;
+use crate::refit::documents::{Collector, Makeup};
+use crate::refit::explain::{Explanation, Gatherer, Piece, printable, shown};
+use crate::refit::scoring::Scoring;
+use crate::score::document;
+use crate::score::model::Model;
+use crate::score::scorer::Scorer;
+use crate::token::Feature;
+use crate::token::id::FeatureId;
+use memmap2::Mmap;
+use std::collections::HashSet;
+use std::io;
+
+/// Occurrences that are kept for the explanation; a text with more is explained by its beginning.
+const MAX_OCCURRENCES: usize = 2_000_000;
+
+/// An explained verdict.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explained {
+    /// The evidence.
+    pub explanation: Explanation,
+    /// Number of the best category, from 0.
+    pub best: usize,
+}
+
+/// Explains the verdict of a set on a document.
+pub(super) fn explain<D: AsRef<[u8]>>(
+    set: &CategorySet<D>,
+    text: &[u8],
+) -> Result<Explained, Incomparable> {
+    if set.models.len() < 2 {
+        return Err(Incomparable::Empty);
+    }
+    let mut recorder = Recorder::new(set.models.clone());
+    // Memory can be read, and recording refuses nothing.
+    let _ = FeatureReader::new(&set.reading).read_bytes(text, &mut recorder);
+    Ok(recorder.explain(set.fitted.as_ref()))
+}
+
+fn text_of(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}
+
+/// An occurrence of a feature.
+struct Occurrence {
+    text: String,
+    id: FeatureId,
+    /// Its bytes between boundary marks, for the reference measure.
+    body: Vec<u8>,
+    order: u8,
+    pattern: Option<crate::token::PatternId>,
+    medium: Medium,
+}
+
+/// A line and its words.
+struct Line {
+    text: Vec<u8>,
+    /// Where each word stands, and the occurrences that end with it.
+    words: Vec<(std::ops::Range<usize>, std::ops::Range<usize>)>,
+}
+
+/// Scores a text and remembers what it was made of, for an explanation.
+pub struct Recorder<D = Mmap> {
+    scorer: Scorer<D>,
+    occurrences: Vec<Occurrence>,
+    lines: Vec<Line>,
+}
+
+/// What an occurrence adds to the score of a category, nats.
+#[derive(Default)]
+struct Addition {
+    /// The weight of its feature.
+    weight: f64,
+    /// Its cost under the reference measure, as a log-probability.
+    reference: f64,
+    /// What any occurrence takes away.
+    renorm: f64,
+}
+
+fn addition<D: AsRef<[u8]>>(model: &Model<D>, occurrence: &Occurrence) -> Addition {
+    let feature = Feature {
+        body: &occurrence.body,
+        medium: occurrence.medium,
+        order: occurrence.order,
+        pattern: occurrence.pattern,
+    };
+    if !model.applies(&feature) {
+        return Addition::default();
+    }
+    let slot = model.find(occurrence.id).filter(|slot| slot.id == occurrence.id);
+    let weight = slot.map_or(0.0, |slot| f64::from(slot.weight.weight()));
+    let reference =
+        if occurrence.order == 1 { f64::from(model.log_reference(&occurrence.body)) } else { 0.0 };
+    Addition { weight, reference, renorm: model.renorm() }
+}
+
+impl<D: AsRef<[u8]>> Recorder<D> {
+    /// A recorder of nothing yet.
+    pub fn new(models: Vec<Model<D>>) -> Self {
+        let scorer = Scorer::new(models, None);
+        Self { scorer, occurrences: Vec::new(), lines: Vec::new() }
+    }
+
+    /// The explanation of the text, by how `fitted` categories judge if they were fitted together.
+    /// There must be two categories or more.
+    pub fn explain(self, fitted: Option<&Fitted>) -> Explained {
+        let standings = document::finish(&self.scorer, false);
+        let models = self.scorer.models();
+        let mut ranked: Vec<usize> = (0..models.len()).collect();
+        ranked.sort_by(|&a, &b| standings[b].score.total_cmp(&standings[a].score));
+        let mut heading = None;
+        let complexity = self.scorer.tallies().first().map_or(0.0, |tally| tally.complexity);
+        // Bits of the odds for a nat of difference between the scores.
+        let mut factor = 1.0;
+        // The same for weights of features, as often as they count.
+        let mut weight_factor = 1.0;
+        let mut scoring = Scoring::Counts;
+        let mut prior = 0.0;
+        if let Some(fitted) = fitted {
+            let line = &fitted.line;
+            scoring = line.scoring;
+            let mut collector = Collector::default();
+            for occurrence in &self.occurrences {
+                let order = occurrence.order;
+                collector.add(occurrence.id, Makeup { order, ..Makeup::default() });
+            }
+            let (scores, distinct) = fitted.scores(models, &standings, Some(&mut collector));
+            let verdict = line.verdict(&scores);
+            let best = fitted.order[verdict.category];
+            ranked.retain(|&at| at != best);
+            ranked.insert(0, best);
+            let name = text_of(&models[best].name);
+            let percent = 100.0 * verdict.probability;
+            let unsure = if verdict.is_unsure { "unsure, " } else { "" };
+            heading = Some(format!("{unsure}{name} with probability {percent:.2} %"));
+            let max_order = models[0].category().map_or(1, |own| own.header().max_order);
+            if complexity > 0.0 && distinct > 0 {
+                let slope = line.calibration.slope * scoring.stretch(distinct);
+                let occurrences = u32::try_from(self.occurrences.len()).unwrap_or(u32::MAX);
+                factor = slope / complexity;
+                weight_factor = match scoring {
+                    Scoring::Counts => factor,
+                    Scoring::Once => slope / scoring.complexity(distinct, occurrences, max_order),
+                };
+            } else {
+                (factor, weight_factor) = (0.0, 0.0);
+            }
+            if models.len() == 2 {
+                let sign = if verdict.category == 1 { 1.0 } else { -1.0 };
+                prior = sign * line.calibration.offset / std::f64::consts::LN_2;
+            }
+        }
+        let (best, second) = (ranked[0], ranked[1]);
+        let (first, other) = (&models[best], &models[second]);
+        factor /= std::f64::consts::LN_2;
+        weight_factor /= std::f64::consts::LN_2;
+        let mut heard = HashSet::new();
+        let mut gatherer = Gatherer::default();
+        let mut bits = Vec::with_capacity(self.occurrences.len());
+        for occurrence in &self.occurrences {
+            let (mine, theirs) = (addition(first, occurrence), addition(other, occurrence));
+            prior -= factor * (mine.renorm - theirs.renorm);
+            let mut evidence = factor * (mine.reference - theirs.reference);
+            if scoring == Scoring::Counts || heard.insert(occurrence.id) {
+                evidence += weight_factor * (mine.weight - theirs.weight);
+            }
+            gatherer.add(occurrence.text.clone(), evidence);
+            bits.push(evidence);
+        }
+        let pieces = self.lines.iter().map(|line| pieces(line, &bits)).collect();
+        let names = [first, other].map(|model| printable(&text_of(&model.name)));
+        let [category, other] = names;
+        let mut explanation = Explanation {
+            heading: heading.unwrap_or_default(),
+            category,
+            other,
+            prior,
+            tokens: gatherer.finish(),
+            lines: pieces,
+        };
+        if explanation.heading.is_empty() {
+            explanation.heading = format!(
+                "{}, ahead of {} by {:.2} bits",
+                explanation.category,
+                explanation.other,
+                explanation.total()
+            );
+        }
+        Explained { explanation, best }
+    }
+}
+
+/// A line as tokens with their evidence and what stands between.
+fn pieces(line: &Line, bits: &[f64]) -> Vec<Piece> {
+    let text = |range: std::ops::Range<usize>| {
+        String::from_utf8_lossy(line.text.get(range).unwrap_or_default()).into_owned()
+    };
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    for (word, occurrences) in &line.words {
+        if word.start > at {
+            pieces.push(Piece::Other(text(at..word.start)));
+        }
+        let sum = bits.get(occurrences.clone()).map_or(0.0, |bits| bits.iter().sum());
+        pieces.push(Piece::Token(text(word.clone()), sum));
+        at = word.end;
+    }
+    if at < line.text.len() {
+        pieces.push(Piece::Other(text(at..line.text.len())));
+    }
+    pieces
+}
+
+impl<D: AsRef<[u8]>> FeatureSink for Recorder<D> {
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.scorer.score(&feature, &mut |_| {});
+        self.occurrences.push(Occurrence {
+            text: shown(feature.body),
+            id: FeatureId::of(feature.body, feature.medium),
+            body: feature.body.to_vec(),
+            order: feature.order,
+            pattern: feature.pattern,
+            medium: feature.medium,
+        });
+    }
+
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        if self.occurrences.len() >= MAX_OCCURRENCES {
+            return Ok(());
+        }
+        let end = line.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n'));
+        let shown_text = line[..end.map_or(0, |at| at + 1)].to_vec();
+        let first = self.occurrences.len();
+        cutter.features(line, medium, &mut |feature| self.feature(feature));
+        // Words stand in the line in the order of their features; n-grams come before their last word.
+        let mut words = Vec::new();
+        let (mut at, mut from) = (0, first);
+        for number in first..self.occurrences.len() {
+            let occurrence = &self.occurrences[number];
+            if occurrence.order != 1 || occurrence.pattern.is_some() {
+                continue;
+            }
+            let word = occurrence.body.get(1..occurrence.body.len() - 1).unwrap_or_default();
+            let rest = line.get(at..shown_text.len()).unwrap_or_default();
+            if let Some(offset) = memchr::memmem::find(rest, word).filter(|_| !word.is_empty()) {
+                let start = at + offset;
+                at = start + word.len();
+                words.push((start..at, from..number + 1));
+                from = number + 1;
+            }
+        }
+        self.lines.push(Line { text: shown_text, words });
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! How categories judge that were fitted together: their order in the set, and their scores as the
+//! set counts them.
+
+use crate::refit::documents::Collector;
+use crate::refit::header::{Mismatch, RefitLine, set_of};
+use crate::refit::scoring::Scoring;
+use crate::score::document::Standing;
+use crate::score::model::Model;
+
+/// A whole set of categories that were fitted together.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    /// How the set makes verdicts of scores.
+    pub line: RefitLine,
+    /// Numbers of the categories, in the order of the set.
+    pub order: Vec<usize>,
+}
+
+impl Fitted {
+    /// The set that `models` make; `None` when none of them was fitted.
+    ///
+    /// # Errors
+    /// What keeps them from making one set.
+    pub fn of<D: AsRef<[u8]>>(models: &[Model<D>]) -> Result<Option<Self>, Mismatch> {
+        let lines: Vec<Option<RefitLine>> =
+            models.iter().map(|model| RefitLine::find(model.category()?.other_lines())).collect();
+        let Some(line) = set_of(&lines)?.cloned() else { return Ok(None) };
+        let mut order: Vec<usize> = (0..lines.len()).collect();
+        order.sort_by_key(|&at| lines[at].as_ref().map(|line| line.place));
+        Ok(Some(Self { line, order }))
+    }
+
+    /// Whether verdicts count each feature once, and so need a [`Collector`].
+    pub fn needs_features(&self) -> bool {
+        self.line.scoring == Scoring::Once
+    }
+
+    /// The scores that verdicts are made of, in the order of the set, nats a unit of complexity; and
+    /// the number of distinct features, where they were collected. Ends the collector's document.
+    pub fn scores<D: AsRef<[u8]>>(
+        &self,
+        models: &[Model<D>],
+        standings: &[Standing],
+        collector: Option<&mut Collector>,
+    ) -> (Vec<f64>, u32) {
+        let means = self.order.iter().map(|&at| (&models[at], standings[at].mean()));
+        let Some(collector) = collector else { return (means.map(|(_, mean)| mean).collect(), 0) };
+        let (occurrences, terms) = collector.finish();
+        let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);
+        let rescore = |(model, mean): (&Model<D>, f64)| {
+            let order = model.category().map_or(1, |category| category.header().max_order);
+            let features = terms.iter().map(|term| {
+                let slot = model.find(term.id).filter(|slot| slot.id == term.id);
+                (term.count, slot.map_or(0.0, |slot| f64::from(slot.weight.weight())))
+            });
+            self.line.scoring.rescore(mean, features, (distinct, occurrences, order))
+        };
+        (means.map(rescore).collect(), distinct)
+    }
+}

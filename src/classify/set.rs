@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Categories that can be compared with each other.
+
+use super::classifier::{Classifier, Verdict};
+use super::explain::{Explained, explain};
+use super::fitted::Fitted;
+use super::shared::{Incomparable, SharedReading};
+use crate::category::mapped;
+use crate::category::reader::Category;
+use crate::document::ReadOptions;
+use crate::error::{Error, Warning};
+use crate::model::settings::Locale;
+use crate::score::model::Model;
+use memmap2::Mmap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Categories to compare documents with, in an order that verdicts keep to.
+///
+/// ```
+/// use dbacl::{CategorySet, LearnOptions, Learner};
+///
+/// let learn = |text: &str| {
+///     let mut learner = Learner::new(&LearnOptions::text())?;
+///     learner.learn(text.as_bytes());
+///     learner.finish()
+/// };
+/// let sea = learn("the whale and the ship and the sea and the sailors")?;
+/// let war = learn("the war and the nation and the battle and the soldiers")?;
+/// let set = CategorySet::new([("sea", sea), ("war", war)])?;
+/// let verdict = set.classify(b"soldiers of this nation");
+/// assert_eq!(verdict.best(), "war");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Categories that were fitted together (`dbacl --refit`) give calibrated probabilities, and verdicts
+/// may be *unsure*. A set can be shared between threads; each thread has a [`Classifier`] of its own.
+#[derive(Debug, Clone)]
+pub struct CategorySet<D = Mmap> {
+    pub(super) models: Vec<Model<D>>,
+    pub(super) reading: ReadOptions,
+    pub(super) fitted: Option<Fitted>,
+    pub(super) names: Arc<[String]>,
+    warnings: Vec<Warning>,
+}
+
+impl CategorySet<Mmap> {
+    /// Opens category files; each category is called by the last part of its path.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is no category; categories that cannot be compared.
+    pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Incomparable> {
+        let open = |path: &P| -> Result<_, Error> {
+            let path = path.as_ref();
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+            Ok((name.into_owned(), mapped::open(path)?))
+        };
+        let categories: Result<Vec<_>, Error> = paths.iter().map(open).collect();
+        Self::new(categories?)
+    }
+}
+
+impl<D: AsRef<[u8]>> CategorySet<D> {
+    /// A set of named categories.
+    ///
+    /// # Errors
+    /// Why they cannot be compared.
+    pub fn new<N: Into<String>>(
+        categories: impl IntoIterator<Item = (N, Category<D>)>,
+    ) -> Result<Self, Incomparable> {
+        Self::in_locale(categories, Locale::C)
+    }
+
+    /// A set of named categories whose regular expressions see the characters of `locale`.
+    ///
+    /// # Errors
+    /// Why they cannot be compared.
+    pub fn in_locale<N: Into<String>>(
+        categories: impl IntoIterator<Item = (N, Category<D>)>,
+        locale: Locale,
+    ) -> Result<Self, Incomparable> {
+        let mut reading = SharedReading::new(locale);
+        let mut warnings = Vec::new();
+        let (mut models, mut names) = (Vec::new(), Vec::new());
+        for (name, category) in categories {
+            let name = name.into();
+            let mut warn = |warning| warnings.push(warning);
+            let patterns = reading.add(name.as_bytes(), &category, &mut warn)?;
+            models.push(Model::learned(name.clone().into_bytes(), category, patterns));
+            names.push(name);
+        }
+        if models.is_empty() {
+            return Err(Incomparable::Empty);
+        }
+        let reading = reading.finish(&models, locale)?;
+        let fitted = Fitted::of(&models).map_err(|mismatch| Incomparable::Fit(mismatch.text()))?;
+        Ok(Self { models, reading, fitted, names: names.into(), warnings })
+    }
+
+    /// Names of the categories, in their order.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The names, to keep.
+    pub fn shared_names(&self) -> Arc<[String]> {
+        self.names.clone()
+    }
+
+    /// How documents are read for these categories.
+    pub const fn reading(&self) -> &ReadOptions {
+        &self.reading
+    }
+
+    /// What a user should know about the choice of categories: options that were forced.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Whether the categories were fitted together.
+    pub const fn is_fitted(&self) -> bool {
+        self.fitted.is_some()
+    }
+
+    /// The verdict on one document. For many documents a [`Self::classifier`] is faster.
+    pub fn classify(&self, document: &[u8]) -> Verdict {
+        self.classifier().classify(document)
+    }
+
+    /// A classifier with memory of its own, for one document after the other.
+    pub fn classifier(&self) -> Classifier<D> {
+        Classifier::new(self)
+    }
+
+    /// Which tokens of a document speak for the best category and against the second best, in bits.
+    ///
+    /// # Errors
+    /// [`Incomparable::Empty`] with fewer than two categories.
+    pub fn explain(&self, document: &[u8]) -> Result<Explained, Incomparable> {
+        explain(self, document)
+    }
+}

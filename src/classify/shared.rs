@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! How a text is read so that several categories can score it: the one place that says which
+//! categories can be compared (spec text 10.2).
+
+use crate::category::reader::Category;
+use crate::document::ReadOptions;
+use crate::error::{Error, Warning, WarningSink};
+use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
+use crate::score::model::{Model, PatternSet};
+use crate::token::pattern::PatternList;
+
+/// Options that are chosen for all categories as soon as one was learned with them.
+const UNITED: [ModelOption; 18] = [
+    ModelOption::ReferenceOnly,
+    ModelOption::Wide,
+    ModelOption::KeepCase,
+    ModelOption::Entropy,
+    ModelOption::Multinomial,
+    ModelOption::MailHeaders,
+    ModelOption::HtmlLinks,
+    ModelOption::HtmlAlt,
+    ModelOption::MailXHeaders,
+    ModelOption::HtmlScripts,
+    ModelOption::HtmlComments,
+    ModelOption::MailAttachments,
+    ModelOption::Overflow,
+    ModelOption::HtmlStyles,
+    ModelOption::HtmlForms,
+    ModelOption::MailNoHeaders,
+    ModelOption::Straddle,
+    ModelOption::MailTHeaders,
+];
+
+/// Why categories cannot be compared.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Incomparable {
+    /// The category was learned with another tokenizer than those before it.
+    #[error("category {name} has incompatible token set (check -e switch)")]
+    Tokenizer {
+        /// The category's name.
+        name: String,
+    },
+    /// Some were learned from text and some from mail.
+    #[error("please use only one of either -T text or -T email options.")]
+    TextAndMail,
+    /// Some were learned from XML and some from HTML.
+    #[error("please use only one of either -T xml or -T html options.")]
+    XmlAndHtml,
+    /// An expression of a category cannot be used.
+    #[error(transparent)]
+    Pattern(#[from] Error),
+    /// Categories of one fit are missing, or mixed with others.
+    #[error("{0}")]
+    Fit(&'static str),
+    /// There is no category.
+    #[error("there are no categories to compare")]
+    Empty,
+}
+
+/// The reading that suits all categories so far.
+#[derive(Debug, Clone)]
+pub struct SharedReading {
+    /// Options of the categories together.
+    pub options: ModelOptions,
+    /// The tokenizer, once it is chosen.
+    pub scheme: Option<Scheme>,
+    /// Longest n-gram of any category.
+    pub order: u8,
+    /// Expressions of all categories.
+    pub patterns: PatternList,
+}
+
+impl SharedReading {
+    /// The reading of no category.
+    pub fn new(locale: Locale) -> Self {
+        let patterns = PatternList::new(locale);
+        Self { options: ModelOptions::default(), scheme: None, order: 1, patterns }
+    }
+
+    /// Takes in a category. Returns which expressions are its own.
+    ///
+    /// # Errors
+    /// [`Incomparable::Tokenizer`], [`Incomparable::Pattern`].
+    pub fn add<D: AsRef<[u8]>>(
+        &mut self,
+        name: &[u8],
+        category: &Category<D>,
+        warnings: WarningSink<'_>,
+    ) -> Result<PatternSet, Incomparable> {
+        let mut patterns = PatternSet::default();
+        for text in category.patterns() {
+            patterns.insert(self.patterns.add(text, warnings)?);
+        }
+        self.unite(name, category, warnings)?;
+        self.order = self.order.max(category.header().max_order);
+        Ok(patterns)
+    }
+
+    /// Takes over a category's options.
+    fn unite<D: AsRef<[u8]>>(
+        &mut self,
+        name: &[u8],
+        category: &Category<D>,
+        warnings: WarningSink<'_>,
+    ) -> Result<(), Incomparable> {
+        use ModelOption::{Html, Mail, MailNoPlain, MailPlain, Text, Xml};
+        let name = String::from_utf8_lossy(name);
+        let theirs = category.header().options;
+        let scheme = category.header().scheme.unwrap_or(default_scheme(theirs));
+        if self.scheme.is_some_and(|chosen| chosen != scheme) {
+            return Err(Incomparable::Tokenizer { name: name.into_owned() });
+        }
+        self.scheme = Some(scheme);
+        let ours = &mut self.options;
+        for option in UNITED {
+            if theirs.has(option) {
+                ours.insert(option);
+            }
+        }
+        if theirs.has(ModelOption::StandardTokenizer) || category.patterns().is_empty() {
+            ours.insert(ModelOption::StandardTokenizer);
+        }
+        // Of each pair the first that is chosen wins.
+        let pairs = [
+            (Text, "text", Mail, "email"),
+            (Xml, "xml", Html, "html"),
+            (MailPlain, "email:plain", MailNoPlain, "email:noplain"),
+        ];
+        for (one, one_name, other, other_name) in pairs {
+            let mut forced = |learned: &str, kept: &str| {
+                warnings(Warning::new(format!(
+                    "category {name} was learned with -T {learned}, forcing -T {kept}"
+                )));
+            };
+            match (ours.has(one), ours.has(other)) {
+                (true, _) if theirs.has(other) => forced(other_name, one_name),
+                (false, true) if theirs.has(one) => forced(one_name, other_name),
+                (false, false) => {
+                    for option in [one, other] {
+                        if theirs.has(option) {
+                            ours.insert(option);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The reading for a comparison of `models`.
+    ///
+    /// # Errors
+    /// [`Incomparable::TextAndMail`], [`Incomparable::XmlAndHtml`].
+    pub fn finish<D: AsRef<[u8]>>(
+        mut self,
+        models: &[Model<D>],
+        locale: Locale,
+    ) -> Result<ReadOptions, Incomparable> {
+        complete_kind(&mut self.options)?;
+        settle_multinomial(&mut self.options, models);
+        let scheme = self.scheme.unwrap_or(default_scheme(self.options));
+        let Self { options, order, patterns, .. } = self;
+        Ok(ReadOptions { options, scheme, order, patterns, locale, keep_nul: false })
+    }
+}
+
+/// The tokenizer where none is chosen: `adp` for mail, `alpha` for other text.
+pub const fn default_scheme(options: ModelOptions) -> Scheme {
+    if options.has(ModelOption::Mail) { Scheme::Adp } else { Scheme::Alpha }
+}
+
+/// Completes the kind of text: plain text unless another is chosen, and markup in mail.
+///
+/// # Errors
+/// Kinds that exclude each other.
+pub fn complete_kind(options: &mut ModelOptions) -> Result<(), Incomparable> {
+    use ModelOption::{Html, Mail, Text, Xml};
+    if !options.has_any(&[Mail, Html, Xml]) {
+        options.insert(Text);
+    }
+    if options.has(Text) && options.has(Mail) {
+        return Err(Incomparable::TextAndMail);
+    }
+    if options.has(Xml) && options.has(Html) {
+        return Err(Incomparable::XmlAndHtml);
+    }
+    if options.has(Mail) && !options.has(Xml) {
+        options.insert(Html);
+    }
+    Ok(())
+}
+
+/// Multinomial scores need counts of a document's tokens, which suit all categories or none. Returns
+/// whether multinomial scores were asked for in vain and are taken back.
+pub fn settle_multinomial<D: AsRef<[u8]>>(options: &mut ModelOptions, models: &[Model<D>]) -> bool {
+    if options.has(ModelOption::Multinomial) && agree_on_multinomial(models) {
+        options.insert(ModelOption::Entropy);
+    }
+    let in_vain = options.has(ModelOption::Multinomial) && !options.has(ModelOption::Entropy);
+    if in_vain {
+        options.remove(ModelOption::Multinomial);
+    }
+    in_vain
+}
+
+fn agree_on_multinomial<D: AsRef<[u8]>>(models: &[Model<D>]) -> bool {
+    match models {
+        [only] => only.is_multinomial(),
+        [_, ..] => models
+            .windows(2)
+            .all(|pair| pair[1].is_multinomial() && pair[0].patterns == pair[1].patterns),
+        [] => false,
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A document as the filters left it. Filtering mail is the larger part of reading it and does not
+//! depend on the tokenizer, so it need be done only once for a document that is read often.
+
+use super::LineState;
+use crate::model::medium::Medium;
+use crate::pipeline::Consumer;
+use std::io;
+
+/// The lines of a document that are to be cut into tokens, and where its headers end.
+#[derive(Debug, Clone, Default)]
+pub struct FilteredText {
+    bytes: Vec<u8>,
+    lines: Vec<Line>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    end: usize,
+    medium: Medium,
+    kept: bool,
+    in_header: bool,
+}
+
+impl FilteredText {
+    /// The lines with what is known of them. Of the lines that the filters dropped only those are
+    /// here, empty, that begin or end a header block.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (&[u8], LineState)> {
+        let mut from = 0;
+        self.lines.iter().map(move |line| {
+            let text = &self.bytes[std::mem::replace(&mut from, line.end)..line.end];
+            let Line { medium, kept, in_header, .. } = *line;
+            (text, LineState { kept, medium, in_header })
+        })
+    }
+}
+
+impl Consumer for FilteredText {
+    fn raw_line(&mut self, _: &mut Vec<u8>) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
+        let LineState { kept, medium, in_header } = state;
+        if kept {
+            self.bytes.extend_from_slice(line);
+        } else if self.lines.last().is_some_and(|last| last.in_header == in_header) {
+            return Ok(());
+        }
+        self.lines.push(Line { end: self.bytes.len(), medium, kept, in_header });
+        Ok(())
+    }
+
+    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+}
