@@ -99,6 +99,9 @@ pub enum Error {
     /// The documents held no token to learn.
     #[error("the documents have no token")]
     NoTokens,
+    /// Categories that cannot be compared.
+    #[error("{0}")]
+    Incomparable(String),
     /// There is not enough memory.
     #[error("not enough memory for {what}")]
     OutOfMemory {

@@ -145,10 +145,21 @@ impl<'a> Pipeline<'a> {
         Ok(error)
     }
 
+    /// Reads the next source through `filter` as if it came first.
+    pub fn start_anew(&mut self, filter: Filter) {
+        self.filter = filter;
+        self.reader.start_anew();
+    }
+
     /// The same pipeline, for which zero bytes are blanks and hide nothing.
     #[must_use]
     pub fn keeping_nul(self) -> Self {
         Self { reader: LineReader::keeping_nul(), ..self }
+    }
+
+    /// Sources come without the extra lines from now on.
+    pub const fn leave_out_extra_lines(&mut self) {
+        self.extra_lines = false;
     }
 
     /// The same pipeline, going on behind an input that left room for lines of 2^`bits` bytes.

@@ -148,7 +148,8 @@ impl<D: AsRef<[u8]>> Classifier<D> {
 
     /// The verdict on a document that has been filtered before.
     pub fn classify_filtered(&mut self, document: &FilteredText) -> Verdict {
-        self.begin();
+        self.reader.cutter().restart();
+        self.scores.forget_words();
         self.reader.replay(document, &mut self.scores);
         self.finish()
     }

@@ -79,6 +79,17 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         categories: impl IntoIterator<Item = (N, Category<D>)>,
         locale: Locale,
     ) -> Result<Self, Incomparable> {
+        Self::shared(categories.into_iter().map(|(name, it)| (name, Arc::new(it))), locale)
+    }
+
+    /// A set of named categories that others may hold, too.
+    ///
+    /// # Errors
+    /// Why they cannot be compared.
+    pub fn shared<N: Into<String>>(
+        categories: impl IntoIterator<Item = (N, Arc<Category<D>>)>,
+        locale: Locale,
+    ) -> Result<Self, Incomparable> {
         let mut reading = SharedReading::new(locale);
         let mut warnings = Vec::new();
         let (mut models, mut names) = (Vec::new(), Vec::new());

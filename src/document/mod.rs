@@ -149,9 +149,6 @@ pub trait FeatureSink {
 /// a word without an end. [`Self::start_anew`] prevents that.
 pub struct FeatureReader<'a> {
     filtering: (ModelOptions, Locale),
-    keep_nul: bool,
-    extra_lines: bool,
-    stop: Option<&'a AtomicBool>,
     pipeline: Pipeline<'a>,
     cutter: Cutter,
     /// A line being replayed.
@@ -161,30 +158,28 @@ pub struct FeatureReader<'a> {
 impl FeatureReader<'static> {
     /// A reader at the start of a run.
     pub fn new(options: &ReadOptions) -> Self {
-        Self::build(options, true, None)
+        Self::build(options, None)
     }
 }
 
 impl<'a> FeatureReader<'a> {
-    fn build(options: &ReadOptions, extra_lines: bool, stop: Option<&'a AtomicBool>) -> Self {
+    fn build(options: &ReadOptions, stop: Option<&'a AtomicBool>) -> Self {
         let filtering = (options.options, options.locale);
-        let keep_nul = options.keep_nul;
-        let pipeline = new_pipeline(filtering, keep_nul, extra_lines, stop);
-        let cutter = Cutter::new(options);
-        Self { filtering, keep_nul, extra_lines, stop, pipeline, cutter, line: Vec::new() }
+        let pipeline = Pipeline::new(Filter::new(options.options, options.locale), true, stop);
+        let pipeline = if options.keep_nul { pipeline.keeping_nul() } else { pipeline };
+        Self { filtering, pipeline, cutter: Cutter::new(options), line: Vec::new() }
     }
 
     /// A reader that ends early once `stop` is set.
     pub fn stoppable(options: &ReadOptions, stop: &'a AtomicBool) -> Self {
-        Self::build(options, true, Some(stop))
+        Self::build(options, Some(stop))
     }
 
     /// The same reader for sources whose lines are documents of their own: sources come without the
     /// two lines `\r\n` that drive the decoders of mail to their end.
     #[must_use]
     pub fn by_lines(mut self) -> Self {
-        self.extra_lines = false;
-        self.start_anew();
+        self.pipeline.leave_out_extra_lines();
         self
     }
 
@@ -238,7 +233,8 @@ impl<'a> FeatureReader<'a> {
 
     /// Reads the next source as if it came first.
     pub fn start_anew(&mut self) {
-        self.pipeline = new_pipeline(self.filtering, self.keep_nul, self.extra_lines, self.stop);
+        let (options, locale) = self.filtering;
+        self.pipeline.start_anew(Filter::new(options, locale));
         self.cutter.restart();
     }
 
@@ -257,16 +253,6 @@ impl<'a> FeatureReader<'a> {
     pub fn into_cutter(self) -> Cutter {
         self.cutter
     }
-}
-
-fn new_pipeline(
-    (options, locale): (ModelOptions, Locale),
-    keep_nul: bool,
-    extra_lines: bool,
-    stop: Option<&AtomicBool>,
-) -> Pipeline<'_> {
-    let pipeline = Pipeline::new(Filter::new(options, locale), extra_lines, stop);
-    if keep_nul { pipeline.keeping_nul() } else { pipeline }
 }
 
 /// Filtered lines on their way into a sink.

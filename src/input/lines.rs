@@ -175,6 +175,11 @@ impl LineReader {
         Self { room: FIRST_ROOM.max(1 << bits.min(MAX_ROOM_BITS)), ..self }
     }
 
+    /// Cuts the next line as if it came first.
+    pub fn start_anew(&mut self) {
+        *self = Self { keeps_nul: self.keeps_nul, ..Self::default() };
+    }
+
     /// Room for a line, bytes: a power of two.
     pub const fn room(&self) -> usize {
         self.room

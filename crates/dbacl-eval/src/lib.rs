@@ -9,7 +9,6 @@
 //! mailfoot
 //! ```
 
-mod classifier;
 mod command;
 mod corpus;
 mod json;

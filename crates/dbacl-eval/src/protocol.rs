@@ -7,15 +7,15 @@
 //! online: judge a document, then learn it: at once, later, or only when wrong
 //! ```
 
-use crate::classifier::{Judge, Learner, Opinion, Reader, Text};
 use crate::order::{Dealer, Generator};
 use crate::parallel;
 use dbacl::cli::dbacl::method::Method;
+use dbacl::document::{FeatureReader, FilteredText};
 use dbacl::error::{Error, Result, Warning};
+use dbacl::{Category, CategorySet, Classifier, Learner, Verdict};
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// A labelled document.
 #[derive(Debug, Clone)]
@@ -213,13 +213,10 @@ impl Run<'_> {
         let texts = parallel::map(
             self.documents.len(),
             self.threads,
-            || Ok(Reader::new(method)),
+            || Ok(FeatureReader::new(method.learn.reading())),
             |reader, at| {
-                let document = &self.documents[at];
                 self.meter.advance(1);
-                reader
-                    .read(&document.bytes)
-                    .map_err(|error| Error::io(Path::new(&document.name), error))
+                Ok(reader.filter(&self.documents[at].bytes))
             },
         )?;
         let course =
@@ -262,12 +259,15 @@ impl Run<'_> {
 struct Course<'a> {
     run: &'a Run<'a>,
     method: &'a Method,
-    texts: &'a [Text],
+    texts: &'a [FilteredText],
     warnings: Mutex<BTreeSet<String>>,
 }
 
-/// Categories as files would hold them.
-type Models = Vec<Vec<u8>>;
+/// The categories of a run, which all threads share.
+type Categories = CategorySet<Vec<u8>>;
+
+/// A category that was learned in memory.
+type Learned = Arc<Category<Vec<u8>>>;
 
 impl Course<'_> {
     fn warn(&self, warning: Warning) {
@@ -295,7 +295,7 @@ impl Course<'_> {
     }
 
     /// Learns every category from each of `sets`: lists of documents.
-    fn learn(&self, sets: &[Vec<usize>]) -> Result<Vec<Models>> {
+    fn learn(&self, sets: &[Vec<usize>]) -> Result<Vec<Categories>> {
         let categories = self.run.categories;
         let mut models = parallel::map(
             sets.len() * categories,
@@ -303,46 +303,73 @@ impl Course<'_> {
             || Ok(()),
             |(), job| {
                 let (set, category) = (&sets[job / categories], job % categories);
-                let mut learner = Learner::new(self.method, false);
+                let mut learner = Learner::new(&self.method.learn)?;
                 for &document in set.iter().filter(|&&document| self.truth(document) == category) {
-                    learner.add(&self.texts[document], &mut |warning| self.warn(warning));
+                    learner.learn_filtered(&self.texts[document]);
                     self.run.meter.advance(1);
                 }
-                learner.finish(&mut |warning| self.warn(warning))
+                self.learned(&mut learner)?.ok_or(Error::NothingToLearn { category })
             },
         )?
         .into_iter();
         sets.iter()
             .map(|_| {
-                let models = models.by_ref().take(categories).enumerate();
-                models
-                    .map(|(category, model)| model.ok_or(Error::NothingToLearn { category }))
-                    .collect()
+                let models: Vec<Learned> = models.by_ref().take(categories).collect();
+                self.categories(models)
             })
             .collect()
     }
 
+    /// The category that a learner has learned so far; `None` while it has no token.
+    fn learned(&self, learner: &mut Learner) -> Result<Option<Learned>> {
+        let category = match learner.category() {
+            Err(Error::NoTokens) => None,
+            learned => Some(Arc::new(learned?)),
+        };
+        learner.warnings().into_iter().for_each(|warning| self.warn(warning));
+        Ok(category)
+    }
+
+    /// Learned categories as a set.
+    fn categories(&self, models: Vec<Learned>) -> Result<Categories> {
+        let named = models.into_iter().map(|model| (String::new(), model));
+        let set = CategorySet::shared(named, self.method.learn.reading().locale);
+        set.map_err(|incomparable| Error::Incomparable(incomparable.to_string()))
+    }
+
+    /// A classifier for the documents of the run.
+    fn classifier(&self, set: &Categories) -> Classifier<Vec<u8>> {
+        let classifier = set.classifier();
+        if self.method.prior { classifier.counting_length() } else { classifier }
+    }
+
+    /// The opinion of a classifier on a document.
+    fn opinion(&self, classifier: &mut Classifier<Vec<u8>>, document: usize) -> Opinion {
+        let verdict = classifier.classify_filtered(&self.texts[document]);
+        classifier.warnings().into_iter().for_each(|warning| self.warn(warning));
+        Opinion::from(&verdict)
+    }
+
     /// Judges the documents of each of `sets` with its models.
-    fn judge(&self, models: &[Models], sets: &[Vec<usize>]) -> Result<Vec<Vec<Judged>>> {
+    fn judge(&self, models: &[Categories], sets: &[Vec<usize>]) -> Result<Vec<Vec<Judged>>> {
         let chunks: Vec<(usize, &[usize])> = sets
             .iter()
             .enumerate()
             .flat_map(|(set, documents)| documents.chunks(CHUNK).map(move |chunk| (set, chunk)))
             .collect();
-        // A judge is kept for the next chunk of the same set.
+        // A classifier is kept for the next chunk of the same set.
         let judged = parallel::map(
             chunks.len(),
             self.run.threads,
             || Ok(None),
-            |kept: &mut Option<(usize, Judge)>, job| {
+            |kept: &mut Option<(usize, Classifier<Vec<u8>>)>, job| {
                 let (set, documents) = chunks[job];
-                let judge = match kept {
-                    Some((of, judge)) if *of == set => judge,
-                    _ => &mut kept.insert((set, Judge::new(self.method, &models[set])?)).1,
+                let classifier = match kept {
+                    Some((of, classifier)) if *of == set => classifier,
+                    _ => &mut kept.insert((set, self.classifier(&models[set]))).1,
                 };
                 let opinions = documents.iter().map(|&document| {
-                    let text = &self.texts[document];
-                    let opinion = judge.judge(text, &mut |warning| self.warn(warning));
+                    let opinion = self.opinion(classifier, document);
                     self.judged(document, set, opinion)
                 });
                 let opinions: Vec<Judged> = opinions.collect();
@@ -440,22 +467,25 @@ impl Course<'_> {
     }
 
     fn online(&self, order: &[usize], feedback: Feedback, refresh: f64) -> Result<Vec<Judged>> {
-        let mut warn = |warning: Warning| self.warn(warning);
         let categories = self.run.categories;
-        let mut states: Vec<Growing> = (0..categories).map(|_| Growing::new(self.method)).collect();
-        let mut judge: Option<Judge> = None;
+        let states: Result<Vec<Growing>> =
+            (0..categories).map(|_| Growing::new(self.method)).collect();
+        let mut states = states?;
+        let mut classifier: Option<Classifier<Vec<u8>>> = None;
         let mut results: Vec<Judged> = Vec::with_capacity(order.len());
         for (at, &document) in order.iter().enumerate() {
             if states.iter().any(|state| state.is_stale(refresh)) {
                 for state in states.iter_mut().filter(|state| state.is_stale(refresh)) {
-                    state.refresh(&mut warn)?;
+                    state.model = self.learned(&mut state.learner)?;
+                    state.fitted = state.documents;
                 }
-                let models: Option<Vec<&Vec<u8>>> =
-                    states.iter().map(|state| state.model.as_ref()).collect();
-                judge = models.map(|models| Judge::new(self.method, &models)).transpose()?;
+                let models: Option<Vec<Learned>> =
+                    states.iter().map(|state| state.model.clone()).collect();
+                let set = models.map(|models| self.categories(models)).transpose()?;
+                classifier = set.map(|set| self.classifier(&set));
             }
-            let opinion = match &mut judge {
-                Some(judge) => judge.judge(&self.texts[document], &mut warn),
+            let opinion = match &mut classifier {
+                Some(classifier) => self.opinion(classifier, document),
                 // Some category is still empty: all documents so far were of the others.
                 None => ignorant(&states),
             };
@@ -469,10 +499,28 @@ impl Course<'_> {
                 Feedback::Delayed(delay) => at.checked_sub(delay).map(|earlier| order[earlier]),
             };
             if let Some(told) = told {
-                states[self.truth(told)].add(&self.texts[told], &mut warn);
+                states[self.truth(told)].add(&self.texts[told]);
             }
         }
         Ok(results)
+    }
+}
+
+/// What the categories make of a document, in their order.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Opinion {
+    /// Number of the verdict.
+    best: usize,
+    /// Average log-probability of a token, nats.
+    means: Vec<f64>,
+    /// Probabilities, 0 to 1, as `-N` prints them in percent.
+    shares: Vec<f64>,
+}
+
+impl From<&Verdict> for Opinion {
+    fn from(verdict: &Verdict) -> Self {
+        let (best, means) = (verdict.best_index(), verdict.means().collect());
+        Self { best, means, shares: verdict.probabilities().to_vec() }
     }
 }
 
@@ -487,18 +535,19 @@ fn ignorant(states: &[Growing]) -> Opinion {
 /// A category that grows.
 struct Growing {
     learner: Learner,
-    model: Option<Vec<u8>>,
+    model: Option<Learned>,
     documents: usize,
     fitted: usize,
 }
 
 impl Growing {
-    fn new(method: &Method) -> Self {
-        Self { learner: Learner::new(method, true), model: None, documents: 0, fitted: 0 }
+    fn new(method: &Method) -> Result<Self> {
+        let learner = Learner::new(&method.learn)?;
+        Ok(Self { learner, model: None, documents: 0, fitted: 0 })
     }
 
-    fn add(&mut self, text: &Text, warnings: dbacl::WarningSink<'_>) {
-        self.learner.add(text, warnings);
+    fn add(&mut self, text: &FilteredText) {
+        self.learner.learn_filtered(text);
         self.documents += 1;
     }
 
@@ -506,12 +555,6 @@ impl Growing {
     fn is_stale(&self, refresh: f64) -> bool {
         let new = self.documents - self.fitted;
         new > 0 && (self.model.is_none() || real(new) >= refresh * real(self.fitted))
-    }
-
-    fn refresh(&mut self, warnings: dbacl::WarningSink<'_>) -> Result<()> {
-        self.model = self.learner.model(warnings)?;
-        self.fitted = self.documents;
-        Ok(())
     }
 }
 

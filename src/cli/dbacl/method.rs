@@ -6,29 +6,16 @@ use super::config::Builder;
 use super::failure::Failure;
 use super::options::{Key, TABLE};
 use crate::cli::getopt::{self, Event};
-use crate::learn::LearnSettings;
-use crate::model::settings::Locale;
-use crate::token::PatternId;
-use crate::token::pattern::PatternList;
+use crate::learn::options::LearnOptions;
 use std::ffi::{OsStr, OsString};
 
 /// How to learn and to judge: what a command line of `dbacl` says.
 #[derive(Debug, Clone)]
 pub struct Method {
-    /// The learning options.
-    pub learn: LearnSettings,
-    /// Longest n-gram (`-w`).
-    pub order: u8,
-    /// Regular expressions (`-g`); empty for the standard tokenizer.
-    pub patterns: PatternList,
-    /// Their numbers, in the order in which a category stores them.
-    pub own_patterns: Vec<PatternId>,
-    /// The character set of the run.
-    pub locale: Locale,
+    /// How categories are learned.
+    pub learn: LearnOptions,
     /// Whether a document's length counts (`-P`).
     pub prior: bool,
-    /// Bits of the table of a document's own counts.
-    pub entropy_bits: u8,
 }
 
 /// What `dbacl OPTIONS -l CATEGORY` and `dbacl -c CATEGORY ...` would do.
@@ -44,17 +31,11 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Method, String
     for event in std::iter::once(learn).chain(events).enumerate().map(check) {
         builder.act(event?).map_err(reason)?;
     }
-    let config = builder.finish().map_err(reason)?;
+    let mut config = builder.finish().map_err(reason)?;
     config.patterns.refuse_unstorable().map_err(|error| error.to_string())?;
-    Ok(Method {
-        learn: config.learn_settings(),
-        order: config.order,
-        patterns: config.patterns,
-        own_patterns: config.own_patterns,
-        locale: config.locale,
-        prior: config.prior,
-        entropy_bits: 15,
-    })
+    let settings = config.learn_settings();
+    let learn = LearnOptions::default().with_settings(settings).with_reading(config.read_options());
+    Ok(Method { learn, prior: config.prior })
 }
 
 /// Refuses what an option set cannot say. The first event is our own.
@@ -99,7 +80,8 @@ mod tests {
     #[test]
     fn option_sets_are_options_of_dbacl() {
         let method = parse(words("-T email -e cef -jw 2 -H 20")).expect("a method");
-        assert_eq!((method.order, method.learn.max_bits), (2, Some(20)));
+        let learn = &method.learn;
+        assert_eq!((learn.reading().order, learn.settings().max_bits), (2, Some(20)));
         for (text, complaint) in [
             ("-T email -l spam", "how to learn"),
             ("-w 9", "between 1 and 7"),

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Learns a category from files and saves it: `dbacl -l CATEGORY FILE...` in a few lines.
+//!
+//! ```text
+//! cargo run --example learn -- CATEGORY FILE...
+//! ```
+
+use dbacl::{LearnOptions, Learner};
+use std::error::Error;
+use std::fs::File;
+use std::path::Path;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args_os().skip(1);
+    let category = arguments.next().ok_or("usage: learn CATEGORY FILE...")?;
+    let mut learner = Learner::new(&LearnOptions::text())?;
+    for file in arguments {
+        learner.read(File::open(file)?)?;
+    }
+    for warning in learner.warnings() {
+        eprintln!("{warning}");
+    }
+    let learned = learner.finish()?;
+    learned.save(Path::new(&category))?;
+    println!("{} features", learned.header().unique_features);
+    Ok(())
+}
