@@ -11,12 +11,13 @@
 #![warn(missing_docs)]
 
 pub mod category;
+pub mod chernoff;
 pub mod classify;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod document;
 pub mod error;
-pub mod exponent;
+
 pub mod filter;
 pub mod input;
 pub mod learn;

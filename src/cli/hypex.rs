@@ -7,7 +7,7 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 
 use super::getopt::{self, Event, Opt, Value, opt};
-use crate::exponent::{self, ChernoffSearch, Dump, DumpFault, Pair};
+use crate::chernoff::{self, ChernoffSearch, Dump, DumpFault, Pair};
 use crate::numeric::cformat;
 use crate::numeric::elementary::LN_2;
 use crate::numeric::parse::strtod;
@@ -145,7 +145,7 @@ impl Session<'_> {
             self.error(&[b"couldn't open ", name.as_bytes()]);
             return None;
         };
-        match exponent::parse(&text) {
+        match chernoff::parse(&text) {
             Ok(dump) => Some(dump),
             Err(fault) => {
                 let what = fault.to_string();
@@ -188,7 +188,7 @@ impl Session<'_> {
             b"# beta | logZ_beta | Psi_beta | D(Q_beta|P_0) | D(Q_beta|P_1) | t \n",
         );
         let mut search = ChernoffSearch::default();
-        for beta in exponent::places(self.step) {
+        for beta in chernoff::places(self.step) {
             let member = pair.tilted(beta);
             self.member(&member);
             search.visit(&member, self.step);
@@ -198,7 +198,7 @@ impl Session<'_> {
         self.print(b"chernoff_beta ", search.beta, b"\n");
     }
 
-    fn member(&mut self, member: &exponent::Tilted) {
+    fn member(&mut self, member: &chernoff::Tilted) {
         self.print(b"", member.beta, b" ");
         for nats in [member.log_partition, member.psi, member.to_first, member.to_second] {
             self.print(b"", nats / LN_2, b" ");
