@@ -18,11 +18,11 @@ pub mod cli;
 pub mod document;
 pub mod error;
 
+mod alloc_hints;
 pub mod filter;
 pub mod input;
 pub mod learn;
 pub mod lock;
-mod memory;
 pub mod metrics;
 pub mod model;
 pub mod numeric;

@@ -3,8 +3,8 @@
 
 use super::header::{Header, HeaderFault, ParsedHeader};
 use super::layout::{ANY_MAGIC, DIGRAM_BYTES, MAGIC, SLOT_BYTES, WEIGHT_BYTES};
+use crate::alloc_hints::prefetch;
 use crate::error::Error;
-use crate::memory::prefetch;
 use crate::model::digram::{LENGTH_ROW, SYMBOLS, clip};
 use crate::numeric::quantize::QuantWeight;
 use crate::save::{self, Disk};

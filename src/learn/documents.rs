@@ -8,8 +8,8 @@
 use super::count::{Counter, DocumentEntropy};
 use super::table::{AHEAD, Head, Place, Table};
 use super::tokens::TermList;
+use crate::alloc_hints::{make_room, prefetch};
 use crate::error::WarningSink;
-use crate::memory::{make_room, prefetch};
 use crate::token::id::FeatureId;
 use crate::token::lexicon::TermId;
 

@@ -9,7 +9,7 @@
 //! sums can part where that decides about a weight: such a group is split ([`Groups::part`]).
 
 use super::weights::SlotWeights;
-use crate::memory::with_memory;
+use crate::alloc_hints::with_memory;
 use crate::numeric::elementary::log;
 use crate::numeric::logarithms::CountLogs;
 use crate::numeric::quantize::QuantWeight;

@@ -2,7 +2,7 @@
 //! The used slots of a table by the order of their features.
 
 use super::table::Table;
-use crate::memory::with_memory;
+use crate::alloc_hints::with_memory;
 use std::ops::Range;
 
 /// Slots that one word of bits tells of.

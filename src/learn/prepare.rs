@@ -7,7 +7,7 @@ use super::state::LearningState;
 use super::table::{AHEAD, Head, Place};
 use super::tokens::{TermList, TokenList, Unread, tokens_in};
 use super::weights::Weights;
-use crate::memory::prefetch;
+use crate::alloc_hints::prefetch;
 use crate::model::digram::DigramTable;
 use crate::model::medium::Medium;
 use crate::numeric::quantize::QuantWeight;

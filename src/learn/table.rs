@@ -3,7 +3,7 @@
 //!
 //! The order of slots is part of the result: sums of the fit run over it and the file holds it.
 
-use crate::memory::{has_addresses_to_spare, is_available, prefetch, take_memory};
+use crate::alloc_hints::{has_addresses_to_spare, is_available, prefetch, take_memory};
 use crate::token::id::FeatureId;
 
 /// Look-ups whose memory is asked for at once.

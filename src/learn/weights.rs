@@ -3,7 +3,7 @@
 
 use super::state::LearningState;
 use super::{Preload, Progress};
-use crate::memory::with_memory;
+use crate::alloc_hints::with_memory;
 use crate::numeric::quantize::QuantWeight;
 
 /// What the fit knows of one slot, in stored form.

@@ -6,8 +6,8 @@
 
 use super::model::Model;
 use super::scorer::{Scorer, Tally};
+use crate::alloc_hints::{make_room, prefetch};
 use crate::error::WarningSink;
-use crate::memory::{make_room, prefetch};
 use crate::model::medium::Medium;
 use crate::numeric::elementary::narrow;
 use crate::token::id::FeatureId;

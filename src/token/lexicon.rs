@@ -5,7 +5,7 @@
 //! a category - is kept by its number and found again by one look-up of 32 bytes.
 
 use super::tokenizer::{WORD_WINDOW, Word};
-use crate::memory::{make_room, prefetch};
+use crate::alloc_hints::{make_room, prefetch};
 use crate::model::medium::Medium;
 
 /// Number of a term - a word in a medium - in order of first appearance.
