@@ -2,7 +2,7 @@
 //! Bytes → lines → text: reads sources, filters their lines and hands them to a consumer
 //! (spec text 1.4).
 
-use crate::filter::{Filter, Verdict};
+use crate::filter::{Filter, LineFate};
 use crate::input::lines::{LineReader, Stream};
 use crate::input::source::Source;
 use crate::model::medium::Medium;
@@ -180,7 +180,7 @@ impl<'a> Pipeline<'a> {
             return Ok(());
         }
         if !line.is_empty() {
-            let kept = self.filter.line(line) == Verdict::Keep;
+            let kept = self.filter.line(line) == LineFate::Keep;
             let state = LineState {
                 kept,
                 medium: self.filter.medium(),

@@ -12,7 +12,7 @@ pub use files::{category_open, learning_state, lines, options, risk, tokenizer};
 
 use dbacl::filter::markup::{Markup, MarkupChoice};
 use dbacl::filter::mime::{Boundaries, Content};
-use dbacl::filter::{Filter, Verdict, decode as decoders};
+use dbacl::filter::{Filter, LineFate, decode as decoders};
 use dbacl::model::settings::{Locale, ModelOption, ModelOptions};
 use dbacl::token::pattern::{Expression, PatternList, Syntax};
 
@@ -88,7 +88,7 @@ pub fn mail_chain(data: &[u8]) {
             line.clear();
             line.extend_from_slice(raw);
             input += line.len();
-            if filter.line(&mut line) == Verdict::Keep {
+            if filter.line(&mut line) == LineFate::Keep {
                 output += line.len();
             }
             // With `email:atts` a line from which nothing is delivered yet is shown undecoded too.

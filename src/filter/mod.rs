@@ -29,7 +29,7 @@ use crate::model::settings::{Locale, ModelOption, ModelOptions};
 
 /// What becomes of a filtered line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum LineFate {
     /// Its text goes to the tokenizer; it may be empty.
     Keep,
     /// It is not tokenised. The line is as the filter left it.
@@ -93,7 +93,7 @@ impl Filter {
     }
 
     /// Filters one line, which is not empty and holds no NUL, in place.
-    pub fn line(&mut self, line: &mut Vec<u8>) -> Verdict {
+    pub fn line(&mut self, line: &mut Vec<u8>) -> LineFate {
         match &mut self.chain {
             Chain::Text => {}
             Chain::Markup(markup) => markup.line(line),
@@ -101,17 +101,17 @@ impl Filter {
                 let outcome = mail.line(line);
                 markup.choose(outcome.markup);
                 if !outcome.is_kept {
-                    return Verdict::Drop;
+                    return LineFate::Drop;
                 }
                 markup.line(line);
             }
             Chain::MailOnly(mail) => {
                 if !mail.line(line).is_kept {
-                    return Verdict::Drop;
+                    return LineFate::Drop;
                 }
             }
         }
-        Verdict::Keep
+        LineFate::Keep
     }
 
     /// The medium of the tokens of the line just filtered.
@@ -168,7 +168,7 @@ mod tests {
         for raw in text.split_inclusive(|&byte| byte == b'\n').chain([&b"\r\n"[..]; 2]) {
             line.clear();
             line.extend_from_slice(raw);
-            if filter.line(&mut line) == Verdict::Keep {
+            if filter.line(&mut line) == LineFate::Keep {
                 output.extend_from_slice(&line);
             }
         }
@@ -332,7 +332,7 @@ mod tests {
         // In filter mode nothing ends a file. The next one's first line is lost.
         filter.start_file();
         let mut line = b"Subject: lost\n".to_vec();
-        assert_eq!(filter.line(&mut line), Verdict::Drop);
+        assert_eq!(filter.line(&mut line), LineFate::Drop);
         assert_eq!(line, b"late");
     }
 
@@ -341,11 +341,11 @@ mod tests {
         let mut filter = Filter::new(mail(), Locale::C);
         filter.start_file();
         for (text, verdict, expected) in [
-            ("Received: a; b\n", Verdict::Drop, "Received: a\n"),
-            ("Content-Type: =?x?Q?image/gif?=\n", Verdict::Drop, "Content-Type: image/gif\n"),
-            ("\n", Verdict::Keep, "\n"),
-            ("picture\n", Verdict::Drop, "picture\n"),
-            ("Subject: =?x?Q?a?=\n", Verdict::Drop, "Subject: a\n"),
+            ("Received: a; b\n", LineFate::Drop, "Received: a\n"),
+            ("Content-Type: =?x?Q?image/gif?=\n", LineFate::Drop, "Content-Type: image/gif\n"),
+            ("\n", LineFate::Keep, "\n"),
+            ("picture\n", LineFate::Drop, "picture\n"),
+            ("Subject: =?x?Q?a?=\n", LineFate::Drop, "Subject: a\n"),
         ] {
             let mut line = text.as_bytes().to_vec();
             assert_eq!(filter.line(&mut line), verdict, "{text}");

@@ -6,7 +6,7 @@ use crate::model::settings::Scheme;
 
 /// What a scheme says of a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ByteAction {
     /// Append it to the word.
     Take,
     /// Append it, then end the word.
@@ -17,7 +17,7 @@ pub enum Verdict {
     Skip,
 }
 
-use Verdict::{Cut, Skip, Take, TakeEnd};
+use ByteAction::{Cut, Skip, Take, TakeEnd};
 
 /// State of `cef`, `adp` and `cef2`: one for the whole run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -74,9 +74,9 @@ impl<'a> Ahead<'a> {
     }
 }
 
-/// The verdict of `scheme` on `c`, the byte looked at in its folded case; `ahead` shows it and what
+/// What `scheme` does with `c`, the byte looked at in its folded case; `ahead` shows it and what
 /// follows as they stand. The end of a line is `c` = 0: always a cut that leaves the state alone.
-pub fn verdict(scheme: Scheme, state: &mut State, c: u8, ahead: Ahead<'_>) -> Verdict {
+pub fn action(scheme: Scheme, state: &mut State, c: u8, ahead: Ahead<'_>) -> ByteAction {
     if c == 0 {
         return Cut;
     }
@@ -97,20 +97,20 @@ pub fn verdict(scheme: Scheme, state: &mut State, c: u8, ahead: Ahead<'_>) -> Ve
                 *state = if left > 1 { State::MultiByte(left - 1) } else { State::Start };
                 return if left > 1 { Take } else { TakeEnd };
             }
-            let (verdict, next) = match (scheme, *state) {
+            let (action, next) = match (scheme, *state) {
                 (_, State::Start) if c >= 0x80 => multi_byte(c, ahead),
                 (Scheme::Cef, state) => cef(state, c, ahead),
                 (Scheme::Adp, state) => adp(state, c, ahead),
                 (_, state) => cef2(state, c, ahead),
             };
             *state = next;
-            verdict
+            action
         }
     }
 }
 
 /// A byte from 80 up in the start state: UTF-8 by shape, then the double-byte Asian sets.
-fn multi_byte(c: u8, ahead: Ahead<'_>) -> (Verdict, State) {
+fn multi_byte(c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
     let (n, m) = (ahead.byte(1), ahead.byte(2));
     let following = match c {
         0xc0..=0xdf => 1,
@@ -134,7 +134,7 @@ fn multi_byte(c: u8, ahead: Ahead<'_>) -> (Verdict, State) {
     }
 }
 
-fn cef(state: State, c: u8, ahead: Ahead<'_>) -> (Verdict, State) {
+fn cef(state: State, c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
     let (n, m) = (ahead.byte(1), ahead.byte(2));
     let joins = |n: u8, m: u8| matches!(n, b'\'' | b'-' | b'.') && is_alpha(m);
     match state {
@@ -191,7 +191,7 @@ const fn is_high(byte: u8) -> bool {
     matches!(byte, 0xa1..=0xfe)
 }
 
-fn adp(state: State, c: u8, ahead: Ahead<'_>) -> (Verdict, State) {
+fn adp(state: State, c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
     let (n, m) = (ahead.byte(1), ahead.byte(2));
     let repeated = n == c && m == c;
     match state {
@@ -264,7 +264,7 @@ pub const fn is_atom(byte: u8) -> bool {
         )
 }
 
-fn cef2(state: State, c: u8, ahead: Ahead<'_>) -> (Verdict, State) {
+fn cef2(state: State, c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
     let n = ahead.byte(1);
     match state {
         State::Start if is_atom(c) => (Take, State::Plain),

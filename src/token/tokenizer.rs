@@ -3,7 +3,7 @@
 
 use super::marks::{Found, Marks, PADDING};
 use super::runs::{RunClass, runs};
-use super::scheme::{Ahead, State, Verdict, verdict};
+use super::scheme::{self, Ahead, ByteAction, State};
 use crate::model::settings::Scheme;
 use std::ops::Range;
 
@@ -312,17 +312,17 @@ impl Tokenizer {
             }
             c = *byte;
         }
-        let mut verdict = verdict(self.scheme, &mut self.state, c, Ahead::new(line, at));
-        match verdict {
-            Verdict::Skip => return limit,
-            Verdict::Take if self.length < limit - 1 => {
+        let mut action = scheme::action(self.scheme, &mut self.state, c, Ahead::new(line, at));
+        match action {
+            ByteAction::Skip => return limit,
+            ByteAction::Take if self.length < limit - 1 => {
                 self.take(c);
                 return limit;
             }
-            Verdict::Take => verdict = Verdict::TakeEnd, // too long: the word ends here
-            Verdict::TakeEnd | Verdict::Cut => {}
+            ByteAction::Take => action = ByteAction::TakeEnd, // too long: the word ends here
+            ByteAction::TakeEnd | ByteAction::Cut => {}
         }
-        if verdict == Verdict::TakeEnd && self.length < limit {
+        if action == ByteAction::TakeEnd && self.length < limit {
             self.take(c);
         }
         let mut limit = limit;

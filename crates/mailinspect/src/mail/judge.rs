@@ -3,7 +3,7 @@
 
 use dbacl::category::mapped::MappedCategory;
 use dbacl::error::{Result, WarningSink};
-use dbacl::filter::{Filter, Verdict};
+use dbacl::filter::{Filter, LineFate};
 use dbacl::model::medium::Medium;
 use dbacl::model::moments::Moments;
 use dbacl::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
@@ -200,7 +200,7 @@ impl Judge {
 
     /// Filters a line in place; returns whether its text counts.
     pub fn filter(&mut self, line: &mut Vec<u8>) -> bool {
-        !line.is_empty() && self.filter.line(line) == Verdict::Keep
+        !line.is_empty() && self.filter.line(line) == LineFate::Keep
     }
 
     /// Scores the text of a filtered line, whose case may be folded in place. `trace` is told each
