@@ -195,7 +195,7 @@ impl Counter {
     }
 
     /// Whether nothing is counted at present: counters have run over, or the message is passed over.
-    pub(super) const fn is_deaf(&self) -> bool {
+    pub(super) const fn is_muted(&self) -> bool {
         self.overflow || self.state.message_dropped
     }
 
@@ -217,7 +217,7 @@ impl Counter {
 
     /// Counts one feature by its text.
     pub fn count(&mut self, feature: Feature<'_>, warnings: WarningSink<'_>) -> Counted {
-        if self.is_deaf() || !self.draws() {
+        if self.is_muted() || !self.draws() {
             return Counted::Other;
         }
         let (order, counted) = self.add_feature(feature, 1, warnings);
@@ -230,7 +230,7 @@ impl Counter {
     /// Counts a feature so many times, as if [`Self::count`] were called that often; nothing is
     /// decimated. Calls must not follow each other so that counters run over.
     pub fn count_times(&mut self, feature: Feature<'_>, times: u32, warnings: WarningSink<'_>) {
-        if times == 0 || self.is_deaf() {
+        if times == 0 || self.is_muted() {
             return;
         }
         let (order, _) = self.add_feature(feature, times, warnings);
@@ -285,7 +285,7 @@ impl Counter {
         times: u32,
         warnings: WarningSink<'_>,
     ) {
-        if times == 0 || self.is_deaf() {
+        if times == 0 || self.is_muted() {
             return;
         }
         let head = Head::new(feature.order, u32::from(medium.number()));
@@ -428,12 +428,12 @@ impl Counter {
 
     /// Closes the document being read (spec model 8.1).
     pub(crate) fn end_document(&mut self, warnings: WarningSink<'_>) {
-        let housed = self.settle_document(warnings);
+        let with_slots = self.settle_document(warnings);
         let repeats = std::mem::take(&mut self.repeats);
         if !self.state.measures_entropy() {
             return;
         }
-        let length = self.document.len() + repeats + housed;
+        let length = self.document.len() + repeats + with_slots;
         if length == 0 {
             if let Some(engine) = &mut self.engine {
                 engine.documents.forget();

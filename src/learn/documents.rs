@@ -24,13 +24,13 @@ pub(super) struct DocumentWords {
     /// Which of them were not met before.
     fresh: Vec<usize>,
     /// Whether some word shares a slot, or has none.
-    has_odd: bool,
+    has_shared_slots: bool,
 }
 
 /// A word in the documents of a run.
 #[derive(Debug, Clone, Copy)]
 struct DocumentWord {
-    holder: Holder,
+    owner: SlotOwner,
     /// Occurrences in the documents before; less, modulo 2^32, those in the present one that other
     /// words have left here.
     times: u32,
@@ -42,9 +42,9 @@ struct DocumentWord {
 
 /// The word by whose number the statistics of a word's slot are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Holder(u32);
+struct SlotOwner(u32);
 
-impl Holder {
+impl SlotOwner {
     /// The word has not been looked up yet.
     const UNKNOWN: Self = Self(u32::MAX);
     /// The word has no slot: the table was full, or its id is that of empty slots.
@@ -52,7 +52,7 @@ impl Holder {
 }
 
 impl DocumentWord {
-    const NEW: Self = Self { holder: Holder::UNKNOWN, times: 0, here: 0, share: 0.0 };
+    const NEW: Self = Self { owner: SlotOwner::UNKNOWN, times: 0, here: 0, share: 0.0 };
 }
 
 impl DocumentWords {
@@ -60,13 +60,13 @@ impl DocumentWords {
     pub(super) fn of(list: &TermList, table: &Table) -> Self {
         let known = list.uses.iter().map(|uses| match table.place(uses.id) {
             Place::Found(at) => {
-                let holder = Holder(table.head(at).payload());
-                DocumentWord { holder, share: table.spread(at).share, ..DocumentWord::NEW }
+                let owner = SlotOwner(table.head(at).payload());
+                DocumentWord { owner, share: table.spread(at).share, ..DocumentWord::NEW }
             }
             Place::Vacant(_) | Place::None => DocumentWord::NEW,
         });
         // How words that were loaded are held is looked into when they come.
-        Self { words: known.collect(), has_odd: !list.uses.is_empty(), ..Self::default() }
+        Self { words: known.collect(), has_shared_slots: !list.uses.is_empty(), ..Self::default() }
     }
 
     /// Takes in a new word, which is counted next.
@@ -102,20 +102,20 @@ impl DocumentWords {
 
     /// Leaves the occurrences of the `at`-th word of the document to the word that shares its slot.
     #[cold]
-    fn merge(&mut self, at: usize, holder: TermId) {
-        let term = std::mem::replace(&mut self.present[at], holder);
+    fn merge(&mut self, at: usize, owner: TermId) {
+        let term = std::mem::replace(&mut self.present[at], owner);
         let times = std::mem::take(&mut self.words[term.index()].here);
         self.words[term.index()].times += times;
-        let holder = &mut self.words[holder.index()];
-        holder.here += times;
-        holder.times = holder.times.wrapping_sub(times);
+        let owner = &mut self.words[owner.index()];
+        owner.here += times;
+        owner.times = owner.times.wrapping_sub(times);
     }
 }
 
 impl Counter {
     /// Looks up the words of the document that were not met before, and counts those that have no
     /// slot. Returns the occurrences of all others.
-    pub(super) fn house_words(
+    pub(super) fn assign_slots(
         &mut self,
         documents: &mut DocumentWords,
         list: &mut TermList,
@@ -128,41 +128,42 @@ impl Counter {
                 self.state.table.prefetch_whole(list.uses[term.index()].id);
             }
             for &at in chunk {
-                if !documents.has_odd {
+                if !documents.has_shared_slots {
                     let term = documents.present[at];
-                    self.house_word(term, documents, list, warnings);
-                    documents.has_odd = documents.words[term.index()].holder != Holder(term.0);
+                    self.assign_slot(term, documents, list, warnings);
+                    documents.has_shared_slots =
+                        documents.words[term.index()].owner != SlotOwner(term.0);
                 }
             }
         }
         fresh.clear();
         documents.fresh = fresh;
-        let mut housed = std::mem::take(&mut documents.tokens);
-        if !documents.has_odd {
-            return housed;
+        let mut with_slots = std::mem::take(&mut documents.tokens);
+        if !documents.has_shared_slots {
+            return with_slots;
         }
         for at in 0..documents.present.len() {
             let term = documents.present[at];
-            if documents.words[term.index()].holder == Holder::UNKNOWN {
-                self.house_word(term, documents, list, warnings);
+            if documents.words[term.index()].owner == SlotOwner::UNKNOWN {
+                self.assign_slot(term, documents, list, warnings);
             }
             let word = &mut documents.words[term.index()];
-            match word.holder {
-                Holder(own) if own == term.0 => {}
-                Holder::NONE => {
+            match word.owner {
+                SlotOwner(own) if own == term.0 => {}
+                SlotOwner::NONE => {
                     let times = std::mem::take(&mut word.here);
                     word.times += times;
-                    housed -= times as usize;
+                    with_slots -= times as usize;
                     self.count_word(term, times, list, warnings);
                 }
-                Holder(other) => documents.merge(at, TermId(other)),
+                SlotOwner(other) => documents.merge(at, TermId(other)),
             }
         }
-        housed
+        with_slots
     }
 
     /// Finds a slot for a word.
-    fn house_word(
+    fn assign_slot(
         &mut self,
         term: TermId,
         documents: &mut DocumentWords,
@@ -171,7 +172,7 @@ impl Counter {
     ) {
         let word = &mut documents.words[term.index()];
         let id = list.uses[term.index()].id;
-        word.holder = Holder::NONE;
+        word.owner = SlotOwner::NONE;
         if id.0 == 0 {
             return;
         }
@@ -180,12 +181,12 @@ impl Counter {
             list.append(id);
         }
         if let Some(at) = place.filter(|&at| self.state.table.id(at) == id) {
-            word.holder = Holder(self.state.table.head(at).payload());
+            word.owner = SlotOwner(self.state.table.head(at).payload());
             word.share = self.state.table.spread(at).share;
         }
     }
 
-    /// Closes a document of words that have been housed; returns its entropy, nats.
+    /// Closes a document whose words have been given slots; returns its entropy, nats.
     pub(super) fn close_document(
         &mut self,
         documents: &mut DocumentWords,
@@ -194,7 +195,7 @@ impl Counter {
         let DocumentWords { words, present, .. } = documents;
         for term in present.drain(..) {
             let word = &mut words[term.index()];
-            if word.holder == Holder::NONE {
+            if word.owner == SlotOwner::NONE {
                 self.share_out(FeatureId(0), &mut entropy);
             } else if word.here > 0 {
                 let times = std::mem::take(&mut word.here);
@@ -222,13 +223,13 @@ impl Counter {
                 let times = word.times.wrapping_add(word.here);
                 uses.times = times;
                 let Place::Found(at) = self.state.table.place(uses.id) else { continue };
-                if word.holder == Holder::NONE {
+                if word.owner == SlotOwner::NONE {
                     continue;
                 }
                 if times > 0 {
                     self.add_to_slot(at, times, warnings);
                 }
-                if word.holder == Holder(term)
+                if word.owner == SlotOwner(term)
                     && let Some(spread) = self.state.table.spread_mut(at)
                 {
                     spread.share = word.share;

@@ -42,7 +42,7 @@ impl Counter {
 
     fn takes(&self, later: &Self) -> bool {
         let is_plain = |counter: &Self| {
-            !counter.is_deaf() && !counter.decimates() && !counter.state.measures_entropy()
+            !counter.is_muted() && !counter.decimates() && !counter.state.measures_entropy()
         };
         let (Some(engine), Some(other)) = (&self.engine, &later.engine) else { return false };
         is_plain(self)

@@ -288,7 +288,7 @@ impl Counter {
     }
 
     fn count_single(&mut self, term: TermId, list: &mut TermList, warnings: WarningSink<'_>) {
-        if self.is_deaf() || !self.draws() {
+        if self.is_muted() || !self.draws() {
             return;
         }
         list.uses[term.index()].add();
@@ -324,14 +324,14 @@ impl Counter {
         }
         engine.unsettled.clear();
         engine.held_back = 0;
-        let housed = if engine.measures_words() {
-            self.house_words(&mut engine.documents, &mut list, warnings)
+        let with_slots = if engine.measures_words() {
+            self.assign_slots(&mut engine.documents, &mut list, warnings)
         } else {
             0
         };
         self.state.tokens = TokenList::Terms(list);
         self.engine = Some(engine);
-        housed
+        with_slots
     }
 
     /// Counts a single word so many times.
@@ -363,7 +363,7 @@ impl Counter {
     /// Whether the next `features` can be counted without a look at limits, documents or chance.
     fn is_plain(&self, features: usize) -> bool {
         let total = u64::from(self.state.total) + features as u64;
-        let undecided = self.is_deaf() || self.decimates() || self.state.measures_entropy();
+        let undecided = self.is_muted() || self.decimates() || self.state.measures_entropy();
         !undecided && total < u64::from(u32::MAX)
     }
 
@@ -383,7 +383,7 @@ impl Counter {
             if plain && self.state.table.count_at(at as usize, id) {
                 // The order is seen to at the end.
                 self.state.total += 1;
-            } else if plain || (!self.is_deaf() && self.draws()) {
+            } else if plain || (!self.is_muted() && self.draws()) {
                 let bits = self.state.table.bits();
                 any_new |= self.count_ngram(&position, order, &mut places[k], list, warnings);
                 self.search_anew(bits, position, places);
