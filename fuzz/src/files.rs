@@ -12,7 +12,7 @@ use dbacl::learn::state::LearningState;
 use dbacl::learn::{LearnSettings, Progress, finish};
 use dbacl::model::medium::Medium;
 use dbacl::model::settings::{ModelOptions, Scheme};
-use dbacl::risk::evidence::{Condition, Evidence, GROUPS};
+use dbacl::risk::evidence::{Condition, CapturedRows, GROUPS};
 use dbacl::risk::{expression, parse};
 use dbacl::token::id::FeatureId;
 use dbacl::token::ngram::Window;
@@ -165,7 +165,7 @@ pub fn risk(data: &[u8]) {
     if specification.check().is_err() {
         return;
     }
-    let mut evidence: Evidence<'_, Always> = Evidence::new(&specification, |_| Some(Always));
+    let mut evidence: CapturedRows<'_, Always> = CapturedRows::new(&specification, |_| Some(Always));
     for line in document.split_inclusive(|&byte| byte == b'\n') {
         if evidence.line(line, &mut |_| {}).is_err() {
             return;

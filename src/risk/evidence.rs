@@ -54,7 +54,7 @@ pub enum NoLosses {
 
 /// What has been learnt from a document so far.
 #[derive(Debug)]
-pub struct Evidence<'s, C> {
+pub struct CapturedRows<'s, C> {
     specification: &'s Specification,
     conditions: Vec<RowState<C>>,
     scores: Scores,
@@ -69,7 +69,7 @@ struct RowState<C> {
     captured: [f64; GROUPS],
 }
 
-impl<'s, C: Condition> Evidence<'s, C> {
+impl<'s, C: Condition> CapturedRows<'s, C> {
     /// Compiles the conditions of `specification`. A condition for which `compile` gives `None`
     /// never applies.
     pub fn new(
@@ -247,8 +247,8 @@ mod tests {
         parse(text.as_bytes(), false, &mut |_| {}).expect("a good specification")
     }
 
-    fn evidence(specification: &Specification) -> Evidence<'_, Word> {
-        Evidence::new(specification, |text| Some(Word(text.to_vec())))
+    fn evidence(specification: &Specification) -> CapturedRows<'_, Word> {
+        CapturedRows::new(specification, |text| Some(Word(text.to_vec())))
     }
 
     const PLAIN: &str = "\"\" a [0, 1] \"\" b [1, 0]";

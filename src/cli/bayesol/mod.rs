@@ -21,7 +21,7 @@ use crate::numeric::cformat;
 use crate::numeric::elementary::LN_2;
 use crate::risk::advice::{self, Advice};
 use crate::risk::decide::{LossMatrix, Round, Scores, decide};
-use crate::risk::evidence::{Condition, Evidence, GROUPS, NoLosses, Observation, Unreadable};
+use crate::risk::evidence::{CapturedRows, Condition, GROUPS, NoLosses, Observation, Unreadable};
 use crate::risk::parse::{self, Specification};
 use crate::token::pattern::{Expression, Syntax};
 use direct::Judges;
@@ -345,7 +345,7 @@ impl Session<'_> {
         mut compile: impl FnMut(&[u8]) -> Option<C>,
     ) -> Result<u8, Stop> {
         let specification = &config.specification;
-        let mut evidence = Evidence::new(specification, |condition| {
+        let mut evidence = CapturedRows::new(specification, |condition| {
             let compiled = compile(condition);
             if compiled.is_none() {
                 let parts: [&[u8]; 4] = [
@@ -439,7 +439,7 @@ impl Session<'_> {
     fn input<C: Condition>(
         &mut self,
         config: &Config,
-        evidence: &mut Evidence<'_, C>,
+        evidence: &mut CapturedRows<'_, C>,
         judges: Option<&mut Judges>,
         input: &mut dyn BufRead,
     ) -> Result<(), Stop> {
@@ -471,7 +471,7 @@ impl Session<'_> {
     fn read<C: Condition>(
         &mut self,
         config: &Config,
-        evidence: &mut Evidence<'_, C>,
+        evidence: &mut CapturedRows<'_, C>,
         input: &mut dyn BufRead,
     ) -> Result<(), Stop> {
         let names = &config.specification.categories;
@@ -512,7 +512,7 @@ impl Session<'_> {
     fn losses<C: Condition>(
         &mut self,
         config: &Config,
-        evidence: &Evidence<'_, C>,
+        evidence: &CapturedRows<'_, C>,
     ) -> Result<LossMatrix, Stop> {
         let Specification { categories, rows, .. } = &config.specification;
         let result = evidence.losses(&mut |row| {

@@ -45,7 +45,7 @@ pub struct Term {
 
 /// What a message's score rests on.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Evidence {
+pub struct WordEvidence {
     /// The lines that count.
     pub lines: Vec<Line>,
     /// The words, the heaviest first, whichever way they speak.
@@ -60,10 +60,10 @@ pub fn evidence(
     message: &[u8],
     limit: usize,
     warnings: WarningSink<'_>,
-) -> Evidence {
+) -> WordEvidence {
     let is_cut = message.len() > limit;
     let message = &message[..message.len().min(limit)];
-    let mut found = Evidence { is_cut, ..Evidence::default() };
+    let mut found = WordEvidence { is_cut, ..WordEvidence::default() };
     let mut terms: HashMap<Vec<u8>, (u32, f64)> = HashMap::new();
     let mut stream = Stream::new(Box::new(message), None);
     let mut reader = LineReader::default();
@@ -183,7 +183,7 @@ mod tests {
     use crate::mail::sample;
 
     /// Lines with each word that weighs something in brackets, `+` or `-` before it.
-    fn marked(found: &Evidence) -> Vec<String> {
+    fn marked(found: &WordEvidence) -> Vec<String> {
         let line = |line: &Line| {
             let mut out = Vec::new();
             let mut from = 0;

@@ -9,7 +9,7 @@ use super::super::Style;
 use super::commands::KEYS;
 use super::prompt::{Outcome, Prompt};
 use super::view::{Areas, areas};
-use crate::mail::evidence::Evidence;
+use crate::mail::evidence::WordEvidence;
 use crate::mail::index::Entry;
 use crate::mail::judge::Scoring;
 use crate::mail::order;
@@ -123,7 +123,7 @@ pub struct State {
     /// First line of the preview that is shown.
     pub scroll: usize,
     /// What the preview is about, and its content.
-    pub evidence: Option<(usize, Evidence)>,
+    pub evidence: Option<(usize, WordEvidence)>,
     /// The line being typed.
     pub prompt: Option<(Purpose, Prompt)>,
     /// What last happened.

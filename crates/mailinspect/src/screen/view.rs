@@ -12,7 +12,7 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::super::Style;
 use super::state::State;
-use crate::mail::evidence::{self, Evidence};
+use crate::mail::evidence::{self, WordEvidence};
 use crate::mail::index::Entry;
 use crate::mail::select::content;
 use dbacl::filter::decode::encoded_words;
@@ -331,7 +331,7 @@ fn preview(frame: &mut Frame<'_>, state: &State, area: Rect) {
 }
 
 /// The strongest words, each way, with their bits.
-fn summary<'a>(found: &'a Evidence, state: &State) -> Vec<Line<'a>> {
+fn summary<'a>(found: &'a WordEvidence, state: &State) -> Vec<Line<'a>> {
     let total: f64 = found.terms.iter().map(|term| term.bits).sum();
     let cut = if found.is_cut { ", beginning only" } else { "" };
     let head = format!("evidence for {}: {total:+.1} bits{cut}", state.category);
@@ -388,7 +388,7 @@ mod tests {
         (0..buffer.area.height).map(|y| row(y).trim_end().to_owned()).collect()
     }
 
-    fn found() -> Evidence {
+    fn found() -> WordEvidence {
         let word = |at, bits| Word { at, bits };
         let line = evidence::Line {
             text: b"red, blue and\x1b[2Jgray".to_vec(),
@@ -396,7 +396,7 @@ mod tests {
         };
         let term = |text: &str, bits| Term { text: text.as_bytes().to_vec(), count: 1, bits };
         let terms = vec![term("red", 12.0), term("blue", -3.0), term("and", 0.1)];
-        Evidence { lines: vec![line], terms, is_cut: false }
+        WordEvidence { lines: vec![line], terms, is_cut: false }
     }
 
     #[test]
