@@ -26,7 +26,6 @@ pub mod lock;
 pub mod metrics;
 pub mod model;
 pub mod numeric;
-pub mod pipeline;
 pub mod refit;
 pub mod report;
 pub mod risk;

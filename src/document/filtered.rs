@@ -3,8 +3,8 @@
 //! depend on the tokenizer, so it need be done only once for a document that is read often.
 
 use super::LineState;
+use super::pipeline::Consumer;
 use crate::model::medium::Medium;
-use crate::pipeline::Consumer;
 use std::io;
 
 /// The lines of a document that are to be cut into tokens, and where its headers end.

@@ -30,17 +30,18 @@
 
 pub mod cutter;
 pub mod filtered;
+pub mod pipeline;
 
 use crate::filter::Filter;
 use crate::input::source::Source;
 use crate::model::medium::Medium;
 use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
-use crate::pipeline::{Consumer, Pipeline};
-pub use crate::pipeline::{Ending, LineState};
 use crate::token::Feature;
 use crate::token::pattern::PatternList;
 pub use cutter::Cutter;
 pub use filtered::FilteredText;
+use pipeline::{Consumer, Pipeline};
+pub use pipeline::{Ending, LineState};
 use std::io;
 use std::sync::atomic::AtomicBool;
 

@@ -150,6 +150,11 @@ impl LearnedCounts {
         Ok(Self { counter, by_words, warnings: Vec::new() })
     }
 
+    /// Counts that go on from those of `counter`, `by_words` if it expects words.
+    pub const fn going_on(counter: Counter, by_words: bool) -> Self {
+        Self { counter, by_words, warnings: Vec::new() }
+    }
+
     /// Whether features are counted by their words; the counts of parts can be joined then.
     pub const fn are_by_words(&self) -> bool {
         self.by_words

@@ -3,11 +3,12 @@
 
 use super::counts::{CountSettings, Counts, Documents, First, ROOT, Shard, pattern_tag};
 use super::varint;
+use crate::document::{Cutter, Ending, FeatureSink, LineState};
 use crate::model::medium::Medium;
-use crate::pipeline::Ending;
 use crate::token::Feature;
 use crate::token::lexicon::Lexicon;
 use crate::token::tokenizer::{WORD_WINDOW, Word, WordSink};
+use std::io;
 
 /// Longest n-gram.
 const LONGEST: usize = 7;
@@ -190,7 +191,7 @@ impl Counting {
     }
 
     /// Counts a feature by its words, so many times; `false` if a word is impossible.
-    pub fn feature<'w>(
+    pub fn spelled<'w>(
         &mut self,
         words: impl Iterator<Item = &'w [u8]>,
         medium: Medium,
@@ -270,6 +271,28 @@ impl Counting {
             }
         }
         nodes.clear();
+    }
+}
+
+impl FeatureSink for Counting {
+    fn text(&mut self, _: &[u8], state: LineState, _: &mut Cutter) -> io::Result<()> {
+        self.line_of_mail(state.in_header);
+        Ok(())
+    }
+
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        cutter.captures(line, medium, &mut |feature| self.feature(feature));
+        cutter.words(line, &mut self.words(medium));
+        Ok(())
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.pattern_feature(&feature);
+    }
+
+    fn end_of_source(&mut self, _: &[u8], _: &mut Cutter) -> io::Result<()> {
+        self.end_of_file();
+        Ok(())
     }
 }
 

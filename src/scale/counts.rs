@@ -7,9 +7,9 @@
 //! any grouping.
 
 use super::varint;
+use crate::document::Ending;
 use crate::model::medium::Medium;
 use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
-use crate::pipeline::Ending;
 use crate::token::{BOUNDARY, Feature};
 use hashbrown::HashTable;
 

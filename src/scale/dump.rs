@@ -5,10 +5,10 @@
 
 use super::counting::Counting;
 use super::counts::{CountSettings, Counts, Documents, counting_options};
+use crate::document::Ending;
 use crate::learn::online::{Dump, DumpFault};
 use crate::learn::table::Place;
 use crate::model::settings::{Locale, ModelOption};
-use crate::pipeline::Ending;
 use crate::token::BOUNDARY;
 use crate::token::id::FeatureId;
 
@@ -90,7 +90,7 @@ pub fn counts(dump: &Dump, locale: Locale) -> Result<Counts, ConversionFault> {
         let words = inner.map(|inner| inner.split(|&byte| byte == BOUNDARY));
         match words {
             Some(words) if words.clone().count() <= order && count > 0 => {
-                damaged |= !counting.feature(words, medium, count);
+                damaged |= !counting.spelled(words, medium, count);
             }
             _ => damaged = true,
         }

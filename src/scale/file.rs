@@ -3,8 +3,8 @@
 
 use super::counts::{CountSettings, Counts, Documents, First, Node, ROOT, Shard, repack};
 use super::varint;
+use crate::document::Ending;
 use crate::model::settings::{Locale, ModelOptions, Scheme};
-use crate::pipeline::Ending;
 use crate::token::tokenizer::WORD_WINDOW;
 use std::io::{self, Read, Write};
 

@@ -5,18 +5,15 @@ use super::counting::Counting;
 use super::counts::{CountSettings, Counts, Documents, MergeFault, counting_options};
 use super::replay::{Order, replay};
 use super::{dump, file};
-use crate::filter::Filter;
-use crate::input::source::Source;
+use crate::document::{FeatureReader, ReadOptions};
 use crate::learn::count::Counter;
+use crate::learn::learner::LearnedCounts;
 use crate::learn::online::{self, RunFlags};
 use crate::learn::reference::Reference;
 use crate::learn::state::{LearningState, Sampled};
 use crate::learn::{LearnSettings, Progress, finish};
 use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
-use crate::pipeline::{Consumer, LineState, Pipeline};
-use crate::token::tokenizer::Tokenizer;
 use proptest::prelude::*;
-use std::io;
 
 /// How a run learns.
 #[derive(Debug, Clone)]
@@ -67,114 +64,35 @@ impl Run {
         Counter::new(state, &self.learn_settings(), false)
     }
 
-    fn tokenizer(&self) -> Tokenizer {
-        let has = |option| self.options.has(option);
-        let keep_case = has(ModelOption::KeepCase);
-        Tokenizer::new(self.scheme, keep_case, has(ModelOption::Straddle), self.order)
-    }
-
-    fn pipeline(&self) -> Pipeline<'static> {
-        Pipeline::new(Filter::new(self.options, Locale::C), true, None)
+    fn reader(&self) -> FeatureReader<'static> {
+        let Self { options, scheme, order, .. } = *self;
+        let options = options.with(ModelOption::StandardTokenizer);
+        FeatureReader::new(&ReadOptions { options, scheme, order, ..ReadOptions::text() })
     }
 
     /// What one pass over the files learns.
     fn one_pass(&self, files: &[Vec<u8>]) -> LearningState {
         let mut counter = self.counter();
         let by_words = counter.expect_words(self.order);
-        let window = crate::token::ngram::Window::new(self.order);
-        let mut learner = Learner { counter, tokenizer: self.tokenizer(), by_words, window };
-        feed(&mut self.pipeline(), files, &mut learner);
-        learner.counter.into_state(&mut |_| {})
+        let mut counts = LearnedCounts::going_on(counter, by_words);
+        let mut reader = self.reader();
+        files.iter().for_each(|file| reader.read_bytes(file, &mut counts).unwrap());
+        counts.counter.into_state(&mut |_| {})
     }
 
     fn count(&self, files: &[Vec<u8>], place: Option<u32>) -> Counts {
-        let counting = Counting::new(self.count_settings(), place.is_some());
-        let mut reader = Reader { counting, tokenizer: self.tokenizer() };
-        let mut pipeline = self.pipeline();
-        reader.counting.start_shard(place.unwrap_or(0));
-        feed(&mut pipeline, files, &mut reader);
-        let mut ending = pipeline.ending();
-        ending.at_rest &= reader.tokenizer.is_at_rest();
-        reader.counting.end_shard(ending);
-        reader.counting.into_counts().unwrap()
+        let mut counting = Counting::new(self.count_settings(), place.is_some());
+        let mut reader = self.reader();
+        counting.start_shard(place.unwrap_or(0));
+        files.iter().for_each(|file| reader.read_bytes(file, &mut counting).unwrap());
+        counting.end_shard(reader.ending());
+        counting.into_counts().unwrap()
     }
 
     fn replayed(&self, counts: &Counts, order: Order) -> LearningState {
         let mut counter = self.counter();
         replay(counts, order, &mut counter, &mut |_| {}).unwrap();
         counter.into_state(&mut |_| {})
-    }
-}
-
-fn feed(pipeline: &mut Pipeline<'_>, files: &[Vec<u8>], consumer: &mut impl Consumer) {
-    for file in files {
-        let reader = Box::new(io::Cursor::new(file.clone()));
-        pipeline.run(Source { name: Vec::new(), reader }, consumer).unwrap();
-    }
-}
-
-struct Learner {
-    counter: Counter,
-    tokenizer: Tokenizer,
-    by_words: bool,
-    window: crate::token::ngram::Window,
-}
-
-impl Consumer for Learner {
-    fn raw_line(&mut self, _: &mut Vec<u8>) -> io::Result<bool> {
-        Ok(true)
-    }
-    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        self.counter.line_of_mail(state.in_header, &mut |_| {});
-        if !state.kept {
-            return Ok(());
-        }
-        if self.by_words {
-            self.tokenizer.line(line, &mut self.counter.words(state.medium, &mut |_| {}));
-            self.counter.end_of_words(&mut |_| {});
-        } else {
-            let counter = &mut self.counter;
-            let mut count = |feature: crate::token::Feature<'_>| {
-                counter.count(feature, &mut |_| {});
-            };
-            self.tokenizer.line(line, &mut self.window.feeding(state.medium, &mut count));
-        }
-        Ok(())
-    }
-    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
-        self.counter.end_of_file(&mut |_| {});
-        self.window.clear();
-        self.tokenizer.end_of_file();
-        Ok(())
-    }
-}
-
-struct Reader {
-    counting: Counting,
-    tokenizer: Tokenizer,
-}
-
-impl Consumer for Reader {
-    fn raw_line(&mut self, _: &mut Vec<u8>) -> io::Result<bool> {
-        Ok(true)
-    }
-    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        self.counting.line_of_mail(state.in_header);
-        if state.kept {
-            self.tokenizer.line(line, &mut self.counting.words(state.medium));
-        }
-        Ok(())
-    }
-    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
-        self.counting.end_of_file();
-        self.tokenizer.end_of_file();
-        Ok(())
     }
 }
 
@@ -330,7 +248,7 @@ fn check(run: &Run, files: &[Vec<u8>], cuts: &[usize], picks: &[usize]) {
         let plain = |counts: &Counts| {
             let mut counts = counts.clone();
             for shard in &mut counts.shards {
-                shard.ending = crate::pipeline::Ending::default();
+                shard.ending = crate::document::Ending::default();
             }
             written(&counts)
         };
@@ -507,12 +425,12 @@ fn counts_beyond_a_model_are_refused() {
     let run = Run { options, scheme, order, bits: 8, max_bits: None, confidence: false };
     let mut counting = Counting::new(run.count_settings(), false);
     counting.start_shard(0);
-    assert!(counting.feature(
+    assert!(counting.spelled(
         [&b"word"[..]].into_iter(),
         crate::model::medium::Medium::TEXT,
         1 << 31
     ));
-    counting.end_shard(crate::pipeline::Ending::default());
+    counting.end_shard(crate::document::Ending::default());
     let mut counts = counting.into_counts().unwrap();
     assert!(replay(&counts, Order::Appearance, &mut run.counter(), &mut |_| {}).is_ok());
     let same = counts.clone();

@@ -213,23 +213,19 @@ impl FeatureSink for ShardCounts<'_> {
         Ok(self.echo.is_processed(line))
     }
 
-    fn text(&mut self, _: &[u8], state: LineState, _: &mut Cutter) -> io::Result<()> {
-        self.counting.line_of_mail(state.in_header);
-        Ok(())
+    fn text(&mut self, line: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
+        self.counting.text(line, state, cutter)
     }
 
     fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
-        cutter.captures(line, medium, &mut |feature| self.feature(feature));
-        cutter.words(line, &mut self.counting.words(medium));
-        Ok(())
+        self.counting.cut(line, medium, cutter)
     }
 
     fn feature(&mut self, feature: Feature<'_>) {
-        self.counting.pattern_feature(&feature);
+        self.counting.feature(feature);
     }
 
-    fn end_of_source(&mut self, _: &[u8], _: &mut Cutter) -> io::Result<()> {
-        self.counting.end_of_file();
-        Ok(())
+    fn end_of_source(&mut self, name: &[u8], cutter: &mut Cutter) -> io::Result<()> {
+        self.counting.end_of_source(name, cutter)
     }
 }
