@@ -1,41 +1,196 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A maximum-entropy n-gram text classifier: the library behind the program `dbacl`.
+//! dbacl tells what kind of text it is given: a maximum-entropy n-gram classifier.
+//!
+//! The library learns categories from documents, compares documents with categories, fits
+//! categories together, and keeps sets of them that learn and forget single documents. It is what
+//! the program `dbacl` is made of: same files to the byte, same digits.
+//!
+//! # Learn, save, load, classify
+//!
+//! ```
+//! use dbacl::{CategorySet, LearnOptions, Learner};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! // One learner a category; any number of documents, in memory or from a stream.
+//! let mut sea = Learner::new(&LearnOptions::text())?;
+//! sea.learn(b"Call me Ishmael. Some years ago I went to sea in a whaling ship.");
+//! sea.learn(b"The whale breached, and all the sailors of the ship saw it.");
+//! sea.finish()?.save(&folder.join("sea"))?;
+//!
+//! let mut war = Learner::new(&LearnOptions::text())?;
+//! war.read(&b"Four score and seven years ago our fathers brought forth a new nation."[..])?;
+//! war.finish()?.save(&folder.join("war"))?;
+//!
+//! // Categories that were learned alike can be compared.
+//! let set = CategorySet::open(&[folder.join("sea"), folder.join("war")])?;
+//! let verdict = set.classify(b"a whale of a ship");
+//! assert_eq!(verdict.best(), "sea");
+//! assert!(verdict.scores()[0] > verdict.scores()[1]); // nats: higher is better
+//!
+//! // Why?
+//! let why = set.explain(b"a whale of a ship")?.explanation;
+//! assert!(why.tokens.iter().any(|token| token.text == "whale" && token.bits > 0.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Mail is learned with [`LearnOptions::mail`]; tokenizer, n-grams, regular expressions and table
+//! sizes are methods of [`LearnOptions`].
+//!
+//! # How data flows
 //!
 //! ```text
 //! bytes → lines → text → tokens → features → counts → fit → category file        (learn)
-//!                                     └→ mapped categories → scores → report     (classify)
+//!         input   filter  token   document   learn    learn  category
+//!                                    └→ categories → scores → verdict → report   (classify)
+//!                                       category     score    classify  report
 //! ```
 //!
-//! Modules follow this flow; an arrow's left side never imports its right side.
+//! An arrow's left side never imports its right side. Everything that decides a bit of a result
+//! stands in the modules `numeric` and `model`. `docs/architecture.md` shows all rooms and says where a change
+//! goes; `docs/spec` describes what is computed, with the section numbers that comments cite.
+//!
+//! # Errors, warnings, safety
+//!
+//! Operations fail with [`Error`], whose variants follow what a caller can do. What a user should know
+//! that does not stop an operation is a [`Warning`] in a list or sink. The library prints nothing,
+//! reads no environment and never ends the process. `unsafe` code stands in two modules only: the
+//! memory map, which the caller must ask for (`category::mapped`), and hints for memory.
+//!
+//! The feature `cli`, on by default, adds what only the programs need: option tables, help, signals.
+//! With `default-features = false` none of their dependencies is built. The feature also opens the
+//! engine's modules to the programs and tests of this repository; they are hidden here, and change
+//! without notice.
 
 #![warn(missing_docs)]
-
-pub mod category;
-pub mod chernoff;
-pub mod classify;
-#[cfg(feature = "cli")]
-pub mod cli;
-pub mod document;
-pub mod error;
+// Without the programs, parts of the engine that only they use are left over.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 mod alloc_hints;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
+
+#[cfg(not(feature = "cli"))]
+mod category;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod category;
+#[cfg(not(feature = "cli"))]
+mod chernoff;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod chernoff;
+#[cfg(not(feature = "cli"))]
+mod classify;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod classify;
+#[cfg(not(feature = "cli"))]
+mod document;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod document;
+#[cfg(not(feature = "cli"))]
+mod error;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod error;
+#[cfg(not(feature = "cli"))]
+mod filter;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod filter;
+#[cfg(not(feature = "cli"))]
+mod input;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod input;
+#[cfg(not(feature = "cli"))]
+mod learn;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod learn;
+#[cfg(not(feature = "cli"))]
+mod lock;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod lock;
+#[cfg(not(feature = "cli"))]
+mod metrics;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod metrics;
+#[cfg(not(feature = "cli"))]
+mod model;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod model;
+#[cfg(not(feature = "cli"))]
+mod numeric;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod numeric;
+#[cfg(not(feature = "cli"))]
+mod refit;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod refit;
+#[cfg(not(feature = "cli"))]
+mod report;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod report;
+#[cfg(not(feature = "cli"))]
+mod risk;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod risk;
+#[cfg(not(feature = "cli"))]
+mod save;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod save;
+#[cfg(not(feature = "cli"))]
+mod scale;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod scale;
+#[cfg(not(feature = "cli"))]
+mod score;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod score;
+#[cfg(not(feature = "cli"))]
+mod token;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod token;
 
-pub use category::reader::Category;
-pub use classify::{CategorySet, Classifier, Verdict};
-pub use error::{Error, Result, Warning, WarningSink};
+// Documents and their features.
+pub use document::{Cutter, FeatureReader, FeatureSink, FilteredText, LineState, ReadOptions};
+pub use input::source::Source;
+pub use model::medium::Medium;
+pub use model::settings::{Locale, ModelOption, ModelOptions, Scheme};
+pub use token::id::FeatureId;
+pub use token::pattern::PatternList;
+pub use token::{Feature, PatternId};
+
+// Learning.
 pub use learn::learner::Learner;
 pub use learn::options::LearnOptions;
+pub use learn::reference::Reference;
+
+// Category files.
+pub use category::header::{Header, HeaderFault};
+pub use category::mapped::{MappedCategory, open as open_category};
+pub use category::reader::{Category, Fault, StoredSlot};
+pub use numeric::quantize::QuantWeight;
+
+// Comparing and explaining.
+pub use classify::explain::Explained;
+pub use classify::{CategorySet, Classifier, Incomparable, Verdict};
+pub use refit::explain::{Evidence as TokenEvidence, Explanation, Piece};
+
+// What can go wrong.
+pub use error::{Error, Result, Warning, WarningSink};

@@ -10,8 +10,7 @@
 //! read through it, so a text has the same features wherever it is learned, judged or counted.
 //!
 //! ```
-//! use dbacl::document::{FeatureReader, FeatureSink, ReadOptions};
-//! use dbacl::token::Feature;
+//! use dbacl::{Feature, FeatureReader, FeatureSink, ReadOptions};
 //!
 //! #[derive(Default)]
 //! struct Words(Vec<String>);

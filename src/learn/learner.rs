@@ -65,7 +65,7 @@ impl Learner {
         self.reader.read(source, &mut self.counts)?.map_or(Ok(()), Err)
     }
 
-    /// Learns a document that has been filtered before.
+    /// Learns a document that has been filtered before ([`FeatureReader::filter`]).
     pub fn learn_filtered(&mut self, document: &FilteredText) {
         self.reader.replay(document, &mut self.counts);
     }

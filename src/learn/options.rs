@@ -13,8 +13,7 @@ use crate::model::settings::{ModelOption, Scheme};
 /// same reading: kind of text, tokenizer, order, expressions.
 ///
 /// ```
-/// use dbacl::LearnOptions;
-/// use dbacl::model::settings::Scheme;
+/// use dbacl::{LearnOptions, Scheme};
 ///
 /// // dbacl -l NAME -w 2 -e alnum -H 20
 /// let options = LearnOptions::text().order(2).tokenizer(Scheme::Alnum).max_table_bits(20);

@@ -27,7 +27,7 @@ impl Medium {
         self.0
     }
 
-    /// The medium as an index into tables of [`MEDIA`] entries.
+    /// The medium as an index into tables of an entry for each medium.
     pub const fn index(self) -> usize {
         self.0 as usize
     }

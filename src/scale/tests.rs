@@ -76,7 +76,9 @@ impl Run {
         let by_words = counter.expect_words(self.order);
         let mut counts = LearnedCounts::going_on(counter, by_words);
         let mut reader = self.reader();
-        files.iter().for_each(|file| reader.read_bytes(file, &mut counts).unwrap());
+        for file in files {
+            reader.read_bytes(file, &mut counts).unwrap();
+        }
         counts.counter.into_state(&mut |_| {})
     }
 
@@ -84,7 +86,9 @@ impl Run {
         let mut counting = Counting::new(self.count_settings(), place.is_some());
         let mut reader = self.reader();
         counting.start_shard(place.unwrap_or(0));
-        files.iter().for_each(|file| reader.read_bytes(file, &mut counting).unwrap());
+        for file in files {
+            reader.read_bytes(file, &mut counting).unwrap();
+        }
         counting.end_shard(reader.ending());
         counting.into_counts().unwrap()
     }
