@@ -2,5 +2,6 @@
 //! Bytes → lines: standard input, files and folders, cut into lines by the reference's rules.
 
 pub mod lines;
+pub mod mailbox;
 mod patient;
 pub mod source;

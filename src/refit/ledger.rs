@@ -372,7 +372,14 @@ impl Ledger {
     /// # Errors
     /// What is wrong with it.
     pub fn parse(bytes: &[u8]) -> Result<Self, Fault> {
-        let head = Head::parse(bytes)?;
+        Self::parse_with(Head::parse(bytes)?, bytes)
+    }
+
+    /// The same, as far as `head` says, which stands in another file.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse_with(head: Head, bytes: &[u8]) -> Result<Self, Fault> {
         let start = usize::try_from(head.body()).map_err(|_| Fault::Cut)?;
         let length = usize::try_from(head.length).map_err(|_| Fault::Cut)?;
         let body = bytes.get(start..).and_then(|rest| rest.get(..length)).ok_or(Fault::Cut)?;

@@ -14,6 +14,7 @@
 pub mod blend;
 pub mod calibrate;
 pub mod checksum;
+pub mod corrections;
 pub mod dataset;
 pub mod documents;
 pub mod explain;
@@ -27,5 +28,6 @@ pub mod relearn;
 pub mod scoring;
 pub mod select;
 pub mod solver;
+pub mod store;
 
 pub(crate) use crate::numeric::elementary::real;

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Where messages of a mailbox begin.
+//!
+//! The mail filter of the original takes any line `From ` behind an empty line for the beginning of a
+//! message. People write such lines, and not every program puts a `>` before them. Where the number of
+//! messages matters, only a line with a sender and a date is one; others are given the `>` that they
+//! lack before the filter sees them.
+
+/// What every such line begins with.
+const FROM: &[u8] = b"From ";
+
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// Looks at the lines of a source, one after the other.
+#[derive(Debug, Clone, Copy)]
+pub struct Separators {
+    is_first: bool,
+    is_after_empty: bool,
+    /// The last line goes on: it was longer than a line may be.
+    is_within: bool,
+}
+
+impl Default for Separators {
+    fn default() -> Self {
+        Self { is_first: true, is_after_empty: false, is_within: false }
+    }
+}
+
+impl Separators {
+    /// Puts `>` before a line that only looks like the beginning of a message. The first line may be
+    /// any; further messages begin only in a source that is a mailbox.
+    pub fn line(&mut self, line: &mut Vec<u8>, is_mailbox: bool) {
+        let looks_alike = self.is_after_empty && !self.is_within && line.starts_with(FROM);
+        let ends = line.ends_with(b"\n");
+        self.is_after_empty = !self.is_within && matches!(line.as_slice(), b"\n" | b"\r\n");
+        self.is_within = !ends;
+        if looks_alike && !self.is_first && !(is_mailbox && begins_message(line)) {
+            line.insert(0, b'>');
+        }
+        self.is_first = false;
+    }
+}
+
+/// Whether a line is `From SENDER DATE`, with the date as `ctime` writes it, or as in the header of a
+/// mail; a zone and more may follow.
+pub fn begins_message(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(FROM) else { return false };
+    let text = String::from_utf8_lossy(rest);
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    (0..words.len()).any(|at| is_date(&words[at..]))
+}
+
+fn is_date(words: &[&str]) -> bool {
+    let [weekday, rest @ ..] = words else { return false };
+    let weekday = weekday.strip_suffix(',').unwrap_or(weekday);
+    if !WEEKDAYS.contains(&weekday) {
+        return false;
+    }
+    match rest {
+        // Mon Jan  1 00:00:00 [MET] 2024
+        [month, day, time, years @ ..] if MONTHS.contains(month) => {
+            is_day(day) && is_time(time) && years.iter().take(3).any(|word| is_year(word))
+        }
+        // Mon, 1 Jan 2024 00:00:00 +0000
+        [day, month, year, time, ..] => {
+            is_day(day) && MONTHS.contains(month) && is_year(year) && is_time(time)
+        }
+        _ => false,
+    }
+}
+
+fn in_range(word: &str, lowest: u16, highest: u16) -> bool {
+    let is_plain = word.bytes().all(|byte| byte.is_ascii_digit());
+    is_plain && word.parse().is_ok_and(|number: u16| (lowest..=highest).contains(&number))
+}
+
+fn is_day(word: &str) -> bool {
+    word.len() <= 2 && in_range(word, 1, 31)
+}
+
+fn is_year(word: &str) -> bool {
+    word.len() == 4 && in_range(word, 1900, 2999)
+}
+
+fn is_time(word: &str) -> bool {
+    let parts: Vec<&str> = word.split(':').collect();
+    matches!(parts.len(), 2 | 3)
+        && in_range(parts[0], 0, 23)
+        && parts[1..].iter().all(|part| part.len() == 2 && in_range(part, 0, 60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn senders_with_dates_begin_messages() {
+        for line in [
+            "From a@b.c Mon Jan  1 00:00:00 2024\n",
+            "From a@b.c Mon Jan 01 00:00:00 2024\r\n",
+            "From a@b.c  Tue Oct  8 10:56 2002",
+            "From - Sat Sep 28 12:00:00 MET DST 2002\n",
+            "From MAILER-DAEMON Fri Jul  8 12:08:34 2011 +0200\n",
+            "From \"a b\"@c Fri Jul  8 12:08:34 EST 2011\n",
+            "From  Fri Jul  8 12:08:34 2011\n",
+            "From a@b.c Mon, 1 Jan 2024 00:00:00 +0000\n",
+        ] {
+            assert!(begins_message(line.as_bytes()), "{line}");
+        }
+        for line in [
+            "From the beginning\n",
+            "From Mon to Fri\n",
+            "From a Mon Jan 1\n",
+            "From a@b.c Mon Jan 32 00:00:00 2024\n",
+            "From a@b.c Mon Jan 1 24:00:00 2024\n",
+            "From a@b.c Mon Jan 1 00:00:00 24\n",
+            "from a@b.c Mon Jan  1 00:00:00 2024\n",
+            ">From a@b.c Mon Jan  1 00:00:00 2024\n",
+            "From\n",
+            "From ",
+        ] {
+            assert!(!begins_message(line.as_bytes()), "{line}");
+        }
+    }
+
+    #[test]
+    fn only_what_would_be_misread_is_quoted() {
+        let strict = "From a@b.c Mon Jan  1 00:00:00 2024\n";
+        for (lines, is_mailbox, quoted) in [
+            (vec!["From x\n"], true, vec![]),
+            (vec!["\n", "From x\n"], true, vec![1]),
+            (vec!["\r\n", "From x\r\n"], true, vec![1]),
+            (vec!["a\n", "From x\n"], true, vec![]),
+            (vec!["a\n", "\n", strict], true, vec![]),
+            (vec!["a\n", "\n", strict], false, vec![2]),
+            (vec!["a", "\n", "From x\n"], true, vec![]),
+            (vec!["\n", "\n", "From x\n", "\n", "From y\n"], true, vec![2, 4]),
+        ] {
+            let mut separators = Separators::default();
+            for (number, line) in lines.iter().enumerate() {
+                let mut seen = line.as_bytes().to_vec();
+                separators.line(&mut seen, is_mailbox);
+                let was_quoted = seen.starts_with(b">");
+                assert_eq!(was_quoted, quoted.contains(&number), "{lines:?}");
+                assert_eq!(seen.strip_prefix(b">").unwrap_or(&seen), line.as_bytes());
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Corrections: a ledger of the documents that users have put right, beside the ledger of all. They win
+//! over the folders that documents are learned from until these say the same.
+
+use super::documents::Term;
+use super::ledger::{Fault, Ledger};
+use hashbrown::HashMap;
+
+/// What corrections have made of a ledger.
+#[derive(Debug, Clone)]
+pub struct Corrected {
+    /// The ledger.
+    pub ledger: Ledger,
+    /// Corrections that are still needed.
+    pub corrections: Ledger,
+    /// Their number.
+    pub applied: usize,
+}
+
+/// Applies `corrections` to a ledger that was made from folders. A document that is found under its
+/// corrected label, and under no other, needs its correction no longer.
+///
+/// # Errors
+/// A damaged record.
+pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> {
+    // Labels are places in the ledger's names.
+    let place = |name: &[u8]| ledger.head.names.iter().position(|known| known.name == name);
+    let places: Vec<Option<usize>> =
+        corrections.head.names.iter().map(|name| place(&name.name)).collect();
+    let place = |label: u32| places.get(label as usize).copied().flatten();
+    let mut wanted: HashMap<u64, usize> = HashMap::new();
+    corrections.each(|record, _| {
+        if let Some(label) = place(record.label) {
+            wanted.insert(record.fingerprint, label);
+        }
+        true
+    })?;
+    // How often each is found under its label, and under others.
+    let mut found: HashMap<u64, [usize; 2]> = HashMap::new();
+    ledger.each(|record, _| {
+        if let Some(&label) = wanted.get(&record.fingerprint) {
+            let is_other = record.label as usize != label;
+            found.entry(record.fingerprint).or_default()[usize::from(is_other)] += 1;
+        }
+        true
+    })?;
+    let mut corrected = ledger.filter(|record| {
+        wanted.get(&record.fingerprint).is_none_or(|&label| record.label as usize == label)
+    })?;
+    let mut applied = 0;
+    let mut kept = Ledger::new(ledger.head.settings, ledger.head.names.clone());
+    corrections.each(|record, _| {
+        let Some(label) = place(record.label) else { return true };
+        let [same, other] = found.get(&record.fingerprint).copied().unwrap_or_default();
+        if other == 0 && same > 0 {
+            return true;
+        }
+        applied += 1;
+        let label = u32::try_from(label).unwrap_or(u32::MAX);
+        kept.push(label, record.occurrences, &record.terms);
+        if same == 0 {
+            corrected.push(label, record.occurrences, &record.terms);
+        }
+        true
+    })?;
+    Ok(Corrected { ledger: corrected, corrections: kept, applied })
+}
+
+/// The same corrections with one for a document more, in place of an earlier one; with no label the
+/// earlier one only goes.
+///
+/// # Errors
+/// A damaged record.
+pub fn with(
+    corrections: &Ledger,
+    fingerprint: u64,
+    label: Option<u32>,
+    (occurrences, terms): (u32, &[Term]),
+) -> Result<Ledger, Fault> {
+    let mut kept = corrections.filter(|record| record.fingerprint != fingerprint)?;
+    if let Some(label) = label {
+        kept.push(label, occurrences, terms);
+    }
+    Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::settings::{ModelOptions, Scheme};
+    use crate::refit::documents::fingerprint;
+    use crate::refit::ledger::{Name, Settings};
+    use crate::token::id::FeatureId;
+
+    fn terms(id: u32) -> Vec<Term> {
+        vec![Term::new(FeatureId(id), 1, 2)]
+    }
+
+    /// A ledger with a document for each pair of label and feature.
+    fn ledger(names: &[&str], documents: &[(u32, u32)]) -> Ledger {
+        let options = ModelOptions::from_bits(8);
+        let settings = Settings { options, scheme: Scheme::Cef, order: 1, patterns: 0 };
+        let names = names.iter().map(|name| Name::new(name.as_bytes())).collect();
+        let mut ledger = Ledger::new(settings, names);
+        for &(label, id) in documents {
+            ledger.push(label, 2, &terms(id));
+        }
+        ledger
+    }
+
+    fn documents(ledger: &Ledger) -> Vec<(u32, u32)> {
+        let mut documents = Vec::new();
+        let look = ledger.each(|record, _| {
+            documents.push((record.label, record.terms[0].id.0));
+            true
+        });
+        look.unwrap();
+        documents
+    }
+
+    #[test]
+    fn corrections_win_until_the_folders_say_the_same() {
+        for (folders, corrections, expected, still) in [
+            // In the wrong folder.
+            (
+                vec![(0, 1), (0, 2), (1, 3)],
+                vec![(1, 2)],
+                vec![(0, 1), (1, 3), (1, 2)],
+                vec![(1, 2)],
+            ),
+            // In none.
+            (vec![(0, 1), (1, 3)], vec![(0, 9)], vec![(0, 1), (1, 3), (0, 9)], vec![(0, 9)]),
+            // Moved to the right one.
+            (vec![(0, 1), (1, 2), (1, 3)], vec![(1, 2)], vec![(0, 1), (1, 2), (1, 3)], vec![]),
+            // Copied there, and left in the wrong one.
+            (vec![(0, 2), (1, 2), (1, 3)], vec![(1, 2)], vec![(1, 2), (1, 3)], vec![(1, 2)]),
+            (vec![(0, 1)], vec![], vec![(0, 1)], vec![]),
+        ] {
+            let done =
+                apply(&ledger(&["ham", "spam"], &folders), &ledger(&["ham", "spam"], &corrections))
+                    .unwrap();
+            assert_eq!(documents(&done.ledger), expected);
+            assert_eq!(documents(&done.corrections), still);
+            assert_eq!(done.applied, still.len());
+            // Labels of the other order mean the same.
+            let turned: Vec<_> = corrections.iter().map(|&(label, id)| (1 - label, id)).collect();
+            let done =
+                apply(&ledger(&["ham", "spam"], &folders), &ledger(&["spam", "ham"], &turned))
+                    .unwrap();
+            assert_eq!(documents(&done.ledger), expected);
+        }
+    }
+
+    #[test]
+    fn a_document_has_one_correction() {
+        let all = ledger(&["ham", "spam"], &[(0, 1), (1, 2)]);
+        let terms = terms(1);
+        let of = fingerprint(&terms);
+        let changed = with(&all, of, Some(1), (2, &terms)).unwrap();
+        assert_eq!(documents(&changed), [(1, 2), (1, 1)]);
+        assert_eq!(documents(&with(&changed, of, None, (2, &terms)).unwrap()), [(1, 2)]);
+    }
+}

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Changing a set: a generation made aside, current by one rename.
+
+use super::manifest::{self, Manifest, Purpose};
+use super::{CURRENT, Generation, NEW, Store, folder_of};
+use crate::error::{Error, Result};
+use crate::save::beside;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{
+    DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown, symlink,
+};
+use std::path::{Path, PathBuf};
+
+/// The mode of new folders.
+const FOLDER: u32 = 0o700;
+
+/// The mode of new files.
+const FILE: u32 = 0o600;
+
+/// A name that users know a file of the set by.
+#[derive(Debug, Clone)]
+pub struct Name {
+    /// The name.
+    pub path: PathBuf,
+    /// What the file is called in the set.
+    pub member: OsString,
+    /// How the file begins if it is one of ours.
+    pub ours: &'static [u8],
+}
+
+/// What is at a name.
+enum Found {
+    /// The link to its file in the set.
+    Link,
+    /// A file that is not in the set yet.
+    File,
+    /// Nothing.
+    Nothing,
+}
+
+/// A generation that is being made. Dropped, it leaves no trace.
+#[derive(Debug)]
+pub struct Change {
+    store: Store,
+    folder: PathBuf,
+    /// The list of files, locked while the folder is being filled.
+    list: File,
+    /// Its files came as they are, and stay so.
+    is_taken_over: bool,
+    is_current: bool,
+}
+
+impl Store {
+    /// Begins a change of the set with these names; the caller keeps other writers away. Files that
+    /// are not in the set yet are in the generation that is being made; before it becomes current,
+    /// [`Self::take_over`] is to be called.
+    ///
+    /// # Errors
+    /// [`Error::Occupied`] when a name is taken by something else, [`Error::Io`].
+    pub fn change(&self, names: &[Name]) -> Result<Change> {
+        let foreign = self.foreign(names)?;
+        self.make_folder(&foreign)?;
+        let change = self.begin(true)?;
+        for name in &foreign {
+            let target = change.path(&name.member);
+            remove_if_there(&target)?;
+            same_file(&name.path, &target)?;
+        }
+        Ok(change)
+    }
+
+    /// Begins a change that replaces the whole set: the generation is empty.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn replacement(&self) -> Result<Change> {
+        self.begin(false)
+    }
+
+    /// Puts files into the set that are at its names and not links to it yet: they become its current
+    /// generation as they are, then their names links to it.
+    ///
+    /// # Errors
+    /// Those of [`Self::change`].
+    pub fn take_over(&self, names: &[Name]) -> Result<()> {
+        let foreign = self.foreign(names)?;
+        if foreign.is_empty() {
+            return Ok(());
+        }
+        let mut change = self.change(names)?;
+        change.is_taken_over = true;
+        change.publish(true)?;
+        foreign.into_iter().try_for_each(|name| self.link(name))
+    }
+
+    /// The names that are files and not links to the set.
+    fn foreign<'a>(&self, names: &'a [Name]) -> Result<Vec<&'a Name>> {
+        let mut foreign = Vec::new();
+        for name in names {
+            if let Found::File = self.look(name)? {
+                foreign.push(name);
+            }
+        }
+        Ok(foreign)
+    }
+
+    /// Makes the names links to the files of the set, where they are nothing yet.
+    ///
+    /// # Errors
+    /// [`Error::Occupied`] when a name is taken by something else, [`Error::Io`].
+    pub fn link_names<'a>(&self, names: impl IntoIterator<Item = &'a Name>) -> Result<()> {
+        for name in names {
+            match self.look(name)? {
+                Found::Link => {}
+                Found::Nothing | Found::File => self.link(name)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes links to files that the current generation does not have.
+    pub fn unlink_names<'a>(&self, names: impl IntoIterator<Item = &'a Name>) {
+        for name in names {
+            if matches!(self.look(name), Ok(Found::Link)) && !name.path.exists() {
+                // One that stays leads nowhere.
+                let _ = fs::remove_file(&name.path);
+            }
+        }
+    }
+
+    fn look(&self, name: &Name) -> Result<Found> {
+        let failed = |error| Error::io(&name.path, error);
+        let found = match fs::symlink_metadata(&name.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            found => found.map_err(failed)?,
+        };
+        let occupied = || Error::Occupied { path: name.path.clone() };
+        if found.is_symlink() {
+            let (store, member) = Self::of_link(&name.path).ok_or_else(occupied)?;
+            if member == name.member && store.is(self) {
+                return Ok(Found::Link);
+            }
+            return if name.path.is_file() { Ok(Found::File) } else { Ok(Found::Nothing) };
+        }
+        if !found.is_file() {
+            return Err(occupied());
+        }
+        let mut beginning = Vec::new();
+        let file = File::open(&name.path).map_err(failed)?;
+        let length = name.ours.len() as u64;
+        io::Read::read_to_end(&mut io::Read::take(file, length), &mut beginning).map_err(failed)?;
+        if name.ours.starts_with(&beginning) { Ok(Found::File) } else { Err(occupied()) }
+    }
+
+    /// Makes `name` a link to its file in the set, in place of what is there.
+    fn link(&self, name: &Name) -> Result<()> {
+        let place = |path: &Path| fs::canonicalize(folder_of(path));
+        let (own, others) = (place(&self.folder), place(&name.path));
+        let folder = match (own, others, self.folder.file_name()) {
+            (Ok(own), Ok(other), Some(folder)) if own == other => PathBuf::from(folder),
+            (Ok(own), _, Some(folder)) => own.join(folder),
+            _ => self.folder.clone(),
+        };
+        let target = folder.join(CURRENT).join(&name.member);
+        let temporary = beside(&name.path, ".link");
+        let failed = |error| Error::io(&name.path, error);
+        // A link that a killed process has left.
+        if fs::read_link(&temporary).is_ok_and(|found| found == target) {
+            fs::remove_file(&temporary).map_err(failed)?;
+        }
+        symlink(&target, &temporary).map_err(|error| Error::io(&temporary, error))?;
+        fs::rename(&temporary, &name.path).map_err(|error| {
+            let _ = fs::remove_file(&temporary);
+            failed(error)
+        })
+    }
+
+    /// Makes the store's folder, in which those may look who may read the `files`.
+    fn make_folder(&self, files: &[&Name]) -> Result<()> {
+        let mut mode = FOLDER;
+        for name in files {
+            let found = fs::metadata(&name.path).map_or(0, |file| file.mode());
+            mode |= [0o040, 0o004]
+                .iter()
+                .filter(|&bit| found & bit != 0)
+                .map(|bit| bit * 5 / 4)
+                .sum::<u32>();
+        }
+        match make_folder(&self.folder, mode) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => made.map_err(|error| Error::io(&self.folder, error)),
+        }
+    }
+
+    fn begin(&self, with_files: bool) -> Result<Change> {
+        self.make_folder(&[])?;
+        let base = if with_files { self.open_to(Purpose::Change)? } else { None };
+        self.tidy(None)?;
+        let failed = |error| Error::io(&self.folder, error);
+        let mode = fs::metadata(&self.folder).map_err(failed)?.mode() & 0o777;
+        let mut made = None;
+        for number in 0..1000 {
+            let folder = self.folder.join(format!("{NEW}{number}"));
+            match make_folder(&folder, mode) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Error::io(&folder, error)),
+                Ok(()) => {
+                    made = Some(folder);
+                    break;
+                }
+            }
+        }
+        let folder = made.ok_or_else(|| failed(io::ErrorKind::AlreadyExists.into()))?;
+        let path = folder.join(manifest::NAME);
+        let list = OpenOptions::new().write(true).create_new(true).mode(FILE).open(&path);
+        let list = list.map_err(|error| {
+            let _ = fs::remove_dir(&folder);
+            Error::io(&path, error)
+        })?;
+        let _ = list.try_lock(); // where there are no locks nobody else tidies up
+        let store = self.clone();
+        let change = Change { store, folder, list, is_taken_over: false, is_current: false };
+        if let Some(base) = base {
+            for (name, _) in &base.manifest().files {
+                let (from, to) = (base.path(name), change.path(name));
+                // What is missing and not needed is made anew.
+                if Purpose::Change.needs(name) || from.exists() {
+                    same_file(&from, &to)?;
+                }
+            }
+        }
+        Ok(change)
+    }
+
+    /// Removes what nobody needs: changes that were not finished, and generations that are neither the
+    /// current one nor the one before (the old program may be about to open it), nor the last that was
+    /// forced onto the device, nor in use. `just` is the one before if it is known.
+    fn tidy(&self, just: Option<u64>) -> Result<()> {
+        let current = self.current()?;
+        let entries = fs::read_dir(&self.folder).map_err(|error| Error::io(&self.folder, error))?;
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            if name == "current.new" {
+                let _ = fs::remove_file(entry.path());
+            } else if name.as_bytes().starts_with(NEW.as_bytes()) {
+                remove_unused(&entry.path());
+            }
+        }
+        let numbers = self.numbers()?;
+        let Some(current) = current else { return Ok(()) };
+        let before = numbers.iter().rev().copied().find(|&number| number < current);
+        let forced = numbers.iter().rev().copied();
+        let forced =
+            forced.filter(|&number| number <= current).find(|&number| self.is_forced(number));
+        let needed = [Some(current), just.or(before), forced];
+        for number in numbers {
+            if !needed.contains(&Some(number)) {
+                remove_unused(&self.folder.join(number.to_string()));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Change {
+    /// Where the file called `name` is while the generation is being made. It may be a file of other
+    /// generations, too: it must be replaced, not changed.
+    pub fn path(&self, name: &OsStr) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Where the generation is being made.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether there is a file called `name`.
+    pub fn has(&self, name: &OsStr) -> bool {
+        self.path(name).exists()
+    }
+
+    /// Makes this the current generation. With `is_forced` it is on the device before.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; then nothing has become of it.
+    pub fn publish(mut self, is_forced: bool) -> Result<()> {
+        let failed = |path: &Path| {
+            let path = path.to_path_buf();
+            move |error| Error::io(&path, error)
+        };
+        let base = self.store.open()?;
+        let mut manifest = Manifest { is_forced, files: Vec::new() };
+        for entry in fs::read_dir(&self.folder).map_err(failed(&self.folder))? {
+            let entry = entry.map_err(failed(&self.folder))?;
+            let found = entry.metadata().map_err(failed(&entry.path()))?;
+            let name = entry.file_name();
+            if name == manifest::NAME || !found.is_file() {
+                continue;
+            }
+            if !self.is_taken_over {
+                let settled = settle_mode(base.as_ref(), &entry.path(), &found);
+                settled.map_err(failed(&entry.path()))?;
+                self.take_owner(&entry.path());
+            }
+            if is_forced {
+                let forced = File::open(entry.path()).and_then(|file| file.sync_all());
+                forced.map_err(failed(&entry.path()))?;
+            }
+            manifest.files.push((name, found.len()));
+        }
+        manifest.files.sort();
+        let path = self.folder.join(manifest::NAME);
+        let mode = manifest.files.iter().map(|(name, _)| fs::metadata(self.path(name)));
+        let mode = mode.flatten().fold(FILE, |mode, file| mode | file.mode() & 0o044);
+        let mut written = self.list.write_all(&manifest.bytes());
+        written = written.and_then(|()| self.list.set_permissions(Permissions::from_mode(mode)));
+        if is_forced {
+            written = written.and_then(|()| self.list.sync_all());
+            written = written.and_then(|()| sync(&self.folder));
+        }
+        written.map_err(failed(&path))?;
+        self.take_owner(&self.folder);
+        self.take_owner(&path);
+        let last = self.store.numbers()?.last().copied().unwrap_or(0);
+        let numbered = self.store.folder.join((last + 1).to_string());
+        fs::rename(&self.folder, &numbered).map_err(failed(&numbered))?;
+        self.folder = numbered;
+        if is_forced {
+            sync(&self.store.folder).map_err(failed(&self.store.folder))?;
+        }
+        // Readers take a lock, too.
+        let _ = self.list.unlock();
+        let (link, new) = (self.store.folder.join(CURRENT), self.store.folder.join("current.new"));
+        let linked = symlink((last + 1).to_string(), &new).and_then(|()| fs::rename(&new, &link));
+        linked.map_err(|error| {
+            let _ = fs::remove_file(&new);
+            Error::io(&link, error)
+        })?;
+        self.is_current = true;
+        if is_forced {
+            // It holds, whether or not this can be promised.
+            let _ = sync(&self.store.folder);
+        }
+        // What cannot be removed now is at the next change.
+        let _ = self.store.tidy(base.map(|base| base.number()));
+        Ok(())
+    }
+
+    /// Gives what the superuser makes to the owner of the set.
+    fn take_owner(&self, path: &Path) {
+        if rustix::process::geteuid().is_root()
+            && let Ok(owner) = fs::metadata(&self.store.folder)
+            && owner.uid() != 0
+        {
+            let _ = lchown(path, Some(owner.uid()), Some(owner.gid()));
+        }
+    }
+}
+
+impl Drop for Change {
+    fn drop(&mut self) {
+        if !self.is_current {
+            remove_folder(&self.folder);
+            // A set that has come to nothing.
+            let _ = fs::remove_dir(&self.store.folder);
+        }
+    }
+}
+
+/// Gives the file at `path` the mode of the one that it replaces in `base`. A new one is readable for
+/// those who may read all that is there.
+fn settle_mode(base: Option<&Generation>, path: &Path, found: &fs::Metadata) -> io::Result<()> {
+    let mode = base.map_or(FILE, |base| {
+        let mode_of = |name: &OsStr| fs::metadata(base.path(name)).map(|file| file.mode() & 0o777);
+        let same = path.file_name().and_then(|name| mode_of(name).ok());
+        same.unwrap_or_else(|| {
+            let others = base.manifest().files.iter().map(|(name, _)| mode_of(name));
+            FILE | others.flatten().fold(0o044, |mode, other| mode & other)
+        })
+    });
+    if found.mode() & 0o777 == mode {
+        return Ok(());
+    }
+    fs::set_permissions(path, Permissions::from_mode(mode))
+}
+
+fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
+    DirBuilder::new().mode(FOLDER).create(path)?;
+    // The umask may have taken something away.
+    fs::set_permissions(path, Permissions::from_mode(mode))
+}
+
+fn remove_if_there(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Gives the file `from` the name `to` as well; where that cannot be, a copy.
+fn same_file(from: &Path, to: &Path) -> Result<()> {
+    let from = &fs::canonicalize(from).map_err(|error| Error::io(from, error))?;
+    if fs::hard_link(from, to).is_ok() {
+        return Ok(());
+    }
+    fs::copy(from, to).map(|_| ()).map_err(|error| Error::io(to, error))
+}
+
+fn sync(folder: &Path) -> io::Result<()> {
+    match File::open(folder)?.sync_all() {
+        // Some file systems cannot sync a folder and say so.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        done => done,
+    }
+}
+
+/// Removes a generation's folder unless somebody uses it.
+fn remove_unused(folder: &Path) {
+    // Held until the folder has gone.
+    let list = OpenOptions::new().write(true).open(folder.join(manifest::NAME));
+    if let Ok(list) = &list
+        && list.try_lock().is_err()
+    {
+        return;
+    }
+    remove_folder(folder);
+}
+
+/// Removes a folder and the files in it, as far as that can be done. The list of files is the last: a
+/// folder that has lost it belongs to nobody.
+fn remove_folder(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name() != manifest::NAME {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    let _ = fs::remove_file(folder.join(manifest::NAME));
+    let _ = fs::remove_dir(folder);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Files that belong together, changed together: a set's categories, its ledger and its state.
+//!
+//! ```text
+//! ham ──────→ ledger.set/current/category.ham      names of the set are links
+//! ledger ───→ ledger.set/current/ledger
+//! ledger.set/
+//!     current ──→ 7                                replaced by one rename
+//!     7/          category.ham, category.spam, ..., generation
+//!     6/          the one before
+//!     new.0/      one that is being made
+//! ```
+//!
+//! A change makes a folder with links to the files as they are, replaces in it what becomes another,
+//! and renames a new `current` over the old one: until then nothing has happened, afterwards all of it
+//! has. What is in a generation is never changed, but for the ledger: it is the same file in several
+//! generations, to which documents are added behind what the older ones know of.
+//!
+//! A reader follows `current` once and keeps to that folder ([`Generation`]); a lock on the folder's
+//! list of files keeps it from being removed. Writers hold a lock of their own, which is their business.
+
+mod change;
+mod generation;
+mod manifest;
+
+pub use change::{Change, Name};
+pub use generation::{Generation, Opened};
+pub use manifest::member;
+
+use crate::error::{Error, Result};
+use crate::save::beside;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The link to the generation that holds.
+const CURRENT: &str = "current";
+
+/// How folders begin that are being made.
+const NEW: &str = "new.";
+
+/// The folder with the generations of a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// The store that belongs to the file at `anchor`: a set's ledger, or its first category.
+    pub fn beside(anchor: &Path) -> Self {
+        Self { folder: beside(anchor, ".set") }
+    }
+
+    /// The store and the file in it that `name` is a link to.
+    pub fn of_link(name: &Path) -> Option<(Self, OsString)> {
+        let target = fs::read_link(name).ok()?;
+        let member = target.file_name()?.to_owned();
+        let current = target.parent()?;
+        if current.file_name() != Some(OsStr::new(CURRENT)) {
+            return None;
+        }
+        let folder = current.parent()?;
+        folder.file_name()?.as_bytes().strip_suffix(b".set")?;
+        Some((Self { folder: folder_of(name).join(folder) }, member))
+    }
+
+    /// Where the store is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The file that the store belongs to, beside which writers have their lock.
+    pub fn anchor(&self) -> PathBuf {
+        let bytes = self.folder.as_os_str().as_bytes();
+        PathBuf::from(OsStr::from_bytes(bytes.strip_suffix(b".set").unwrap_or(bytes)))
+    }
+
+    /// Whether both are one folder.
+    pub fn is(&self, other: &Self) -> bool {
+        let place = |store: &Self| fs::canonicalize(&store.folder);
+        self == other || place(self).is_ok_and(|one| place(other).is_ok_and(|other| one == other))
+    }
+
+    /// The number of the current generation; `None` when there is none.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Damaged`] when `current` is something else.
+    fn current(&self) -> Result<Option<u64>> {
+        let path = self.folder.join(CURRENT);
+        match fs::read_link(&path) {
+            Ok(target) => match number(target.as_os_str()) {
+                Some(number) => Ok(Some(number)),
+                None => Err(Error::damaged(&path, "it leads out of its folder")),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io(&path, error)),
+        }
+    }
+
+    /// The numbers of all generations, in order.
+    fn numbers(&self) -> Result<Vec<u64>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::io(&self.folder, error)),
+        };
+        let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+        let mut numbers: Vec<u64> = names.filter_map(|name| number(&name)).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+}
+
+/// The number that a generation's folder is called by.
+fn number(name: &OsStr) -> Option<u64> {
+    let text = name.to_str()?;
+    let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_plain && !text.starts_with('0'))
+}
+
+/// The folder that `path` is in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
