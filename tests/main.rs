@@ -15,6 +15,7 @@ mod mail_systems;
 mod manual;
 mod properties;
 mod refit;
+mod sets;
 mod setup;
 mod signature;
 mod strict;

@@ -2,7 +2,7 @@
 //! Classifying texts, and filtering lines (spec model 12 to 14).
 
 use super::MESSAGES;
-use super::config::{Config, load};
+use super::config::{Config, OpenSets};
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
@@ -212,12 +212,13 @@ impl Classifier<'_> {
     fn reload(&mut self) {
         MESSAGES.signal("caught SIGUSR1 request, reloading categories asap");
         let mut models = Vec::new();
+        let mut opened = OpenSets::default();
         for (path, old) in self.model_paths.iter().zip(self.scorer.models()) {
             let Some(path) = path else {
                 models.push(Model::random());
                 continue;
             };
-            match load(path) {
+            match opened.load(path) {
                 Ok(category) => {
                     models.push(Model::learned(old.name.clone(), category, old.patterns));
                 }

@@ -2,6 +2,7 @@
 //! From what was typed to what it means: options act one after the other, in order of appearance,
 //! then the checks of spec text 10.1.
 
+use super::MESSAGES;
 use super::failure::{Failure, Kind};
 use super::hints;
 use super::options::Key;
@@ -22,6 +23,7 @@ use crate::learn::table::MAX_BITS;
 use crate::lock::USUAL_LIMIT;
 use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
 use crate::numeric::parse::atoi;
+use crate::refit::store::Generation;
 use crate::report::print::Form;
 use crate::save::beside;
 use crate::scale::counts::{Counts, Documents, counting_options};
@@ -124,6 +126,12 @@ pub struct Config {
     pub locale: Locale,
     /// Status 0 for any verdict, `sysexits.h` for errors.
     pub strict: bool,
+    /// An input that cannot be read to its end is an error.
+    pub whole: bool,
+    /// What the category that is learned is called, if that is not where it goes.
+    pub name: Option<PathBuf>,
+    /// The sets that categories were opened in; they are kept until the end.
+    pub opened: OpenSets,
     /// Zero bytes are blanks.
     pub keep_nul: bool,
     /// Somebody is there to read a hint.
@@ -237,6 +245,9 @@ impl<'a> Builder<'a> {
             line_buffered: false,
             locale,
             strict,
+            whole: false,
+            name: None,
+            opened: OpenSets::default(),
             keep_nul: false,
             hints: false,
             verdict: false,
@@ -437,7 +448,8 @@ impl<'a> Builder<'a> {
             | Key::Correct
             | Key::MailLearn
             | Key::MailFilter
-            | Key::MailCorrect => {
+            | Key::MailCorrect
+            | Key::Protect => {
                 return usage("this option goes with --refit, or alone");
             }
             Key::Keep => config.keep = Some(PathBuf::from(value)),
@@ -574,13 +586,29 @@ impl<'a> Builder<'a> {
             return Ok(());
         }
         let path = self.resolve(name);
-        let category = if self.mends { load_or_ordinary(&path)?.0 } else { load(&path)? };
+        let file = self.config.opened.place_of(&path)?;
+        let category = if self.mends {
+            load_or_ordinary(&file).map_err(|failure| called(failure, &file, &path))?.0
+        } else {
+            load_as(&file, &path)?
+        };
         let shown = base_name(&path);
         let patterns = self.restore(&shown, &category)?;
         self.cuts.push((shown.clone(), hints::cut(category.header(), category.patterns())));
         self.config.models.push(Model::learned(shown, category, patterns));
         self.config.model_paths.push(Some(path));
         Ok(())
+    }
+
+    /// Lets the category called `path` be read from `file`.
+    pub fn place(&mut self, path: PathBuf, file: PathBuf) {
+        self.config.opened.0.place(path, file);
+    }
+
+    /// Keeps a set open.
+    pub fn keep_open(&mut self, generation: Generation) {
+        note_about(&generation);
+        self.config.opened.0.keep(generation);
     }
 
     /// Says that the categories are going to be fitted anew.
@@ -797,7 +825,15 @@ impl<'a> Builder<'a> {
 /// # Errors
 /// What to print.
 pub fn load(path: &Path) -> Result<MappedCategory, Failure> {
-    mapped::open(path).map_err(|error| {
+    load_as(path, path)
+}
+
+/// The same with a category that is called `name`.
+///
+/// # Errors
+/// A category that cannot be opened.
+pub fn load_as(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
+    let loaded = mapped::open(path).map_err(|error| {
         let last = format!("could not load category {}", path.display());
         match error {
             Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
@@ -821,7 +857,59 @@ pub fn load(path: &Path) -> Result<MappedCategory, Failure> {
                 Failure { kind: Kind::Data, lines }
             }
         }
-    })
+    });
+    loaded.map_err(|failure| called(failure, path, name))
+}
+
+/// A failure about the file `path` that calls it `name`.
+fn called(mut failure: Failure, path: &Path, name: &Path) -> Failure {
+    let (path, name) = (path.display().to_string(), name.display().to_string());
+    for line in &mut failure.lines {
+        *line = line.replace(&path, &name);
+    }
+    failure
+}
+
+/// The sets that a run has opened.
+#[derive(Debug, Default)]
+pub struct OpenSets(crate::refit::store::Opened);
+
+impl OpenSets {
+    /// The file that a category is read from: itself, or what it is in its set.
+    ///
+    /// # Errors
+    /// A set that cannot be read.
+    pub fn place_of(&mut self, path: &Path) -> Result<PathBuf, Failure> {
+        let found = self.0.file(path);
+        let (file, generation) = found.map_err(|error| {
+            let last = format!("could not load category {}", path.display());
+            Failure { kind: Kind::NoInput, lines: vec![error.to_string(), last] }
+        })?;
+        if let Some(generation) = generation {
+            note_about(generation);
+        }
+        Ok(file)
+    }
+
+    /// Opens the category at `path`.
+    ///
+    /// # Errors
+    /// A category that cannot be opened.
+    pub fn load(&mut self, path: &Path) -> Result<MappedCategory, Failure> {
+        load_as(&self.place_of(path)?, path)
+    }
+}
+
+/// Says what users should know of a set that is read.
+fn note_about(generation: &Generation) {
+    let name = generation.store().folder().display().to_string();
+    if generation.is_earlier() {
+        let text = format!("the last changes of {name} are damaged: what was before them is used");
+        MESSAGES.warning(&text);
+    }
+    if let Some(path) = generation.open_to_others() {
+        MESSAGES.warning(&format!("{} can be changed by others", path.display()));
+    }
 }
 
 /// What is behind the path of a fitted category in that of its ordinary file.

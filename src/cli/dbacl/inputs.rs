@@ -42,7 +42,7 @@ pub fn read<S: FeatureSink>(
         let error = reader.read(source, sink).map_err(|error| output_failure(&error))?;
         if let Some(error) = error {
             // Half a text gives no verdict, and half a mailbox no category.
-            if config.strict {
+            if config.strict || config.whole {
                 let text = format!("{}: {error}", lossy(&name));
                 return Err(Failure::new(Kind::Read, text));
             }
@@ -80,17 +80,25 @@ pub fn read<S: FeatureSink>(
                 read(source, sink)?;
             }
             Operand::Folder(paths) => {
-                for source in paths.iter().filter_map(|path| source::open_entry(path)) {
+                for path in &paths {
                     if signals.stopped() {
                         break;
                     }
+                    let Some(source) = source::open_entry(path) else {
+                        // Gone meanwhile, as mail may, or not readable.
+                        if config.whole && path.exists() {
+                            let text = format!("couldn't open {}", path.display());
+                            return Err(Failure::new(Kind::NoInput, text));
+                        }
+                        continue;
+                    };
                     announce(sink, Some(&source.name))?;
                     read(source, sink)?;
                 }
             }
         }
     }
-    if config.strict && unlisted > 0 {
+    if (config.strict || config.whole) && unlisted > 0 {
         return Err(Failure::silent(Kind::NoInput));
     }
     Ok(())

@@ -8,14 +8,15 @@ use super::failure::{Failure, Kind, output_failure};
 use super::hints::{self, LearnNotes};
 use super::inputs;
 use super::lock;
+use super::refit::files::store_of;
 use super::refit::store;
 use super::signals::Signals;
 use super::threads;
-use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped;
 use crate::cli::output::Output;
 use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::{Error, Warning};
+use crate::input::mailbox::Separators;
 use crate::learn::count::{Counted, Counter};
 use crate::learn::dump;
 use crate::learn::online::{self, DumpFault, RunFlags};
@@ -23,6 +24,7 @@ use crate::learn::reference::Reference;
 use crate::learn::state::LearningState;
 use crate::learn::table::Table;
 use crate::learn::{LearnSettings, Preload, Progress, finish};
+use crate::lock::Lock;
 use crate::model::digram::{DigramTable, FIRST, SYMBOLS};
 use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
@@ -30,6 +32,7 @@ use crate::numeric::cformat;
 use crate::refit::documents::{Collector, Corpus, Makeup};
 use crate::refit::header::RefitLine;
 use crate::refit::ledger::{Learning, Name};
+use crate::refit::store::Store;
 
 use crate::save::{self, Disk};
 use crate::scale::replay::replay;
@@ -107,6 +110,7 @@ pub fn run(
         by_words,
         echo: Echo { append: config.form.append, indented: config.indented },
         debug: config.debug,
+        separators: (config.keep.is_some() && is_mail).then(Separators::default),
         notes: config.hints.then(LearnNotes::default),
         at_start: true,
         keeper: config.keep.as_ref().map(|_| Keeper::default()),
@@ -145,15 +149,15 @@ pub fn run(
         notes.hints(&state, full, features).iter().for_each(|hint| MESSAGES.hint(hint));
     }
     // Waited for before anything is written.
-    let ledger = config.keep.as_deref();
-    let _ledger = ledger.map(|ledger| lock::of_ledger(ledger, config, signals)).transpose()?;
+    let _locks = locks(config, path, signals)?;
     let status = conclude(config, path, &settings, patterns, &mut state, output)?;
     if let (Some(keeper), Some(ledger)) = (keeper, &config.keep) {
         let stored: Vec<Vec<u8>> =
             config.own_patterns.iter().map(|&pattern| patterns.stored(pattern)).collect();
         let features = store::settings(state.options, settings.scheme, state.max_order, &stored);
         let learning = learning(config, &settings, &state);
-        let name = Name { name: base_name(path), learning };
+        let called = config.name.as_deref().unwrap_or(path);
+        let name = Name { name: base_name(called), learning };
         store::keep(ledger, features, &name, adds, &keeper.corpus)?;
     }
     whole_text(config, signals, status)
@@ -181,6 +185,14 @@ fn learning(config: &Config, settings: &LearnSettings, state: &LearningState) ->
     }
 }
 
+/// The right to change the sets that the category and its ledger belong to.
+fn locks(config: &Config, path: &Path, signals: &Signals) -> Result<Vec<Lock>, Failure> {
+    let ledger = config.keep.as_deref().map(|ledger| store_of(&[], Some(ledger)));
+    let set = Store::of_link(path).map(|(set, _)| set);
+    let set = set.filter(|set| ledger.as_ref().is_none_or(|ledger| !set.is(ledger)));
+    ledger.iter().chain(&set).map(|store| lock::of_set(store, config, signals)).collect()
+}
+
 /// Makes a category of all that has been counted.
 fn category_of(
     config: &mut Config,
@@ -195,6 +207,7 @@ fn category_of(
     if let Some(status) = is_unlearnable(config, &state, output)? {
         return Ok(status);
     }
+    let _locks = locks(config, path, signals)?;
     let status = conclude(config, path, settings, patterns, &mut state, output)?;
     whole_text(config, signals, status)
 }
@@ -274,7 +287,7 @@ fn conclude(
     if existed {
         progress.say(|| "can't make fast save".into());
     }
-    let name = path.as_os_str().as_bytes();
+    let name = config.name.as_deref().unwrap_or(path).as_os_str().as_bytes();
     if config.dump {
         dump::head(output.buffer(), &model.header, name, &stored, state);
         dump::tokens(&mut Vec::new(), state, &model.weights, |text| {
@@ -289,7 +302,7 @@ fn conclude(
         output.buffer().push(b'\n');
     }
     let mut write = |out: &mut dyn Write| model.write(out, name, &stored, &state.table);
-    let saved = save::replace(&Disk, path, ANY_MAGIC, &mut write);
+    let saved = store::replace_category(path, &mut write);
     output.flush().map_err(|error| output_failure(&error))?;
     if let Err(error) = saved {
         return save_status(path, &error, config.strict);
@@ -584,6 +597,8 @@ struct Learner<'a> {
     by_words: bool,
     echo: Echo,
     debug: bool,
+    /// Lines that begin no message do not look as if they did.
+    separators: Option<Separators>,
     /// What may be worth a hint; nothing if nobody is there to read it.
     notes: Option<LearnNotes>,
     /// No line of the source has been read yet.
@@ -603,6 +618,9 @@ impl FeatureSink for Learner<'_> {
             && let Some(notes) = &mut self.notes
         {
             notes.first_line(line);
+        }
+        if let Some(separators) = &mut self.separators {
+            separators.line(line, self.keeper.as_ref().is_some_and(|keeper| keeper.splits));
         }
         self.echo.raw_line(line, self.output)
     }
@@ -653,6 +671,9 @@ impl FeatureSink for Learner<'_> {
     fn end_of_source(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
         self.counter.end_of_file(&mut warn);
         self.at_start = true;
+        if let Some(separators) = &mut self.separators {
+            *separators = Separators::default();
+        }
         if let Some(keeper) = &mut self.keeper {
             keeper.end_document();
             keeper.was_in_header = false;

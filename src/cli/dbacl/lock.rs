@@ -9,6 +9,7 @@ use super::config::Config;
 use super::failure::{Failure, Kind};
 use super::signals::Signals;
 use crate::lock::{Lock, LockError, Patience};
+use crate::refit::store::Store;
 use crate::save::beside;
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -30,12 +31,13 @@ pub fn of_counts(
     }
 }
 
-/// The right to change `ledger` and what was made of it.
+/// The right to change a set, or the ledger beside which it would be.
 ///
 /// # Errors
 /// Somebody else has it for too long; a signal; a lock that cannot be made.
-pub fn of_ledger(ledger: &Path, config: &Config, signals: &Signals) -> Result<Lock, Failure> {
-    take(ledger, ".lock", config, signals).map_err(|error| failure(&error, ledger, config))
+pub fn of_set(store: &Store, config: &Config, signals: &Signals) -> Result<Lock, Failure> {
+    let anchor = store.anchor();
+    take(&anchor, ".lock", config, signals).map_err(|error| failure(&error, &anchor, config))
 }
 
 fn take(file: &Path, ending: &str, config: &Config, signals: &Signals) -> Result<Lock, LockError> {

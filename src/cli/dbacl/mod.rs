@@ -131,6 +131,7 @@ fn mail(
     let mut operands = Vec::new();
     // How long the commands wait for a lock.
     let mut patience: Vec<OsString> = Vec::new();
+    let mut protect = None;
     for event in events {
         match event {
             Event::Operand(operand) => operands.push(operand.clone()),
@@ -139,9 +140,12 @@ fn mail(
             Event::Option { key: Key::LockTimeout, value } => {
                 patience = ["--lock-timeout".into(), value.clone().unwrap_or_default()].to_vec();
             }
+            Event::Option { key: Key::Protect, value } if matches!(job, MailJob::Learn(_)) => {
+                protect.clone_from(value);
+            }
             Event::Option { .. } => {
-                let text =
-                    "the mail filter takes no other options than --strict and --lock-timeout";
+                let text = "the mail filter takes no other options than --strict and \
+                            --lock-timeout, and --protect to learn";
                 return Err(Failure::new(Kind::Usage, text));
             }
             Event::Complaint(message) => crate::cli::output::raw(message),
@@ -149,29 +153,15 @@ fn mail(
     }
     match job {
         MailJob::Learn(folder) => {
-            let commands = refit::mail::learning(&folder, &operands)?;
-            std::fs::create_dir_all(&folder).map_err(|error| {
-                Failure::new(Kind::Create, format!("{}: {error}", folder.display()))
-            })?;
-            for args in commands {
-                command(program, [patience.clone(), args].concat(), strict, output)?;
-            }
-            refit::mail::remember(&folder, &operands)?;
-            Ok(0)
+            let protect = protect.as_deref();
+            refit::mail::learn(program, &folder, &operands, protect, &patience, output)
         }
         MailJob::Correct(folder) => {
             let args = refit::mail::correcting(&folder, &operands)?;
             command(program, [patience, args].concat(), strict, output)
         }
         MailJob::Filter(folder) => {
-            let config = refit::mail::opening(&folder).and_then(|args| {
-                let variable = |_: &str| None;
-                let mut builder = Builder::new(program, &MESSAGES, &variable);
-                for event in getopt::parse(program, args, options::TABLE, false) {
-                    builder.act(event)?;
-                }
-                builder.finish()
-            });
+            let config = refit::mail::open(program, &folder);
             let signals = signals::Signals::install();
             refit::mail::filter(config, strict.load(Ordering::Relaxed), &signals, output)
         }

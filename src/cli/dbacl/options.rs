@@ -82,6 +82,7 @@ pub enum Key {
     MailFilter,
     MailCorrect,
     LockTimeout,
+    Protect,
 }
 
 const fn flag(key: Key, letter: u8, long: &'static str, help: &'static str) -> Opt<Key> {
@@ -180,6 +181,7 @@ pub const TABLE: &[Opt<Key>] = &[
     long_value(Key::MailLearn, "mail-learn", "DIR", "make a mail filter: DIR ham=MAIL spam=MAIL"),
     long_value(Key::MailFilter, "mail-filter", "DIR", "pass a mail on with a line X-DBACL"),
     long_value(Key::MailCorrect, "mail-correct", "DIR", "learn a mail anew: DIR spam <MAIL"),
+    long_value(Key::Protect, "protect", "LABEL", "with --mail-learn: the mail not to be lost"),
     long_value(Key::Count, "count", "FILE", "count only, into FILE (- is standard output)"),
     long_value(Key::Merge, "merge", "FILE", "merge counts: the operands, into FILE"),
     long_value(Key::Fit, "fit", "FILE", "with -l: learn from the counts in FILE"),

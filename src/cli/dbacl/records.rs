@@ -3,7 +3,7 @@
 //! of its own would be, whatever came before it; results come in the order of the records.
 
 use super::MESSAGES;
-use super::config::{Config, load, lossy};
+use super::config::{Config, OpenSets, lossy};
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
 use super::signals::Signals;
@@ -64,8 +64,9 @@ pub fn run(
     let threads = if config.patterns.is_empty() { threads } else { 1 };
     let models = std::mem::take(&mut config.models);
     let paths = std::mem::take(&mut config.model_paths);
+    let opened = std::mem::take(&mut config.opened);
     let how = How::new(&mut config, records);
-    let mut crew = Crew { workers: vec![Worker::new(&how, models)], paths, threads, how };
+    let mut crew = Crew { workers: vec![Worker::new(&how, models)], paths, opened, threads, how };
     let format = crew.how.format;
     format.begin(output.buffer(), crew.workers[0].scores.models(), false);
     let mut state = Run { first: true, number: 1, faults: 0, said: false };
@@ -281,6 +282,7 @@ impl Part {
 struct Crew {
     workers: Vec<Worker>,
     paths: Vec<Option<PathBuf>>,
+    opened: OpenSets,
     threads: usize,
     how: How,
 }
@@ -294,11 +296,12 @@ impl Crew {
         }
     }
 
-    fn models(&self) -> Result<Vec<Model>, Failure> {
+    fn models(&mut self) -> Result<Vec<Model>, Failure> {
+        let opened = &mut self.opened;
         let old = self.workers[0].scores.models();
         let each = self.paths.iter().zip(old).map(|(path, old)| match path {
             None => Ok(Model::random()),
-            Some(path) => Ok(Model::learned(old.name.clone(), load(path)?, old.patterns)),
+            Some(path) => Ok(Model::learned(old.name.clone(), opened.load(path)?, old.patterns)),
         });
         each.collect()
     }
@@ -306,6 +309,7 @@ impl Crew {
     /// Loads the categories anew; if one cannot be loaded all stay as they are.
     fn reload(&mut self) {
         MESSAGES.signal("caught SIGUSR1 request, reloading categories asap");
+        self.opened = OpenSets::default();
         match self.models() {
             Ok(models) => {
                 self.workers.truncate(1);

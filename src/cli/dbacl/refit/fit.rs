@@ -7,6 +7,7 @@ use super::super::failure::{Failure, Kind, output_failure};
 use super::super::lock;
 use super::super::signals::Signals;
 use super::Request;
+use super::files::{Files, store_of};
 use super::reader::{Reader, Unit, complain_about_labels};
 use super::store;
 use super::update;
@@ -32,7 +33,7 @@ use crate::refit::select::{
     BLENDS, COSTS, Choice, FOLDS, Form, Quality, Settings, Trial, choose_exact, choose_sparse,
     differences, fit_all, folds,
 };
-use crate::save::{Disk, beside};
+use crate::save::{Unforced, beside};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -94,37 +95,49 @@ pub fn open_ordinary(paths: &[PathBuf]) -> Result<Vec<MappedCategory>, Failure> 
 pub fn refit(
     request: &Request,
     config: &mut Config,
-    paths: &[PathBuf],
+    names: &[PathBuf],
     signals: &Signals,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let _lock = {
-        let ledger = request.keep.as_deref();
-        ledger.map(|path| lock::of_ledger(path, config, signals)).transpose()?
-    };
-    refit_locked(request, config, paths, signals, output)
+    let keep = request.keep.as_deref();
+    let lock = lock::of_set(&store_of(names, keep), config, signals)?;
+    let files = Files::open(names, keep, lock)?;
+    let fitted = refit_files(request, config, &files, signals);
+    let fitted = fitted.map_err(|failure| files.in_words(failure))?;
+    if fitted.is_better {
+        files.publish(true, signals)?;
+    }
+    say(request, output, &fitted.text)
 }
 
-/// The same where the caller holds the ledger's lock.
+/// What a fit has found.
+pub struct Fitted {
+    /// Whether the set is another one.
+    pub is_better: bool,
+    /// The table.
+    pub text: String,
+}
+
+/// The same where the set is being changed already.
 ///
 /// # Errors
-/// What stopped it; files are as they were.
-pub fn refit_locked(
+/// What stopped it.
+pub fn refit_files(
     request: &Request,
     config: &mut Config,
-    paths: &[PathBuf],
+    files: &Files,
     signals: &Signals,
-    output: &mut Output,
-) -> Result<u8, Failure> {
+) -> Result<Fitted, Failure> {
+    let paths = &files.paths;
     let mut categories = open_ordinary(paths)?;
-    let names: Vec<Vec<u8>> = paths.iter().map(|path| base_name(path)).collect();
+    let names: Vec<Vec<u8>> = files.names.iter().map(|path| base_name(path)).collect();
     let settings =
         store::settings(config.options, config.scheme, config.order, categories[0].patterns());
-    let ledger = request.keep.as_deref();
+    let ledger = files.ledger.as_deref();
     let mut ledger = ledger.map(|path| store::load_fitting(path, &settings)).transpose()?;
     if let Some(ledger) = &mut ledger {
         in_order_of(ledger, &names)?;
-        if relearn_ordinary(paths, ledger, &categories)? {
+        if relearn_ordinary(request, paths, ledger, &categories)? {
             categories = open_ordinary(paths)?;
         }
     }
@@ -158,7 +171,7 @@ pub fn refit_locked(
         if form == Form::Sparse {
             text.push_str("Larger files may be better than these: try --exact.\n");
         }
-        return say(request, output, &text);
+        return Ok(Fitted { is_better: false, text });
     }
     let fits = fit_all(&data, choice.settings.cost, |_| false);
     let set = blend::compose(&categories, &data, &fits, choice.settings, form);
@@ -167,8 +180,8 @@ pub fn refit_locked(
         // What is there tells nothing of thresholds.
         (line.calibration, line.band) = (old.calibration, old.band);
     }
-    write_files(paths, &categories, &set, &line)?;
-    if let (Some(path), Some(ledger), 2) = (&request.keep, &ledger, paths.len()) {
+    write_files(files, &categories, &set, &line)?;
+    if let (Some(path), Some(ledger), 2) = (&files.ledger, &ledger, paths.len()) {
         store::save(path, ledger)?;
         update::keep_state(
             path,
@@ -181,12 +194,13 @@ pub fn refit_locked(
             &set,
         )?;
     }
-    say(request, output, &text)
+    Ok(Fitted { is_better: true, text })
 }
 
 /// Makes the ordinary files beside fitted categories anew from the ledger's documents, where these are
 /// all that the files were made of. Returns whether one of them was not up to date.
 fn relearn_ordinary(
+    request: &Request,
     paths: &[PathBuf],
     ledger: &Ledger,
     ordinary: &[MappedCategory],
@@ -194,20 +208,26 @@ fn relearn_ordinary(
     let mut changed = false;
     for ((label, path), old) in (0..).zip(paths).zip(ordinary) {
         let (category, is_damaged) = load_or_ordinary(path)?;
-        if !is_damaged && RefitLine::find(category.other_lines()).is_none() {
+        let is_ordinary = !is_damaged && RefitLine::find(category.other_lines()).is_none();
+        if is_ordinary && !request.ledger_leads {
             continue;
         }
         let new = relearn::file(ledger, label, old)
             .map_err(|fault| Failure::new(Kind::Data, fault.text()))?;
         if let Some(new) = new.filter(|new| new != old.as_bytes()) {
-            replace(&ordinary_path(path), &new)?;
+            let own = if is_ordinary { path.clone() } else { ordinary_path(path) };
+            replace(&own, &new)?;
             changed = true;
         }
     }
     Ok(changed)
 }
 
-fn say(request: &Request, output: &mut Output, text: &str) -> Result<u8, Failure> {
+/// Prints what a fit has found.
+///
+/// # Errors
+/// Output that cannot be written.
+pub fn say(request: &Request, output: &mut Output, text: &str) -> Result<u8, Failure> {
     if request.is_quiet {
         return Ok(0);
     }
@@ -461,15 +481,14 @@ fn line(
     line
 }
 
-/// Keeps the ordinary files beside the categories, then replaces the categories one by one. A stop in
-/// between leaves files of different sets, which is found out when they are used together.
+/// Keeps the ordinary files beside the categories, then replaces the categories.
 pub fn write_files(
-    paths: &[PathBuf],
+    files: &Files,
     ordinary: &[MappedCategory],
     set: &Set,
     line: &RefitLine,
 ) -> Result<(), Failure> {
-    for path in paths {
+    for path in &files.paths {
         let (category, is_damaged) = load_or_ordinary(path)?;
         if is_damaged {
             // Nobody misses what is left of it; an empty file would not be replaced.
@@ -480,11 +499,12 @@ pub fn write_files(
             replace(&ordinary_path(path), &bytes)?;
         }
     }
-    for ((place, (path, category)), (table, log_partition)) in
-        (1..).zip(paths.iter().zip(ordinary)).zip(set.tables.iter().zip(&set.log_partitions))
+    let named = files.names.iter().zip(&files.paths);
+    for ((place, ((name, path), category)), (table, log_partition)) in
+        (1..).zip(named.zip(ordinary)).zip(set.tables.iter().zip(&set.log_partitions))
     {
         let line = RefitLine { place, ..line.clone() };
-        let name = path.as_os_str().as_bytes();
+        let name = name.as_os_str().as_bytes();
         let digrams = set.digrams.as_ref();
         let bytes = publish::file(category, name, &line, table, *log_partition, digrams);
         replace(path, &bytes)?;
@@ -494,5 +514,5 @@ pub fn write_files(
 
 /// Replaces a file of ours.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    store::replace(&Disk, path, ANY_MAGIC, bytes)
+    store::replace(&Unforced, path, ANY_MAGIC, bytes)
 }

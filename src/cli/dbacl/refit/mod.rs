@@ -2,6 +2,7 @@
 //! Fitting categories together (`--refit`) and what goes with it.
 
 pub mod explain;
+pub mod files;
 mod fit;
 pub mod mail;
 mod reader;
@@ -43,6 +44,8 @@ pub struct Request {
     action: Option<Action>,
     /// The set that is to be fitted anew, with its settings and wishes.
     like: Option<RefitLine>,
+    /// The ledger knows better than ordinary files that were just learned.
+    ledger_leads: bool,
     /// Print nothing where all went well.
     is_quiet: bool,
 }
@@ -96,6 +99,11 @@ pub fn request(events: &mut Vec<Event<Key>>) -> Result<Option<Request>, Failure>
 }
 
 impl Request {
+    /// Asks for what a mail filter is fitted with.
+    fn of_mail() -> Self {
+        Self { always: true, unsure: true, scoring: Scoring::Once, ..Self::default() }
+    }
+
     /// Asks for what `line` says of a set, from the documents of `ledger`. With `same_settings` C and
     /// blend stay what they are.
     fn like(line: &RefitLine, ledger: &Path, same_settings: bool) -> Self {
@@ -203,9 +211,11 @@ pub fn run(
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let mut config = builder.finish()?;
+    // A set is not learned from a part of its documents.
+    config.whole = true;
     let paths = paths(&config)?;
     if let Some(action) = &request.action {
-        return update::run(request, action, &mut config, &paths, signals, output);
+        return update::run(request, action, &mut config, &paths, signals);
     }
     fit::refit(request, &mut config, &paths, signals, output)
 }

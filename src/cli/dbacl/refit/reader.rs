@@ -9,6 +9,7 @@ use super::super::signals::Signals;
 use super::record;
 use crate::category::mapped::MappedCategory;
 use crate::document::{Cutter, FeatureReader, FeatureSink, LineState, ReadOptions};
+use crate::input::mailbox::Separators;
 use crate::model::settings::ModelOption;
 use crate::refit::documents::{Collector, Corpus, Makeup, Term};
 use crate::token::Feature;
@@ -71,6 +72,7 @@ struct Documents<'a> {
     unit: Unit,
     /// Whether a source may hold several messages.
     splits: bool,
+    separators: Separators,
     was_in_header: bool,
     in_own_header: bool,
     line: u64,
@@ -92,6 +94,7 @@ impl<'a> Reader<'a> {
             label: 0,
             unit: Unit::Whole,
             splits: false,
+            separators: Separators::default(),
             was_in_header: false,
             in_own_header: false,
             line: 0,
@@ -227,6 +230,7 @@ impl FeatureSink for Documents<'_> {
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         self.line += 1;
         if self.is_mail {
+            self.separators.line(line, self.splits);
             // A verdict that came with the mail is not evidence.
             let begins = line.len() >= VERDICT_HEADER.len()
                 && line[..VERDICT_HEADER.len()].eq_ignore_ascii_case(VERDICT_HEADER);
@@ -279,6 +283,7 @@ impl FeatureSink for Documents<'_> {
         self.end_document(cutter);
         self.was_in_header = false;
         self.in_own_header = false;
+        self.separators = Separators::default();
         Ok(())
     }
 }

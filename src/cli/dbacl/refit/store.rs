@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Ledgers and states as files: locked while they are changed, replaced whole or added to.
+//! Ledgers and states as files: locked while they are changed, replaced whole or added to. Files of a
+//! set are changed where its next generation is being made ([`crate::refit::store`]).
 
 use super::super::MESSAGES;
 use super::super::failure::{Failure, Kind};
 use crate::error::Error;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
 use crate::refit::checksum::Checksum;
-use crate::refit::ledger::{ANY_MAGIC, Fault, Head, Ledger, MAGIC, Name, Record, Settings};
-use crate::save::{self, Disk, Storage};
+use crate::refit::ledger::{ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Name, Record, Settings};
+use crate::refit::store::Store;
+use crate::save::{self, Disk, Storage, Unforced, beside};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -69,7 +71,59 @@ pub fn load(path: &Path) -> Result<Option<Ledger>, Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(path, &error)),
     };
-    Ledger::parse(&bytes).map(Some).map_err(|fault| damaged(path, fault))
+    let head = match head_of(path)? {
+        Some(head) if bytes.starts_with(MAGIC) => Ok(head),
+        _ => Head::parse(&bytes),
+    };
+    let parsed = head.and_then(|head| Ledger::parse_with(head, &bytes));
+    parsed.map(Some).map_err(|fault| damaged(path, fault))
+}
+
+/// What is behind the name of a ledger in a set in that of the file with its head: several
+/// generations have the ledger's file, and each knows of other documents.
+const HEAD_FILE: &str = ".head";
+
+/// The head that stands beside a ledger; `None` if there is none.
+fn head_of(path: &Path) -> Result<Option<Head>, Failure> {
+    let path = beside(path, HEAD_FILE);
+    match std::fs::read(&path) {
+        Ok(bytes) => Head::parse(&bytes).map(Some).map_err(|fault| damaged(&path, fault)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unreadable(&path, &error)),
+    }
+}
+
+/// Writes the head of the ledger at `path` beside it.
+fn write_head(path: &Path, head: &Head) -> Result<(), Failure> {
+    replace(&Unforced, &beside(path, HEAD_FILE), ANY_MAGIC, &head.bytes())
+}
+
+/// Gives the generation that is being made a file of its own for a ledger of which older ones know only
+/// what it says itself.
+///
+/// # Errors
+/// It cannot be copied.
+pub fn unshare(path: &Path) -> Result<(), Failure> {
+    if !path.exists() || head_of(path)?.is_some() {
+        return Ok(());
+    }
+    let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+    let removed = std::fs::remove_file(path).and_then(|()| std::fs::write(path, bytes));
+    removed.map_err(|error| unwritable(path, &error))
+}
+
+/// Writes the head that stands beside a ledger into the ledger, for those who copy it. Every
+/// generation has a head of its own: nothing depends on this one.
+pub fn copy_head(path: &Path) {
+    let Ok(Some(head)) = head_of(path) else { return };
+    let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return };
+    let bytes = head.bytes();
+    let mut old = vec![0; bytes.len()];
+    let is_old = file.read_exact_at(&mut old, 0).is_ok() && old != bytes;
+    // Only a head of the same ledger: its size has not changed.
+    if is_old && old[MAGIC.len() + HEAD..] == bytes[MAGIC.len() + HEAD..] {
+        let _ = file.write_all_at(&bytes, 0);
+    }
 }
 
 /// Reads a ledger that must be there and fit `settings`.
@@ -110,12 +164,13 @@ pub fn remove_empty(path: &Path) {
     }
 }
 
-/// Replaces a ledger.
+/// Replaces a ledger of a set.
 ///
 /// # Errors
-/// It cannot be written; the old one is kept.
+/// It cannot be written.
 pub fn save(path: &Path, ledger: &Ledger) -> Result<(), Failure> {
-    replace(&Disk, path, MAGIC, &ledger.bytes())
+    replace(&Unforced, path, ANY_MAGIC, &ledger.bytes())?;
+    write_head(path, &ledger.head)
 }
 
 /// Replaces a file that begins with `ours`.
@@ -171,17 +226,14 @@ impl Open {
     pub fn new(path: &Path) -> Result<Self, Failure> {
         let file = OpenOptions::new().read(true).write(true).open(path);
         let file = file.map_err(|error| unreadable(path, &error))?;
-        let mut beginning = vec![0; 4096];
-        let mut filled = 0;
-        while filled < beginning.len() {
-            match file.read_at(&mut beginning[filled..], filled as u64) {
-                Ok(0) => break,
-                Ok(length) => filled += length,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(unreadable(path, &error)),
-            }
-        }
-        let head = Head::parse(&beginning[..filled]).map_err(|fault| damaged(path, fault))?;
+        let head = if let Some(head) = head_of(path)? {
+            head
+        } else {
+            let mut beginning = Vec::new();
+            let read = (&file).take(1 << 20).read_to_end(&mut beginning);
+            read.map_err(|error| unreadable(path, &error))?;
+            Head::parse(&beginning).map_err(|fault| damaged(path, fault))?
+        };
         let length = file.metadata().map_err(|error| unreadable(path, &error))?.len();
         if length < head.body() + head.length {
             return Err(damaged(path, Fault::Cut));
@@ -208,22 +260,40 @@ impl Open {
         }
     }
 
-    /// Adds a record; returns its offset in the body. Nothing is forced onto the device: a power cut
-    /// may undo the last additions.
+    /// The name of the record that ends before `end` in the body.
+    pub fn name(&self, end: u64) -> Option<u64> {
+        let mut bytes = [0; 8];
+        self.file.read_exact_at(&mut bytes, self.head.body() + end.checked_sub(8)?).ok()?;
+        Some(u64::from_le_bytes(bytes))
+    }
+
+    /// The label of the record that begins at `start` in the body of a set's ledger.
+    pub fn label(&self, start: u64) -> Option<u32> {
+        let mut byte = [0; 1];
+        self.file.read_exact_at(&mut byte, self.head.body() + start).ok()?;
+        // A set has two labels.
+        (byte[0] < 0x80).then_some(u32::from(byte[0]))
+    }
+
+    /// Adds a record; returns its offset in the body. It does not count before
+    /// [`Self::write_head`]. Nothing is forced onto the device.
     ///
     /// # Errors
     /// It cannot be written; the ledger is as it was.
     pub fn push(&mut self, record: &[u8]) -> Result<u64, Failure> {
         let offset = self.head.length;
-        let mut head = self.head.clone();
-        head.add(record);
-        let written = self
-            .file
-            .write_all_at(record, head.body() + offset)
-            .and_then(|()| self.file.write_all_at(&head.bytes(), 0));
+        let written = self.file.write_all_at(record, self.head.body() + offset);
         written.map_err(|error| unwritable(&self.path, &error))?;
-        self.head = head;
+        self.head.add(record);
         Ok(offset)
+    }
+
+    /// Lets the generation that is being made know of what was added.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_head(&self) -> Result<(), Failure> {
+        write_head(&self.path, &self.head)
     }
 }
 
@@ -239,6 +309,12 @@ pub fn keep(
     adds: bool,
     corpus: &crate::refit::documents::Corpus,
 ) -> Result<(), Failure> {
+    let set = Store::of_link(path);
+    let change = set.map(|(store, member)| Ok((store.change(&[])?, member)));
+    let change = change.transpose().map_err(not_changed)?;
+    let name_of_file = path;
+    let in_set = change.as_ref().map(|(change, member)| change.path(member));
+    let path = in_set.as_deref().unwrap_or(path);
     let old = load(path)?.unwrap_or_else(|| Ledger::new(settings, Vec::new()));
     check(path, &old.head, &settings)?;
     let mut head = old.head.clone();
@@ -252,7 +328,45 @@ pub fn keep(
     for (number, document) in corpus.documents.iter().enumerate() {
         ledger.push(label, document.occurrences, corpus.terms_of(number));
     }
-    save(path, &ledger)
+    let Some((change, _)) = change else {
+        return replace(&Disk, name_of_file, MAGIC, &ledger.bytes());
+    };
+    save(path, &ledger)?;
+    change.publish(true).map_err(not_changed)
+}
+
+/// Replaces the category `path` where it is: in its set, if it is a link into one; the caller holds the
+/// set's lock.
+///
+/// # Errors
+/// It cannot be written; the old one is kept.
+pub fn replace_category(
+    path: &Path,
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Error> {
+    let magic = crate::category::layout::ANY_MAGIC;
+    let Some((store, member)) = Store::of_link(path) else {
+        return save::replace(&Disk, path, magic, write);
+    };
+    let change = store.change(&[])?;
+    save::replace(&Unforced, &change.path(&member), magic, write)?;
+    change.publish(true)
+}
+
+/// What stopped a change of a set; all of it is as it was.
+pub fn not_changed(error: Error) -> Failure {
+    let kind = match error {
+        Error::Occupied { .. } => Kind::Create,
+        Error::Io { .. } => Kind::Write,
+        _ => Kind::Data,
+    };
+    let text = match error {
+        Error::Occupied { path } => {
+            format!("the file {} is already used for something", path.display())
+        }
+        error => error.to_string(),
+    };
+    Failure::new(kind, format!("{text}; nothing was changed"))
 }
 
 /// Says that a state was not what it should be; it is made anew.

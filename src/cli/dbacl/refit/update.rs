@@ -6,34 +6,35 @@ use super::super::config::{Config, base_name, load_or_ordinary, lossy};
 use super::super::failure::{Failure, Kind};
 use super::super::lock;
 use super::super::signals::Signals;
-use super::fit::{ordinary_path, refit_locked, replace};
+use super::files::{Files, store_of};
+use super::fit::{ordinary_path, refit_files, replace};
 use super::reader::{Reader, Unit};
 use super::store::{self, Open};
 use super::{Action, Request};
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
 use crate::category::reader::Category;
-use crate::cli::output::Output;
 use crate::numeric::quantize::QuantWeight;
 use crate::refit::blend::{self, Set};
 use crate::refit::checksum::Checksum;
+use crate::refit::corrections;
 use crate::refit::dataset::{BIAS_INPUT, Dataset};
 use crate::refit::documents::{Corpus, Term, fingerprint};
 use crate::refit::header::{Mismatch, RefitLine, set_of};
 use crate::refit::index::FeatureIndex;
-use crate::refit::ledger::{Fault, Ledger, Record, write_record};
+use crate::refit::ledger::{self, Fault, Head, Ledger, Record, write_record};
 use crate::refit::online::{self, Evidence, Numbers, State, ordinary_part};
 use crate::refit::ordinary::{rise, without};
 use crate::refit::publish;
 use crate::refit::relearn;
 use crate::refit::select::Settings;
 use crate::refit::solver::Fit;
-use crate::save::{Disk, Storage, Unforced, beside};
+use crate::save::{Unforced, beside};
 use crate::token::id::FeatureId;
+use hashbrown::HashSet;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Acts on the documents of the operands, or of standard input.
@@ -46,7 +47,6 @@ pub fn run(
     config: &mut Config,
     paths: &[PathBuf],
     signals: &Signals,
-    output: &mut Output,
 ) -> Result<u8, Failure> {
     let usage = |text: &str| Failure::new(Kind::Usage, text);
     let ledger_path = request.keep.as_deref().ok_or_else(|| usage("--keep LEDGER is needed"))?;
@@ -75,44 +75,129 @@ pub fn run(
     if corpus.documents.is_empty() {
         return Err(Failure::new(Kind::Data, "there are no features in the document"));
     }
-    let _lock = lock::of_ledger(ledger_path, config, signals)?;
+    let lock = lock::of_set(&store_of(paths, Some(ledger_path)), config, signals)?;
+    let files = Files::open(paths, Some(ledger_path), lock)?;
+    let done = change(config, &files, (label, kind), &names, &settings, &corpus, signals);
+    match done.map_err(|failure| files.in_words(failure))? {
+        Done::Nothing => Ok(0),
+        Done::Learned => files.publish(false, signals).map(|()| 0),
+        Done::Fitted => files.publish(true, signals).map(|()| 0),
+    }
+}
+
+/// What became of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Done {
+    /// It is as it was.
+    Nothing,
+    /// Documents were learned.
+    Learned,
+    /// All of it was fitted anew.
+    Fitted,
+}
+
+/// Changes the set of `files`.
+fn change(
+    config: &mut Config,
+    files: &Files,
+    (label, kind): (u32, Change),
+    names: &[Vec<u8>],
+    settings: &crate::refit::ledger::Settings,
+    corpus: &Corpus,
+    signals: &Signals,
+) -> Result<Done, Failure> {
+    let mut is_fitted = false;
+    let ledger = files.ledger.as_deref().unwrap_or(Path::new(""));
     let mut refit = |line: &RefitLine, same_settings: bool| -> Result<(), Failure> {
-        let again = Request::like(line, ledger_path, same_settings);
-        refit_locked(&again, config, paths, signals, output).map(|_| ())
+        is_fitted = true;
+        let again = Request::like(line, ledger, same_settings);
+        refit_files(&again, config, files, signals).map(|_| ())
     };
-    let mut set = FittedSet::open(ledger_path, paths, &names, &settings, &mut refit)?;
+    let mut set = FittedSet::open(files, ledger, names, settings, &mut refit)?;
+    let mut learned = vec![false; corpus.documents.len()];
     match kind {
-        Change::Learn => set.learn(&corpus, |_| true)?,
+        Change::Learn => set.learn(corpus, |_| true, &mut learned)?,
         Change::LearnErrors => {
             let (low, high) = set.line.band;
             let needs = |score: f64| if label == 0 { score > low } else { score <= high };
-            set.learn(&corpus, needs)?;
+            set.learn(corpus, needs, &mut learned)?;
         }
         Change::Forget => {
-            let forgotten = set.forget(&corpus, Some(label), &mut refit)?;
+            let forgotten =
+                set.forget(corpus, &set.names()?, |own| own == label, true, &mut refit)?;
             if forgotten == 0 {
-                let text = format!("no such document was learned as {}", lossy(name.as_bytes()));
+                let name = lossy(&names[label as usize]);
+                let text = format!("no such document was learned as {name}");
                 return Err(Failure::new(Kind::Data, text));
             }
         }
         Change::Correct => {
-            set.forget(&corpus, None, &mut refit)?;
-            set.learn(&corpus, |_| true)?;
+            let mut names = set.names()?;
+            if set.forget(corpus, &names, |own| own != label, false, &mut refit)? > 0 {
+                names = set.names()?;
+            }
+            let mut known: HashSet<u64> = names.into_iter().collect();
+            let mut is_new = (0..corpus.documents.len())
+                .map(|number| known.insert(fingerprint(corpus.terms_of(number))));
+            set.learn(corpus, |_| is_new.next().unwrap_or(true), &mut learned)?;
+            learned.fill(true);
         }
     }
-    if set.line.contrast && set.state.numbers.documents != set.line.documents {
-        // How far a feature tells the categories apart changes with every document, and the state knows
-        // nothing of it.
-        return refit(&set.line, true).map(|()| 0);
+    if set.state.numbers.documents != set.line.documents {
+        set.ledger.write_head()?;
+        let Numbers { documents, fitted, .. } = set.state.numbers;
+        if set.line.contrast {
+            // How far a feature tells the categories apart changes with every document, and the state
+            // knows nothing of it.
+            refit(&set.line, true)?;
+        } else if documents >= fitted.saturating_mul(2) {
+            // Twice as much is known as when the settings were chosen: choose again. Ten such fits
+            // make a thousand documents.
+            refit(&set.line, false)?;
+        } else {
+            set.publish()?;
+        }
     }
-    set.publish()?;
-    let Numbers { documents, fitted, .. } = set.state.numbers;
-    if documents >= fitted.saturating_mul(2) {
-        // Twice as much is known as when the settings were chosen: choose again. Ten such fits make
-        // a thousand documents.
-        refit(&set.line, false)?;
+    let has_learned = set.state.numbers.documents != set.line.documents || set.has_learned;
+    let is_noted = note(files, corpus, label, kind, &learned, &set.ledger.head)?;
+    drop(set);
+    Ok(match (is_fitted, has_learned || is_noted) {
+        (true, _) => Done::Fitted,
+        (false, true) => Done::Learned,
+        (false, false) => Done::Nothing,
+    })
+}
+
+/// Notes in the set of a mail filter what a user has said of documents, so that it outlives learning
+/// the folders anew. Returns whether it was not known.
+fn note(
+    files: &Files,
+    corpus: &Corpus,
+    label: u32,
+    kind: Change,
+    learned: &[bool],
+    head: &Head,
+) -> Result<bool, Failure> {
+    let Some(path) = files.corrections() else { return Ok(false) };
+    let old = store::load(&path)?;
+    let mut all = match &old {
+        Some(old) => old.clone(),
+        None => Ledger::new(head.settings, head.names.clone()),
+    };
+    let said = (kind != Change::Forget).then_some(label);
+    for (number, document) in corpus.documents.iter().enumerate() {
+        if kind == Change::Forget || learned[number] {
+            let terms = corpus.terms_of(number);
+            let made =
+                corrections::with(&all, fingerprint(terms), said, (document.occurrences, terms));
+            all = made.map_err(|fault| Failure::new(Kind::Data, fault.text()))?;
+        }
     }
-    Ok(0)
+    if old.map_or(0, |old| old.head.documents) == 0 && all.head.documents == 0 {
+        return Ok(false);
+    }
+    store::replace(&Unforced, &path, ledger::ANY_MAGIC, &all.bytes())?;
+    Ok(true)
 }
 
 /// What is to be done with documents.
@@ -130,16 +215,16 @@ pub enum Change {
 
 /// Opens both categories; their `# refit` line, and whether they are of one state. A damaged category
 /// of which the ordinary file is whole stands for a state that is not.
-fn open_categories(paths: &[PathBuf]) -> Result<(Vec<MappedCategory>, RefitLine, bool), Failure> {
+fn open_categories(files: &Files) -> Result<(Vec<MappedCategory>, RefitLine, bool), Failure> {
     let mut categories = Vec::new();
     let mut is_whole = true;
-    for path in paths {
+    for (path, name) in files.paths.iter().zip(&files.names) {
         let (category, is_damaged) = load_or_ordinary(path)?;
         if is_damaged {
             MESSAGES.warning(&format!(
                 "category {} is damaged and is made anew from {} and the ledger",
-                path.display(),
-                ordinary_path(path).display()
+                name.display(),
+                ordinary_path(name).display()
             ));
             is_whole = false;
         } else {
@@ -170,15 +255,17 @@ fn open_categories(paths: &[PathBuf]) -> Result<(Vec<MappedCategory>, RefitLine,
     Ok((categories, line, is_whole))
 }
 
-/// A set that is being changed; the caller holds its lock.
+/// A set that is being changed.
 struct FittedSet<'a> {
-    paths: &'a [PathBuf],
+    files: &'a Files,
     ledger_path: &'a Path,
     ledger: Open,
     /// The files as they are now.
     categories: Vec<MappedCategory>,
     state: State,
     line: RefitLine,
+    /// Documents were learned and their weights written.
+    has_learned: bool,
 }
 
 /// Fits a set anew, with the settings that it has or such as are best now.
@@ -186,13 +273,13 @@ type Refit<'a> = &'a mut dyn FnMut(&RefitLine, bool) -> Result<(), Failure>;
 
 impl<'a> FittedSet<'a> {
     fn open(
+        files: &'a Files,
         ledger_path: &'a Path,
-        paths: &'a [PathBuf],
-        names: &'a [Vec<u8>],
+        names: &[Vec<u8>],
         settings: &crate::refit::ledger::Settings,
         refit: Refit<'_>,
     ) -> Result<Self, Failure> {
-        let (categories, line, is_whole) = open_categories(paths)?;
+        let (categories, line, is_whole) = open_categories(files)?;
         let ledger = Open::new(ledger_path)?;
         store::check(ledger_path, &ledger.head, settings)?;
         if !ledger.head.are_named(names) {
@@ -202,20 +289,21 @@ impl<'a> FittedSet<'a> {
             );
             return Err(Failure::new(Kind::Data, text));
         }
-        if is_whole && let Some(set) = Self::fitting(ledger_path, paths, ledger, categories) {
+        if is_whole && let Some(set) = Self::fitting(files, ledger_path, ledger, categories) {
             return Ok(set);
         }
         if is_whole {
-            store::note_rebuilt(&beside(ledger_path, ".state"));
+            let name = files.ledger_name.as_deref().unwrap_or(ledger_path);
+            store::note_rebuilt(&beside(name, ".state"));
         }
         refit(&line, true)?;
-        Self::after_refit(ledger_path, paths)
+        Self::after_refit(files, ledger_path)
     }
 
     /// The set, if its files and its state belong together.
     fn fitting(
+        files: &'a Files,
         ledger_path: &'a Path,
-        paths: &'a [PathBuf],
         ledger: Open,
         categories: Vec<MappedCategory>,
     ) -> Option<Self> {
@@ -228,12 +316,14 @@ impl<'a> FittedSet<'a> {
             && numbers.documents == ledger.head.documents
             && numbers.set == line.set;
         line.documents = numbers.documents;
-        fits.then_some(Self { paths, ledger_path, ledger, categories, state, line })
+        let has_learned = false;
+        fits.then_some(Self { files, ledger_path, ledger, categories, state, line, has_learned })
     }
 
     /// The set that a fit has just written.
-    fn after_refit(ledger_path: &'a Path, paths: &'a [PathBuf]) -> Result<Self, Failure> {
-        let set = Self::fitting(ledger_path, paths, Open::new(ledger_path)?, load_all(paths)?);
+    fn after_refit(files: &'a Files, ledger_path: &'a Path) -> Result<Self, Failure> {
+        let categories = load_all(&files.paths)?;
+        let set = Self::fitting(files, ledger_path, Open::new(ledger_path)?, categories);
         let text = "the files that were written do not fit together";
         set.ok_or_else(|| Failure::new(Kind::Internal, text))
     }
@@ -246,14 +336,20 @@ impl<'a> FittedSet<'a> {
         second - first
     }
 
-    /// Learns the documents whose score `needs` it.
-    fn learn(&mut self, corpus: &Corpus, needs: impl Fn(f64) -> bool) -> Result<(), Failure> {
+    /// Learns the documents whose score `needs` it, and notes which.
+    fn learn(
+        &mut self,
+        corpus: &Corpus,
+        mut needs: impl FnMut(f64) -> bool,
+        learned: &mut [bool],
+    ) -> Result<(), Failure> {
         let mut bytes = Vec::new();
         for (number, document) in corpus.documents.iter().enumerate() {
             let terms = corpus.terms_of(number);
-            if terms.is_empty() || !needs(self.score(document.occurrences, terms)) {
+            if !needs(self.score(document.occurrences, terms)) || terms.is_empty() {
                 continue;
             }
+            learned[number] = true;
             bytes.clear();
             write_record(&mut bytes, document.label, document.occurrences, terms);
             let offset = self.ledger.push(&bytes)?;
@@ -269,70 +365,83 @@ impl<'a> FittedSet<'a> {
         Ok(())
     }
 
-    /// Forgets each document once, if it was learned as `label`, or as anything; returns how many
-    /// were found. All that was learned from them goes: ordinary counts, ledger, weights.
+    /// Names of the ledger's documents, in order.
+    fn names(&self) -> Result<Vec<u64>, Failure> {
+        let documents = self.state.numbers.documents as usize;
+        let end = |number: usize| {
+            if number + 1 < documents {
+                self.state.offset(number + 1)
+            } else {
+                self.ledger.head.length
+            }
+        };
+        let name = |number| self.ledger.name(end(number)).ok_or_else(|| self.damaged_at(number));
+        (0..documents).map(name).collect()
+    }
+
+    fn damaged_at(&self, number: usize) -> Failure {
+        self.damaged(Fault::Record { document: u32::try_from(number).unwrap_or(u32::MAX) })
+    }
+
+    fn damaged(&self, fault: Fault) -> Failure {
+        let text = format!("{}: {}", self.ledger_path.display(), fault.text());
+        Failure::new(Kind::Data, text)
+    }
+
+    /// Forgets documents as far as they were learned with a label that `goes`: each of them once, the
+    /// last of equal ones, or all that are equal. `names` are those of the ledger's documents. Returns
+    /// how many were found. All that was learned from them goes: ordinary counts, ledger, weights.
     fn forget(
         &mut self,
         corpus: &Corpus,
-        label: Option<u32>,
+        names: &[u64],
+        goes: impl Fn(u32) -> bool,
+        each_once: bool,
         refit: Refit<'_>,
     ) -> Result<usize, Failure> {
         let mut wanted: Vec<u64> = (0..corpus.documents.len())
             .map(|number| fingerprint(corpus.terms_of(number)))
             .collect();
-        let whole = store::load_fitting(self.ledger_path, &self.ledger.head.settings)?;
-        let damaged = |fault: Fault| {
-            let text = format!("{}: {}", self.ledger_path.display(), fault.text());
-            Failure::new(Kind::Data, text)
-        };
-        // Of equal documents the one that was learned last goes.
-        let mut names = Vec::new();
-        whole
-            .each(|record, _| {
-                let fits = label.is_none_or(|label| record.label == label);
-                names.push(fits.then_some(record.fingerprint));
-                true
-            })
-            .map_err(damaged)?;
-        let mut goes = vec![false; names.len()];
-        for (goes, name) in goes.iter_mut().zip(&names).rev() {
-            if let Some(at) = wanted.iter().position(|&wanted| Some(wanted) == *name) {
-                wanted.swap_remove(at);
-                *goes = true;
+        let mut is_gone = vec![false; names.len()];
+        for (number, &name) in names.iter().enumerate().rev() {
+            let Some(at) = wanted.iter().position(|&wanted| wanted == name) else { continue };
+            let label = self.ledger.label(self.state.offset(number));
+            if goes(label.ok_or_else(|| self.damaged_at(number))?) {
+                is_gone[number] = true;
+                if each_once {
+                    wanted.swap_remove(at);
+                }
             }
         }
+        if !is_gone.contains(&true) {
+            return Ok(0);
+        }
+        let whole = store::load_fitting(self.ledger_path, &self.ledger.head.settings)?;
         let mut forgotten: Vec<Record> = Vec::new();
-        let mut number = 0;
+        let mut gone = is_gone.iter().copied();
         let kept = whole.filter(|record| {
-            let is_gone = goes[number];
-            number += 1;
+            let is_gone = gone.next() == Some(true);
             if is_gone {
                 forgotten.push(record.clone());
             }
             !is_gone
         });
-        let kept = kept.map_err(damaged)?;
-        if forgotten.is_empty() {
-            return Ok(0);
-        }
+        let kept = kept.map_err(|fault| self.damaged(fault))?;
         // A fit makes ordinary files anew that can be; the others are corrected, once.
-        for (label, path) in (0..).zip(self.paths) {
+        for (label, path) in (0..).zip(&self.files.paths) {
             forget_in_ordinary(path, label, &whole, &forgotten)?;
         }
         store::save(self.ledger_path, &kept)?;
         // The fit needs the memory.
         drop((whole, kept));
         refit(&self.line, true)?;
-        *self = Self::after_refit(self.ledger_path, self.paths)?;
+        *self = Self::after_refit(self.files, self.ledger_path)?;
         Ok(forgotten.len())
     }
 
-    /// Writes what has changed: the state, then the category files one by one.
+    /// Writes what has changed: state and categories.
     fn publish(&mut self) -> Result<(), Failure> {
         let changes = self.state.changes();
-        if self.state.numbers.documents == self.line.documents {
-            return Ok(());
-        }
         let log_partitions = self.state.log_partitions();
         let mut sum = Checksum::from_state(self.line.set);
         for (id, [first, second]) in &changes {
@@ -346,11 +455,13 @@ impl<'a> FittedSet<'a> {
         self.state.numbers.set = self.line.set;
         self.state.numbers.ledger = self.ledger.head.sum;
         self.state.numbers.ledger_length = self.ledger.head.length;
-        change_state(self.ledger_path, &mut self.state)?;
-        for (at, path) in self.paths.iter().enumerate() {
+        self.has_learned = true;
+        write_state(self.ledger_path, &mut self.state)?;
+        let named = self.files.names.iter().zip(&self.files.paths);
+        for (at, (name, path)) in named.enumerate() {
             let place = u32::try_from(at + 1).unwrap_or(u32::MAX);
             let line = RefitLine { place, ..self.line.clone() };
-            let name = path.as_os_str().as_bytes();
+            let name = name.as_os_str().as_bytes();
             let own: Vec<_> = changes.iter().map(|&(id, weights)| (id, weights[at])).collect();
             let (category, z) = (&self.categories[at], log_partitions[at]);
             store::replace_with(&Unforced, path, ANY_MAGIC, &mut |out| {
@@ -365,30 +476,12 @@ fn load_all(paths: &[PathBuf]) -> Result<Vec<MappedCategory>, Failure> {
     paths.iter().map(|path| super::super::config::load(path)).collect()
 }
 
-/// Writes what has changed in the state into its file. Until the checksum comes at last the file is
-/// invalid; a state that stays so is made anew from the ledger.
-fn change_state(ledger: &Path, state: &mut State) -> Result<(), Failure> {
-    let path = beside(ledger, ".state");
-    let parts = state.changed_parts().zip(OpenOptions::new().write(true).open(&path).ok());
-    let Some((parts, file)) = parts else {
-        return write_state(&Unforced, ledger, state);
-    };
-    let mut written = file.write_all_at(&[0; 8], online::SUM as u64);
-    for (offset, bytes) in parts {
-        written = written.and_then(|()| file.write_all_at(bytes, offset as u64));
-    }
-    written.map_err(|error| {
-        let text = format!("cannot write {}: {error}; it will be made anew", path.display());
-        Failure::new(Kind::Write, text)
-    })
-}
-
 /// Writes the state beside its ledger.
-fn write_state(storage: &dyn Storage, ledger: &Path, state: &mut State) -> Result<(), Failure> {
+fn write_state(ledger: &Path, state: &mut State) -> Result<(), Failure> {
     let path = beside(ledger, ".state");
     // A power cut may have left nothing of a file that was not forced to the device.
     store::remove_empty(&path);
-    store::replace_with(storage, &path, online::KIND, &mut |out| state.write(out))
+    store::replace_with(&Unforced, &path, online::KIND, &mut |out| state.write(out))
 }
 
 /// Writes the state of a full fit for later changes of single documents. `data` comes from `ledger`,
@@ -450,7 +543,7 @@ pub fn keep_state(
     let offsets =
         online::offsets(ledger).map_err(|fault| Failure::new(Kind::Data, fault.text()))?;
     let mut state = State::new(numbers, data, fit, &evidence, &offsets);
-    write_state(&Disk, ledger_path, &mut state)
+    write_state(ledger_path, &mut state)
 }
 
 /// Takes the counts of forgotten documents out of an ordinary category file: each weight falls as if

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Sets of categories as generations: a mail filter is in service while it is learned and corrected,
+//! whenever a process is killed and whatever cannot be written.
+//!
+//! `DBACL_SETS_MAILS` and `DBACL_SETS_KILLS` make the long runs that are told of in
+//! `docs/ledger-format.md`.
+
+use dbacl_testing::{command, programs, skip};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// System calls that change files.
+const CALLS: [&str; 12] = [
+    "rename", "link", "linkat", "symlink", "unlink", "unlinkat", "mkdir", "write", "pwrite64",
+    "fsync", "chmod", "rmdir",
+];
+
+/// What the first argument of a run is when it is to be killed or to fail.
+struct Fault<'a> {
+    call: &'a str,
+    number: usize,
+    how: &'a str,
+}
+
+fn program() -> PathBuf {
+    programs().join("dbacl")
+}
+
+fn spawn(mut command: Command, folder: &Path, input: &[u8]) -> Child {
+    let mut child = command
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // It may end without reading.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    child
+}
+
+fn dbacl(folder: &Path, args: &[&str], input: &[u8]) -> Output {
+    let mut run = command(program());
+    run.args(args);
+    spawn(run, folder, input).wait_with_output().expect("it ends")
+}
+
+/// Runs the program and lets a system call fail.
+fn faulty(folder: &Path, fault: &Fault<'_>, args: &[&str], input: &[u8]) -> Output {
+    let Fault { call, number, how } = fault;
+    let mut run = command("strace");
+    run.args(["-f", "-qq", "-o", "/dev/null", "-e"]).arg(format!("trace={call}"));
+    run.arg("-e").arg(format!("inject={call}:{how}:when={number}"));
+    run.arg(program()).args(args);
+    spawn(run, folder, input).wait_with_output().expect("it ends")
+}
+
+fn has_tracer() -> bool {
+    let mut run = Command::new("strace");
+    run.args(["-qq", "-o", "/dev/null", "-e", "inject=mkdir:error=ENOSPC:when=1", "true"]);
+    run.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[track_caller]
+#[allow(clippy::needless_pass_by_value)] // it is asked for once
+fn done(output: Output) -> String {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn mail(label: &str, number: usize) -> String {
+    let words = if label == "spam" { "cheap pills offer" } else { "meeting agenda minutes" };
+    format!(
+        "From a@b.c Mon Jan  1 00:00:00 2024\nFrom: {label}{}@example.org\nSubject: {words} {number}\n\n\
+         {words} number n{} and something common for all of us\n\n",
+        number % 7,
+        number % 5
+    )
+}
+
+const LEARN: [&str; 4] = ["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"];
+
+fn mailbox(folder: &Path, label: &str, mails: impl IntoIterator<Item = usize>) {
+    let mails: String = mails.into_iter().map(|number| mail(label, number)).collect();
+    fs::write(folder.join(format!("{label}.mbox")), mails).expect("written");
+}
+
+/// A folder with 30 mails of either kind in mailboxes, and a filter that has learned them.
+fn filter() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for label in ["ham", "spam"] {
+        mailbox(folder.path(), label, 0..30);
+    }
+    done(dbacl(folder.path(), &LEARN, b""));
+    folder
+}
+
+/// The same as an earlier version of dbacl left it: files, no links.
+fn older_filter() -> tempfile::TempDir {
+    let folder = filter();
+    let path = folder.path();
+    fs::create_dir(path.join("g")).expect("made");
+    for name in ["ham", "ham.ordinary", "spam", "spam.ordinary", "ledger", "ledger.state", "order"]
+    {
+        fs::copy(path.join("f").join(name), path.join("g").join(name)).expect("copied");
+    }
+    fs::remove_dir_all(path.join("f")).expect("removed");
+    fs::rename(path.join("g"), path.join("f")).expect("renamed");
+    folder
+}
+
+fn copy(from: &Path) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let copied = Command::new("cp").arg("-a").arg(from.join(".")).arg(folder.path()).status();
+    assert!(copied.expect("cp starts").success());
+    folder
+}
+
+/// The verdict on a mail: nobody may ever see `error`.
+#[track_caller]
+fn verdict(folder: &Path, mail: &str) -> String {
+    let output = dbacl(folder, &["--mail-filter", "f"], mail.as_bytes());
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    let line = stdout.lines().find(|line| line.starts_with("X-DBACL: ")).expect("a verdict");
+    assert!(!line.contains("error") && stderr.is_empty(), "{line}: {stderr}");
+    line.to_owned()
+}
+
+/// Documents of the filter, by the head of its ledger.
+fn documents(folder: &Path) -> u32 {
+    let new = fs::read(folder.join("f/ledger.set/current/ledger.head"));
+    let head = new.or_else(|_| fs::read(folder.join("f/ledger"))).expect("a ledger");
+    u32::from_le_bytes(head[33..37].try_into().expect("four bytes"))
+}
+
+/// What is in a set's folder that should not be there between two changes.
+fn leftovers(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder.join("f/ledger.set")).expect("a set");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name != "current").collect();
+    let generations = names.iter().filter(|name| name.parse::<u64>().is_ok()).count();
+    names.retain(|name| name.parse::<u64>().is_err());
+    assert!(generations <= 3, "{generations} generations");
+    let links = fs::read_dir(folder.join("f")).expect("a folder");
+    let links = links.map(|entry| entry.expect("an entry").file_name().into_string().unwrap());
+    names.extend(links.filter(|name| name.contains(".link") || name.contains(".tmp")));
+    names
+}
+
+fn number_from_environment(name: &str, usual: usize) -> usize {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
+}
+
+#[test]
+fn a_filter_is_in_service_while_it_is_learned_and_corrected() {
+    let folder = filter();
+    let path = folder.path();
+    let mails = number_from_environment("DBACL_SETS_MAILS", 60);
+    let (ended, judged) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (learned, corrected) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(Ordering::Relaxed) {
+                done(dbacl(path, &LEARN, b""));
+                learned.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        scope.spawn(|| {
+            while !ended.load(Ordering::Relaxed) {
+                let number = corrected.fetch_add(1, Ordering::Relaxed);
+                let mail = mail("ham", 100 + number % 50) + &format!("word{}\n", number % 50);
+                done(dbacl(path, &["--mail-correct", "f", "ham"], mail.as_bytes()));
+            }
+        });
+        // A panic here would leave the others running.
+        let filtered: Vec<_> = (0..mails)
+            .map(|number| {
+                let mail = mail("spam", number % 40);
+                let output = dbacl(path, &["--mail-filter", "f"], mail.as_bytes());
+                judged.fetch_add(1, Ordering::Relaxed);
+                (text(&output.stdout), text(&output.stderr))
+            })
+            .filter(|(out, err)| out.contains("X-DBACL: error") || !err.is_empty())
+            .collect();
+        ended.store(true, Ordering::Relaxed);
+        assert!(filtered.is_empty(), "{} of {mails}: {:?}", filtered.len(), filtered[0]);
+    });
+    let (learned, corrected) = (learned.into_inner(), corrected.into_inner());
+    assert!(learned > 0 && corrected > 0);
+    assert_eq!(leftovers(path), Vec::<String>::new());
+    let _ = writeln!(
+        std::io::stderr(),
+        "{mails} mails filtered, {learned} times learned, {corrected} corrections, no error"
+    );
+}
+
+/// Runs `args` with a fault at every call that changes files, one after the other, each in a copy of
+/// `start`; `check` looks at what is left, and is told whether the command ended well.
+fn at_every_call(
+    start: &Path,
+    how: &str,
+    args: &[&str],
+    input: &[u8],
+    check: impl Fn(&Path, bool, &str),
+) {
+    let mut faults = 0;
+    for call in CALLS {
+        for number in 1..=calls(start, call, args, input) {
+            let folder = copy(start);
+            let output = faulty(folder.path(), &Fault { call, number, how }, args, input);
+            let place = format!("{call} {number}: {}", text(&output.stderr));
+            check(folder.path(), output.status.success(), &place);
+            faults += 1;
+        }
+    }
+    assert!(faults > 30, "{faults} faults");
+}
+
+/// How often a command makes a call.
+fn calls(start: &Path, call: &str, args: &[&str], input: &[u8]) -> usize {
+    let folder = copy(start);
+    let log = folder.path().join("calls");
+    let mut run = command("strace");
+    run.args(["-f", "-qq", "-e", "signal=none", "-o"])
+        .arg(&log)
+        .arg("-e")
+        .arg(format!("trace={call}"));
+    run.arg(program()).args(args);
+    done(spawn(run, folder.path(), input).wait_with_output().expect("it ends"));
+    fs::read_to_string(log).expect("a log").lines().filter(|line| line.contains(call)).count()
+}
+
+/// A good mail that the filter has not seen.
+fn other() -> String {
+    mail("ham", 9) + "quite another one\n"
+}
+
+/// A mail that the filter has not seen.
+fn news() -> String {
+    mail("spam", 77) + "with a word of its own\n"
+}
+
+#[test]
+fn a_correction_that_is_killed_anywhere_has_happened_or_not() {
+    if !has_tracer() {
+        return skip("sets::a_correction_that_is_killed", "no strace that can trace");
+    }
+    for start in [filter(), older_filter()] {
+        let args = ["--mail-correct", "f", "spam"];
+        at_every_call(start.path(), "signal=KILL", &args, news().as_bytes(), |path, _, place| {
+            verdict(path, &news());
+            assert!([60, 61].contains(&documents(path)), "{place}");
+            done(dbacl(path, &args, news().as_bytes()));
+            assert_eq!(documents(path), 61, "{place}");
+            assert_eq!(leftovers(path), Vec::<String>::new(), "{place}");
+        });
+    }
+}
+
+#[test]
+fn learning_that_is_killed_anywhere_leaves_the_filter_in_service() {
+    if !has_tracer() {
+        return skip("sets::learning_that_is_killed", "no strace that can trace");
+    }
+    let start = older_filter();
+    done(dbacl(start.path(), &["--mail-correct", "f", "ham"], other().as_bytes()));
+    mailbox(start.path(), "ham", 0..35);
+    at_every_call(start.path(), "signal=KILL", &LEARN, b"", |path, _, place| {
+        verdict(path, &news());
+        assert!([61, 66].contains(&documents(path)), "{place}");
+        done(dbacl(path, &LEARN, b""));
+        assert_eq!(documents(path), 66, "{place}");
+        assert_eq!(leftovers(path), Vec::<String>::new(), "{place}");
+    });
+}
+
+#[test]
+fn an_update_that_failed_anywhere_did_nothing() {
+    if !has_tracer() {
+        return skip("sets::an_update_that_failed", "no strace that can trace");
+    }
+    let set = ["-c", "./f/ham", "-c", "./f/spam", "--keep", "f/ledger"];
+    for start in [filter(), older_filter()] {
+        let args = [&["--update", "spam"], &set[..]].concat();
+        let scores = |path: &Path| {
+            let scores = dbacl(path, &["-n", "-c", "./f/ham", "-c", "./f/spam"], news().as_bytes());
+            text(&scores.stdout)
+        };
+        let before = scores(start.path());
+        at_every_call(
+            start.path(),
+            "error=ENOSPC",
+            &args,
+            news().as_bytes(),
+            |path, is_well, place| {
+                verdict(path, &news());
+                if !is_well {
+                    assert_eq!((documents(path), scores(path)), (60, before.clone()), "{place}");
+                    done(dbacl(path, &args, news().as_bytes()));
+                }
+                assert_eq!(documents(path), 61, "{place}");
+                assert_ne!(scores(path), before, "{place}");
+                done(dbacl(path, &["--mail-correct", "f", "ham"], other().as_bytes()));
+                assert_eq!(leftovers(path), Vec::<String>::new(), "{place}");
+            },
+        );
+    }
+}
+
+#[test]
+fn kills_at_any_moment_lose_nothing() {
+    let folder = filter();
+    let path = folder.path();
+    let kills = number_from_environment("DBACL_SETS_KILLS", 20);
+    let (mut corrected, mut killed) = (0, 0);
+    let begun = Instant::now();
+    done(dbacl(path, &["--mail-correct", "f", "ham"], mail("ham", 100).as_bytes()));
+    let usual = u64::try_from(begun.elapsed().as_micros()).expect("not long");
+    for round in 0..kills {
+        let own = mail("ham", 200) + &format!("unique{round}\n");
+        let learns = round % 4 == 3;
+        let mut run = command(program());
+        if learns {
+            run.args(LEARN)
+        } else {
+            run.args(["--mail-correct", "f", "ham"])
+        };
+        let mut child = spawn(run, path, own.as_bytes());
+        // Moments that are spread evenly, without chance.
+        let span = if learns { usual * 8 } else { usual * 2 };
+        std::thread::sleep(Duration::from_micros(span * (round as u64 * 619 % 1000) / 1000));
+        let _ = child.kill();
+        killed += usize::from(!child.wait().expect("it ends").success());
+        verdict(path, &own);
+        if !learns {
+            done(dbacl(path, &["--mail-correct", "f", "ham"], own.as_bytes()));
+            corrected += 1;
+            // The command after a kill tidies up.
+            assert_eq!(leftovers(path), Vec::<String>::new(), "round {round}");
+        }
+        assert_eq!(documents(path), 61 + corrected, "round {round}");
+    }
+    let _ = writeln!(std::io::stderr(), "{killed} of {kills} killed, {corrected} corrections kept");
+}
+
+#[test]
+fn a_full_disk_changes_nothing() {
+    let folder = filter();
+    let path = folder.path();
+    let small = path.join("small");
+    fs::create_dir(&small).expect("made");
+    let script = format!(
+        "mount -t tmpfs -o size=2500k tmpfs small || exit 99
+         cp -a f small/f && cd small || exit 98
+         full=0
+         for round in 1 2 3 4 5 6 7 8 9; do
+             dd if=/dev/zero of=fill bs=1k count=$((2300 - 200 * round)) 2>/dev/null
+             (cat ../mail; echo round $round) >../own
+             before=$(od -An -tu4 -j33 -N4 f/ledger.set/current/ledger.head)
+             if \"{0}\" --update ham -c ./f/ham -c ./f/spam --keep f/ledger ../own 2>../said; then
+                 wanted=$((before + 1))
+             else
+                 wanted=$before full=$((full + 1))
+                 grep -q 'No space' ../said || {{ cat ../said; exit 97; }}
+             fi
+             after=$(od -An -tu4 -j33 -N4 f/ledger.set/current/ledger.head)
+             test $after -eq $wanted || {{ echo $before $after $wanted; exit 96; }}
+             \"{0}\" --mail-filter f <../mail | grep -q 'X-DBACL: [hsu]' || exit 95
+             rm -f fill
+         done
+         test $full -gt 0 || {{ echo never full; exit 94; }}",
+        program().display()
+    );
+    fs::write(path.join("mail"), mail("ham", 1)).expect("written");
+    let mut shell = command("unshare");
+    shell.args(["-m", "sh", "-c", &script]);
+    let output = spawn(shell, path, b"").wait_with_output().expect("it ends");
+    match output.status.code() {
+        Some(0) => {}
+        Some(1 | 99) => skip("sets::a_full_disk", "no file system can be mounted"),
+        code => panic!("{code:?} {}{}", text(&output.stdout), text(&output.stderr)),
+    }
+}
+
+/// Everything that a set's files say.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let names = ["ham", "spam", "ham.ordinary", "spam.ordinary", "ledger", "ledger.state", "order"];
+    let read =
+        |name: &&str| ((*name).to_owned(), fs::read(folder.join("f").join(name)).expect("there"));
+    names.iter().map(read).collect()
+}
+
+#[test]
+fn learning_from_less_than_all_changes_nothing() {
+    let folder = filter();
+    let path = folder.path();
+    let before = contents(path);
+    fs::write(path.join("empty"), "").expect("written");
+    fs::create_dir(path.join("folder")).expect("made");
+    for (spam, said) in [
+        ("missing", "couldn't open missing"),
+        ("empty", "there is no mail to learn in empty"),
+        ("folder", "there is no mail to learn in folder"),
+        ("/proc/self/mem", "/proc/self/mem"),
+    ] {
+        let spam = format!("spam={spam}");
+        let output = dbacl(path, &["--mail-learn", "f", "ham=ham.mbox", &spam], b"");
+        assert_eq!(output.status.code(), Some(1), "{spam}");
+        assert!(text(&output.stderr).contains(said), "{spam}: {}", text(&output.stderr));
+        assert!(contents(path) == before, "{spam}");
+        assert_eq!(leftovers(path), Vec::<String>::new(), "{spam}");
+    }
+}
+
+#[test]
+fn signals_while_a_set_is_learned_change_nothing() {
+    let folder = filter();
+    let path = folder.path();
+    let before = contents(path);
+    assert!(Command::new("mkfifo").arg(path.join("pipe")).status().expect("it starts").success());
+    for signal in ["INT", "TERM", "HUP", "QUIT"] {
+        let mut run = command(program());
+        run.args(["--mail-learn", "f", "ham=ham.mbox", "spam=pipe"]);
+        let child = spawn(run, path, b"");
+        // Opens when the program does.
+        let mut pipe = fs::OpenOptions::new().write(true).open(path.join("pipe")).expect("opened");
+        pipe.write_all(mail("spam", 1).as_bytes()).expect("written");
+        let number = child.id().to_string();
+        let sent = Command::new("kill").args([&format!("-{signal}"), &number]).status();
+        assert!(sent.expect("it starts").success());
+        let _ = pipe.write_all(mail("spam", 2).as_bytes());
+        drop(pipe);
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(1), "{signal}: {}", text(&output.stderr));
+        assert!(contents(path) == before, "{signal}");
+        assert_eq!(leftovers(path), Vec::<String>::new(), "{signal}");
+    }
+}
+
+#[test]
+fn a_folder_of_an_older_version_is_taken_over_at_the_first_change() {
+    let folder = older_filter();
+    let path = folder.path();
+    let before = verdict(path, &news());
+    assert!(!path.join("f/ledger.set").exists());
+    done(dbacl(path, &["--mail-correct", "f", "ham"], other().as_bytes()));
+    assert_eq!(
+        fs::read_link(path.join("f/ham")).unwrap(),
+        Path::new("ledger.set/current/category.ham")
+    );
+    assert_eq!(documents(path), 61);
+    let after = verdict(path, &news());
+    assert_eq!(before.split(' ').nth(1), after.split(' ').nth(1));
+    // What reads ledgers by themselves finds all documents, too.
+    let head = fs::read(path.join("f/ledger")).expect("there");
+    assert_eq!(u32::from_le_bytes(head[33..37].try_into().unwrap()), 61);
+}
+
+fn mode(path: impl AsRef<Path>) -> u32 {
+    fs::metadata(path).expect("there").permissions().mode() & 0o777
+}
+
+#[test]
+fn a_filter_is_its_users_alone_and_modes_survive() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    for label in ["ham", "spam"] {
+        mailbox(path, label, 0..30);
+    }
+    let shell = |script: &str| {
+        let mut shell = command("sh");
+        let script = script.replace("dbacl ", &format!("\"{}\" ", program().display()));
+        shell.args(["-c", &script]);
+        done(spawn(shell, path, news().as_bytes()).wait_with_output().expect("it ends"))
+    };
+    shell("umask 0; dbacl --mail-learn f ham=ham.mbox spam=spam.mbox");
+    shell("umask 0; dbacl --mail-correct f spam");
+    let files = ["ham", "spam", "ham.ordinary", "ledger", "ledger.state", "order"];
+    for name in files {
+        assert_eq!(mode(path.join("f").join(name)), 0o600, "{name}");
+    }
+    let current = path.join("f/ledger.set/current");
+    for name in [path.join("f"), path.join("f/ledger.set"), current.clone()] {
+        assert_eq!(mode(&name), 0o700, "{}", name.display());
+    }
+    for name in ["generation", "corrections", "ledger.head"] {
+        assert_eq!(mode(current.join(name)), 0o600, "{name}");
+    }
+    shell("chmod 640 f/ham f/spam; chmod 644 f/order");
+    shell("umask 077; dbacl --mail-learn f ham=ham.mbox spam=spam.mbox");
+    shell("umask 0; (cat; echo more) | dbacl --mail-correct f ham");
+    for (name, expected) in [("ham", 0o640), ("spam", 0o640), ("order", 0o644), ("ledger", 0o600)] {
+        assert_eq!(mode(path.join("f").join(name)), expected, "{name}");
+    }
+    shell("chmod 666 f/spam");
+    let output = dbacl(path, &["--mail-filter", "f"], news().as_bytes());
+    assert!(text(&output.stderr).contains("category.spam can be changed by others"));
+    assert!(text(&output.stdout).contains("X-DBACL: "));
+}
+
+#[test]
+fn corrections_outlive_learning_anew_until_the_folders_agree() {
+    let folder = filter();
+    let path = folder.path();
+    // One mail of the good ones is spam, and another was never in a folder.
+    let wrong = mail("ham", 5);
+    for mail in [&wrong, &news()] {
+        done(dbacl(path, &["--mail-correct", "f", "spam"], mail.as_bytes()));
+    }
+    assert_eq!(documents(path), 61);
+    let said = done(dbacl(path, &LEARN, b""));
+    assert!(said.contains("61 documents (ham 29, spam 32)"), "{said}");
+    assert!(said.ends_with("2 corrections were applied\n"), "{said}");
+    // The user moves the one.
+    mailbox(path, "ham", (0..30).filter(|&number| number != 5));
+    let spam = fs::read_to_string(path.join("spam.mbox")).expect("there") + &wrong;
+    fs::write(path.join("spam.mbox"), spam).expect("written");
+    let said = done(dbacl(path, &LEARN, b""));
+    assert!(said.contains("61 documents (ham 29, spam 32)"), "{said}");
+    assert!(said.ends_with("1 correction was applied\n"), "{said}");
+    let turned = ["--mail-learn", "f", "spam=spam.mbox", "ham=ham.mbox"];
+    let again = done(dbacl(path, &turned, b""));
+    assert_eq!(again, said, "the order of the operands does not matter");
+    // A correction can be taken back.
+    done(dbacl(path, &["--mail-correct", "f", "ham"], news().as_bytes()));
+    let said = done(dbacl(path, &LEARN, b""));
+    assert!(said.contains("61 documents (ham 30, spam 31)"), "{said}");
+}
+
+#[test]
+fn labels_tell_what_is_protected() {
+    let folder = filter();
+    let path = folder.path();
+    let order = |path: &Path| fs::read_to_string(path.join("f/order")).expect("there");
+    assert_eq!(order(path), "# dbacl mail filter\nham\nspam\n");
+    let refused = dbacl(path, &["--mail-learn", "f", "a=ham.mbox", "b=spam.mbox"], b"");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("--protect a or --protect b"));
+    let protect = ["--mail-learn", "f", "--protect", "b", "a=spam.mbox", "b=ham.mbox"];
+    done(dbacl(path, &protect, b""));
+    assert_eq!(order(path), "# dbacl mail filter\nb\na\n");
+    assert!(verdict(path, &news()).starts_with("X-DBACL: a "));
+    assert!(!path.join("f/ham").exists() && fs::symlink_metadata(path.join("f/ham")).is_err());
+}
+
+#[test]
+fn mails_with_lines_that_look_like_separators_are_counted_once() {
+    let folder = filter();
+    let path = folder.path();
+    let spam = fs::read_to_string(path.join("spam.mbox")).expect("there");
+    let spam = spam.replace("\n\n", "\n\nFrom now on\n\nFrom the start: all\n\n");
+    fs::write(path.join("spam.mbox"), spam).expect("written");
+    let said = done(dbacl(path, &LEARN, b""));
+    assert!(said.contains("60 documents (ham 30, spam 30)"), "{said}");
+}
+
+#[test]
+fn any_categories_are_a_set_that_the_old_program_can_read() {
+    let folder = filter();
+    let path = folder.path();
+    for label in ["ham", "spam"] {
+        let args = ["-T", "email", "-l", &format!("./{label}"), &format!("{label}.mbox")];
+        done(dbacl(path, &args, b""));
+    }
+    fs::create_dir(path.join("sub")).expect("made");
+    fs::rename(path.join("spam"), path.join("sub/ham")).expect("renamed");
+    let set = ["-c", "./ham", "-c", "./sub/ham"];
+    let fit = ["--refit", "--always", "-c", "./ham=ham.mbox", "-c", "./sub/ham=spam.mbox"];
+    done(dbacl(path, &fit, b""));
+    assert_eq!(fs::read_link(path.join("ham")).unwrap(), Path::new("ham.set/current/category.ham"));
+    let other = fs::read_link(path.join("sub/ham")).unwrap();
+    assert!(other.is_absolute() && other.ends_with("ham.set/current/category.ham.other"));
+    let judged = dbacl(path, &[&["--verdict"], &set[..]].concat(), news().as_bytes());
+    assert_eq!(judged.status.code(), Some(2), "{}", text(&judged.stderr));
+    // Learning one of them anew makes it an ordinary category again, in the set.
+    done(dbacl(path, &["-T", "email", "-l", "./ham", "ham.mbox"], b""));
+    assert!(fs::read_link(path.join("ham")).is_ok());
+    let head = text(&fs::read(path.join("ham")).unwrap()[..600]);
+    assert!(head.starts_with("# dbacl 1.14.1") && !head.contains("# refit"), "{head}");
+    // A file in the place of a link is taken over; one of something else is not.
+    let bytes = fs::read(path.join("ham")).expect("there");
+    fs::remove_file(path.join("ham")).expect("removed");
+    fs::write(path.join("ham"), bytes).expect("written");
+    done(dbacl(path, &fit, b""));
+    assert!(fs::read_link(path.join("ham")).is_ok());
+    assert_eq!(
+        OsStr::new("ham.set"),
+        fs::read_link(path.join("ham")).unwrap().iter().next().unwrap()
+    );
+}
