@@ -82,7 +82,7 @@ impl Cutter {
     }
 
     /// N-grams do not go on behind the end of a source.
-    pub(super) fn end_of_source(&mut self) {
+    pub fn end_of_source(&mut self) {
         self.window.clear();
         self.tokenizer.end_of_file();
     }

@@ -18,9 +18,6 @@ pub mod show;
 pub mod tokenizer;
 
 use crate::model::medium::Medium;
-use ngram::Window;
-use pattern::PatternList;
-use tokenizer::Tokenizer;
 
 pub use crate::model::digram::BOUNDARY;
 
@@ -42,26 +39,6 @@ pub struct Feature<'a> {
     pub order: u8,
     /// The regular expression that it came from; `None` for the standard tokenizer.
     pub pattern: Option<PatternId>,
-}
-
-/// Calls `each` for the features of a line: those of the expressions - and whether these tell cases
-/// apart - and then, if there are any, the words and n-grams that the tokenizer finds. The line is left
-/// as the tokenizer leaves it.
-pub fn features(
-    line: &mut Vec<u8>,
-    medium: Medium,
-    (patterns, keep_case): (&mut PatternList, bool),
-    words: Option<(&mut Tokenizer, &mut Window)>,
-    each: &mut impl FnMut(Feature<'_>),
-) {
-    if !patterns.is_empty() {
-        patterns.features(line, keep_case, &mut |pattern, order, body| {
-            each(Feature { body, medium, order, pattern: Some(pattern) });
-        });
-    }
-    if let Some((tokenizer, window)) = words {
-        tokenizer.line(line, &mut window.feeding(medium, each));
-    }
 }
 
 impl<'a> Feature<'a> {

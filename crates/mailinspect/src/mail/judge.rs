@@ -2,21 +2,21 @@
 //! Lines of mail → a message's scores against one category (spec tools 2.1, 2.2).
 
 use dbacl::category::mapped::MappedCategory;
+use dbacl::classify::shared::default_scheme;
+use dbacl::document::{Cutter, ReadOptions};
 use dbacl::error::{Result, WarningSink};
 use dbacl::filter::{Filter, LineFate};
 use dbacl::model::medium::Medium;
 use dbacl::model::moments::Moments;
-use dbacl::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
+use dbacl::model::settings::{Locale, ModelOption};
 use dbacl::numeric::elementary::{log, narrow};
 use dbacl::numeric::special::Underflow;
 use dbacl::score::confidence::confidence;
 use dbacl::score::document::{self, Standing, divide};
 use dbacl::score::model::{Model, PatternSet};
 use dbacl::score::scorer::{Cell, Scorer};
-use dbacl::token::ngram::Window;
+use dbacl::token::Feature;
 use dbacl::token::pattern::PatternList;
-use dbacl::token::tokenizer::Tokenizer;
-use dbacl::token::{Feature, features};
 
 /// Bits of the table of empirical counts.
 const EMPIRICAL_BITS: u8 = 15;
@@ -86,15 +86,10 @@ pub struct Measures {
 
 /// Reads mail and scores it against one category.
 pub struct Judge {
-    options: ModelOptions,
-    locale: Locale,
+    reading: ReadOptions,
     fidelity: Fidelity,
-    scheme: Scheme,
     filter: Filter,
-    patterns: PatternList,
-    tokenizer: Tokenizer,
-    window: Window,
-    order: u8,
+    cutter: Cutter,
     scorer: Scorer,
     moments: Moments,
 }
@@ -119,8 +114,7 @@ impl Judge {
             options.insert(ModelOption::KeepCase);
         }
         let is_mail = options.has(ModelOption::Mail);
-        let default_scheme = if is_mail { Scheme::Adp } else { Scheme::Alpha };
-        let scheme = header.scheme.unwrap_or(default_scheme);
+        let scheme = header.scheme.unwrap_or(default_scheme(options));
         if is_mail && !options.has(ModelOption::Xml) {
             options.insert(ModelOption::Html);
         }
@@ -141,16 +135,12 @@ impl Judge {
         let measures_entropy = options.has(ModelOption::Entropy)
             || options.has(ModelOption::Multinomial) && model.is_multinomial();
         let bits = measures_entropy.then_some(EMPIRICAL_BITS);
+        let reading = ReadOptions { options, scheme, order, patterns, locale, keep_nul: false };
         let mut judge = Self {
-            options,
-            locale,
             fidelity,
-            scheme,
             filter: Filter::mail_only(options, locale),
-            patterns,
-            tokenizer: Tokenizer::new(scheme, false, false, order),
-            window: Window::new(order),
-            order,
+            cutter: Cutter::new(&reading),
+            reading,
             scorer: Scorer::new(vec![model], bits),
             moments,
         };
@@ -170,27 +160,23 @@ impl Judge {
 
     /// Begins anew, as at the start of a run.
     pub fn begin(&mut self) {
-        let options = self.options;
+        let ReadOptions { options, locale, .. } = self.reading;
         self.filter = if self.fidelity == Fidelity::Exact {
-            Filter::new(options, self.locale)
+            Filter::new(options, locale)
         } else if options.has(ModelOption::Xml) {
-            Filter::new(options.with(ModelOption::Mail), self.locale)
+            Filter::new(options.with(ModelOption::Mail), locale)
         } else {
-            Filter::mail_only(options, self.locale)
+            Filter::mail_only(options, locale)
         };
         self.filter.start_file();
-        let keep_case = options.has(ModelOption::KeepCase);
-        let straddles = options.has(ModelOption::Straddle);
-        self.tokenizer = Tokenizer::new(self.scheme, keep_case, straddles, self.order);
-        self.window.clear();
+        self.cutter.restart();
         self.scorer.start_document();
     }
 
     /// Starts a new file; the decoders and the sums go on.
     pub fn start_file(&mut self) {
         self.filter.start_file();
-        self.tokenizer.end_of_file();
-        self.window.clear();
+        self.cutter.end_of_source();
     }
 
     /// Whether the mail filter is in a message's header block after the last line.
@@ -211,21 +197,13 @@ impl Judge {
         warnings: WarningSink<'_>,
         mut trace: impl FnMut(&Feature<'_>, &Cell),
     ) {
-        let Self { scorer, patterns, tokenizer, window, .. } = self;
+        let Self { scorer, cutter, .. } = self;
         // A category of texts knows only the medium of texts (case tools/mailinspect-text-category).
-        let is_mail = self.options.has(ModelOption::Mail);
+        let is_mail = self.reading.has(ModelOption::Mail);
         let medium = if is_mail { self.filter.medium() } else { Medium::TEXT };
-        let mut score = |feature: Feature<'_>| {
+        cutter.features(line, medium, &mut |feature| {
             scorer.score_each(&feature, &mut *warnings, |cell, _| trace(&feature, &cell));
-        };
-        let words = self.options.has(ModelOption::StandardTokenizer).then_some((tokenizer, window));
-        features(
-            line,
-            medium,
-            (patterns, self.options.has(ModelOption::KeepCase)),
-            words,
-            &mut score,
-        );
+        });
     }
 
     /// The scores of the message read so far; begins the next.
