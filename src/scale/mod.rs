@@ -16,6 +16,7 @@ pub mod counting;
 pub mod counts;
 pub mod dump;
 pub mod file;
+pub mod parallel;
 pub mod replay;
 #[cfg(test)]
 mod tests;

@@ -64,7 +64,7 @@ pub fn run(
     let how = settings(config);
     let options = config.read_options();
     let place = config.place;
-    let in_parallel = threads::read(config, &how, &options, signals)?;
+    let in_parallel = threads::inputs(config, &options, signals).count(&how)?;
     let counts = match in_parallel {
         Some(counts) if place.is_none() => counts.without_places().ok_or_else(too_many)?,
         Some(counts) => counts.at_place(place.unwrap_or(0)).ok_or_else(too_many)?,

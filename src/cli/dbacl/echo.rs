@@ -2,6 +2,7 @@
 //! The text itself in the output (`-a`, `-A`; spec text 8.3).
 
 use crate::cli::output::Output;
+use crate::input::indent::take_blank;
 use std::io;
 
 /// How input lines are shown, and which are read.
@@ -16,11 +17,7 @@ pub struct Echo {
 impl Echo {
     /// Whether a line is to be processed; with [`Self::indented`] it loses its blank.
     pub fn is_processed(self, line: &mut Vec<u8>) -> bool {
-        let process = !self.indented || line.first() == Some(&b' ');
-        if self.indented && process {
-            line.remove(0);
-        }
-        process
+        !self.indented || take_blank(line)
     }
 
     /// Shows a line as asked for; returns whether it is to be processed. With [`Self::indented`]

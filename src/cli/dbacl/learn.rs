@@ -95,8 +95,14 @@ pub fn run(
         drop(counts);
         return category_of(config, path, &settings, counter, patterns, signals, output);
     }
-    if threads::learn(config, &settings, &options, signals, &mut counter, &mut warn)? {
-        return category_of(config, path, &settings, counter, patterns, signals, output);
+    let shows = verbose || config.form.append || config.debug;
+    let state = counter.state();
+    let is_plain = config.decimation.is_none() && !state.measures_entropy() && state.total == 0;
+    if is_plain && !shows && config.keep.is_none() && patterns.is_empty() {
+        let inputs = threads::inputs(config, &options, signals);
+        if let Some(counter) = inputs.learn(&settings, &mut warn)? {
+            return category_of(config, path, &settings, counter, patterns, signals, output);
+        }
     }
     let by_words = config.keep.is_none()
         && patterns.is_empty()
