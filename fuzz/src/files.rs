@@ -80,6 +80,7 @@ fn settings() -> LearnSettings {
         quality: Some(1),
         min_count: 0,
         confidence: true,
+        reservoir: true,
         options: ModelOptions::default(),
         scheme: Scheme::Alpha,
     }

@@ -199,6 +199,7 @@ pub fn counts(data: &[u8]) {
             quality: None,
             min_count: 0,
             confidence: how.documents == Documents::Sequences,
+            reservoir: how.documents == Documents::Sequences,
             options: how.options,
             scheme: how.scheme,
         };
