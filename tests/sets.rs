@@ -558,7 +558,8 @@ fn mails_with_lines_that_look_like_separators_are_counted_once() {
     let folder = filter();
     let path = folder.path();
     let spam = fs::read_to_string(path.join("spam.mbox")).expect("there");
-    let spam = spam.replace("\n\n", "\n\nFrom now on\n\nFrom the start: all\n\n");
+    let spam = spam
+        .replace("\n\n", "\n\nFrom now on\n\nContent-Type: text/plain\n\nFrom the start: all\n\n");
     fs::write(path.join("spam.mbox"), spam).expect("written");
     let said = done(dbacl(path, &LEARN, b""));
     assert!(said.contains("60 documents (ham 30, spam 30)"), "{said}");

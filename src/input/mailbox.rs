@@ -31,16 +31,18 @@ impl Default for Separators {
 
 impl Separators {
     /// Puts `>` before a line that only looks like the beginning of a message. The first line may be
-    /// any; further messages begin only in a source that is a mailbox.
-    pub fn line(&mut self, line: &mut Vec<u8>, is_mailbox: bool) {
+    /// any; further messages begin only in a source that is a mailbox. Returns whether a message begins.
+    pub fn line(&mut self, line: &mut Vec<u8>, is_mailbox: bool) -> bool {
         let looks_alike = self.is_after_empty && !self.is_within && line.starts_with(FROM);
         let ends = line.ends_with(b"\n");
         self.is_after_empty = !self.is_within && matches!(line.as_slice(), b"\n" | b"\r\n");
         self.is_within = !ends;
-        if looks_alike && !self.is_first && !(is_mailbox && begins_message(line)) {
+        let begins = is_mailbox && looks_alike && begins_message(line);
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        if looks_alike && !is_first && !begins {
             line.insert(0, b'>');
         }
-        self.is_first = false;
+        begins || is_first
     }
 }
 
@@ -142,8 +144,9 @@ mod tests {
             let mut separators = Separators::default();
             for (number, line) in lines.iter().enumerate() {
                 let mut seen = line.as_bytes().to_vec();
-                separators.line(&mut seen, is_mailbox);
+                let begins = separators.line(&mut seen, is_mailbox);
                 let was_quoted = seen.starts_with(b">");
+                assert_eq!(begins, number == 0 || is_mailbox && *line == strict, "{lines:?}");
                 assert_eq!(was_quoted, quoted.contains(&number), "{lines:?}");
                 assert_eq!(seen.strip_prefix(b">").unwrap_or(&seen), line.as_bytes());
             }

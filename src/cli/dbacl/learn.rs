@@ -573,21 +573,11 @@ struct Keeper {
     collector: Collector,
     corpus: Corpus,
     splits: bool,
-    was_in_header: bool,
+    /// A document begins with this line.
+    begins: bool,
 }
 
 impl Keeper {
-    /// Takes note of the state that a mail filter left after a line. Returns whether a document begins
-    /// there.
-    fn line(&mut self, in_header: bool) -> bool {
-        let begins = self.splits && in_header && !self.was_in_header;
-        if begins {
-            self.end_document();
-        }
-        self.was_in_header = in_header;
-        begins
-    }
-
     fn end_document(&mut self) {
         if !self.collector.is_empty() {
             let (occurrences, terms) = self.collector.finish();
@@ -625,20 +615,23 @@ impl FeatureSink for Learner<'_> {
         {
             notes.first_line(line);
         }
-        if let Some(separators) = &mut self.separators {
-            separators.line(line, self.keeper.as_ref().is_some_and(|keeper| keeper.splits));
+        if let (Some(separators), Some(keeper)) = (&mut self.separators, &mut self.keeper) {
+            keeper.begins = separators.line(line, keeper.splits) && keeper.splits;
         }
         self.echo.raw_line(line, self.output)
     }
 
     fn text(&mut self, _: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
-        // What a ledger takes as one document is one to the statistics, too.
-        if self.keeper.as_ref().is_none_or(|keeper| keeper.splits) {
+        let Some(keeper) = &mut self.keeper else {
             self.counter.line_of_mail(state.in_header, &mut warn);
+            return Ok(());
+        };
+        // What a ledger takes as one document is one to the statistics, too.
+        if keeper.splits {
+            self.counter.line_of_mail(keeper.begins, &mut warn);
         }
-        if let Some(keeper) = &mut self.keeper
-            && keeper.line(state.in_header)
-        {
+        if keeper.begins {
+            keeper.end_document();
             cutter.restart();
         }
         Ok(())
@@ -682,7 +675,7 @@ impl FeatureSink for Learner<'_> {
         }
         if let Some(keeper) = &mut self.keeper {
             keeper.end_document();
-            keeper.was_in_header = false;
+            keeper.begins = false;
             cutter.restart();
         }
         Ok(())

@@ -73,7 +73,8 @@ struct Documents<'a> {
     /// Whether a source may hold several messages.
     splits: bool,
     separators: Separators,
-    was_in_header: bool,
+    /// A message begins with this line.
+    begins: bool,
     in_own_header: bool,
     line: u64,
     fault: Option<String>,
@@ -95,7 +96,7 @@ impl<'a> Reader<'a> {
             unit: Unit::Whole,
             splits: false,
             separators: Separators::default(),
-            was_in_header: false,
+            begins: false,
             in_own_header: false,
             line: 0,
             fault: None,
@@ -230,7 +231,7 @@ impl FeatureSink for Documents<'_> {
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         self.line += 1;
         if self.is_mail {
-            self.separators.line(line, self.splits);
+            self.begins = self.separators.line(line, self.splits) && self.splits;
             // A verdict that came with the mail is not evidence.
             let begins = line.len() >= VERDICT_HEADER.len()
                 && line[..VERDICT_HEADER.len()].eq_ignore_ascii_case(VERDICT_HEADER);
@@ -252,12 +253,9 @@ impl FeatureSink for Documents<'_> {
         }
     }
 
-    fn text(&mut self, _: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
-        if self.splits {
-            if state.in_header && !self.was_in_header {
-                self.end_document(cutter);
-            }
-            self.was_in_header = state.in_header;
+    fn text(&mut self, _: &[u8], _: LineState, cutter: &mut Cutter) -> io::Result<()> {
+        if std::mem::take(&mut self.begins) {
+            self.end_document(cutter);
         }
         Ok(())
     }
@@ -281,7 +279,7 @@ impl FeatureSink for Documents<'_> {
 
     fn end_of_source(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
         self.end_document(cutter);
-        self.was_in_header = false;
+        self.begins = false;
         self.in_own_header = false;
         self.separators = Separators::default();
         Ok(())
