@@ -135,3 +135,323 @@ fn a_signal_ends_the_wait_for_a_lock() {
         assert_eq!((scratch.read("ledger"), scratch.read("counts")), before, "{args}");
     }
 }
+
+const MAIL: &str = "From: ann@example.org\nSubject: lunch\n\nshall we have lunch at noon in town\n";
+const ADVERT: &str =
+    "From: win@example.com\nSubject: winner\n\ncheap pills and free money for all\n";
+
+/// A folder with a mail filter in `filter`.
+fn with_filter() -> Scratch {
+    let scratch = Scratch::new();
+    for (name, mail) in [("ham", MAIL), ("spam", ADVERT)] {
+        let mails: Vec<String> = (0..30)
+            .map(|n| format!("From a@b Mon Jan  1 00:00:0{} 2024\n{mail}number {n}\n\n", n % 10))
+            .collect();
+        scratch.write(name, mails.concat());
+    }
+    let learned = scratch.dbacl("--mail-learn filter ham=ham spam=spam");
+    assert_eq!(learned.status, 0, "{learned:?}");
+    scratch.write("mail", MAIL);
+    scratch
+}
+
+/// A mail as the filter passed it on, without the line that it added, and that line.
+#[track_caller]
+fn without_verdict(mail: &str) -> (String, String) {
+    let (mut rest, mut verdicts) = (String::new(), String::new());
+    for line in mail.split_inclusive('\n') {
+        let is_verdict = line.starts_with("X-DBACL: ");
+        if is_verdict { &mut verdicts } else { &mut rest }.push_str(line);
+    }
+    (rest, verdicts)
+}
+
+/// Limits of address space, in kB, from what hardly starts a program to what is enough for all here.
+fn limits() -> impl Iterator<Item = u32> {
+    (3_000..12_000).step_by(250).chain((12_000..60_000).step_by(4_000)).chain([100_000, 400_000])
+}
+
+#[test]
+fn without_memory_a_mail_comes_through() {
+    let scratch = with_filter();
+    let large =
+        MAIL.to_owned() + &"words and more words of every kind in a long mail\n".repeat(80_000);
+    scratch.write("large", &large);
+    let mut words = MAIL.to_owned();
+    for number in 0..200_000 {
+        words.push_str(&format!("w{number}{} ", if number % 12 == 11 { "\n" } else { "" }));
+    }
+    scratch.write("words", &words);
+    for (name, mail) in [("mail", MAIL), ("large", &large), ("words", &words)] {
+        let (mut judged, mut errors) = (0, 0);
+        for limit in limits() {
+            for how in [format!("<{name}"), format!("< <(cat {name})")] {
+                let script = format!(
+                    "ulimit -v {limit}; dbacl --version >&2 || exit 99; \
+                                      exec dbacl --mail-filter filter {how}"
+                );
+                let mut command = scratch.dbacl_command(["x"]);
+                let path = command.get_program().to_owned();
+                let folder = Path::new(&path).parent().expect("a folder").to_owned();
+                command = dbacl_testing::command("bash");
+                command.args(["-c", &script]).current_dir(scratch.path("."));
+                let paths = std::env::var("PATH").unwrap_or_default();
+                command.env("PATH", format!("{}:{paths}", folder.display()));
+                command.stdin(std::process::Stdio::null());
+                command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+                let done = finish(command.spawn().expect("bash starts"));
+                // So little that no program starts, or bash cannot.
+                if done.status == 99 || done.status == 127 || done.stderr.contains("cannot fork") {
+                    continue;
+                }
+                let (rest, verdict) = without_verdict(&done.stdout);
+                assert_eq!(done.status, 0, "{limit} {how}: {}", done.stderr);
+                assert!(rest == mail, "{limit} {how}: {} of {}", rest.len(), mail.len());
+                assert_eq!(verdict.lines().count(), 1, "{limit} {how}: {verdict}");
+                if verdict.contains("error") {
+                    assert!(done.stderr.contains("dbacl:error: "), "{limit}: {}", done.stderr);
+                    errors += 1;
+                } else {
+                    judged += 1;
+                }
+            }
+        }
+        assert!(judged > 0, "{name}: never judged");
+        assert!(errors > 0 || name == "mail", "{name}: always judged");
+    }
+}
+
+#[test]
+fn without_memory_learning_ends_with_a_line_and_a_status() {
+    let scratch = with_filter();
+    let words: String = (0..60_000).map(|number| format!("w{number} ")).collect();
+    scratch.write("words", &words);
+    scratch.write("text", TEXT);
+    scratch.dbacl("-l cat -h 18 words").quiet(0);
+    scratch.dbacl("-l dog text").quiet(0);
+    scratch.dbacl("--count one words").quiet(0);
+    for args in [
+        "-l new -H 20 words",
+        "-l new -w 2 -H 20 words",
+        "--count new -w 2 words",
+        "--merge new one one",
+        "-l new --fit one -H 20",
+        "-c cat -c dog words -v",
+        "--refit --always -c ham=ham -c spam=spam",
+        "-l new --threads 2 -H 20 words text",
+    ] {
+        let mut failed = 0;
+        for limit in limits() {
+            let script = format!(
+                "ulimit -v {limit}; dbacl --version >/dev/null 2>&1 || exit 99; \
+                                  exec dbacl {args}"
+            );
+            let _ = fs::remove_file(scratch.path("new"));
+            let done = scratch.sh(&script);
+            if done.status == 99 || done.status == 127 || done.stderr.contains("annot fork") {
+                continue;
+            }
+            let is_answer = args.contains("-c cat") && done.stderr.is_empty();
+            assert!(done.status < 3, "{args} in {limit} kB: {done:?}");
+            if done.status != 0 && !is_answer {
+                failed += 1;
+                assert!(done.stderr.contains("dbacl:"), "{args} in {limit} kB: {done:?}");
+            }
+        }
+        // What is merged here is so little that it fits wherever the program starts.
+        assert!(failed > 0 || args.starts_with("--merge"), "{args} never failed");
+    }
+}
+
+#[test]
+fn a_mail_takes_no_more_than_twice_its_size() {
+    let scratch = with_filter();
+    let peak = |megabytes: usize| -> usize {
+        let line = "a line of a very long mail that nobody will ever read to its end\n";
+        let mail = MAIL.to_owned() + &line.repeat((megabytes << 20) / line.len());
+        scratch.write("mail", mail);
+        let script = "import resource, subprocess, sys\n\
+                      subprocess.run(['dbacl', '--mail-filter', 'filter'], stdin=open('mail'), \
+                      stdout=subprocess.DEVNULL, check=True)\n\
+                      print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
+        let done = scratch.sh(&format!("python3 -c \"{script}\""));
+        done.quiet(0).trim().parse::<usize>().expect("a number of kB") / 1024
+    };
+    let (small, large) = (peak(16), peak(112));
+    assert!(large - small <= 2 * 96, "{small} MB, then {large} MB");
+}
+
+#[test]
+fn a_category_cut_short_while_it_is_used_is_used_to_the_end() {
+    let scratch = prepared();
+    let mut words = String::new();
+    (0..40_000).for_each(|number| words.push_str(&format!("w{number} ")));
+    scratch.write("words", &words);
+    scratch.dbacl("-l large -h 17 words").quiet(0);
+    let mut command = scratch.dbacl_command(["-c", "large", "-c", "cat", "-f", "large"]);
+    let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("dbacl starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    let mut stdout = child.stdout.take().expect("piped");
+    std::io::Write::write_all(&mut stdin, b"w1 w2 w3\n".repeat(2000).as_slice()).expect("a reader");
+    let mut block = [0; 1000];
+    std::io::Read::read_exact(&mut stdout, &mut block).expect("lines");
+    fs::OpenOptions::new().write(true).open(scratch.path("large")).unwrap().set_len(5000).unwrap();
+    let mut expected = 2000 * 9 - block.len();
+    for number in 0..400 {
+        let line = format!("w{} w{} w{}\n", number * 100, number * 99, number * 98);
+        std::io::Write::write_all(&mut stdin, line.as_bytes()).expect("a reader");
+        expected += line.len();
+    }
+    drop(stdin);
+    let mut rest = Vec::new();
+    std::io::Read::read_to_end(&mut stdout, &mut rest).expect("lines");
+    assert_eq!(finish(child).status, 0);
+    assert_eq!(rest.len(), expected);
+}
+
+/// What a program writes to a terminal; `None` if there is none to be had.
+fn on_a_terminal(command: &mut std::process::Command) -> Option<String> {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let opened = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).and_then(|terminal| {
+        grantpt(&terminal)?;
+        unlockpt(&terminal)?;
+        let name = ptsname(&terminal, Vec::new())?;
+        Ok((terminal, name))
+    });
+    let Ok((terminal, name)) = opened else {
+        dbacl_testing::skip("control bytes on a terminal", "no pseudo-terminal");
+        return None;
+    };
+    let name = name.into_string().expect("a plain name");
+    let side = fs::OpenOptions::new().read(true).write(true).open(name).expect("our terminal");
+    command.stdout(side.try_clone().expect("a descriptor"));
+    command.stderr(side.try_clone().expect("a descriptor"));
+    let mut child = command.stdin(std::process::Stdio::null()).spawn().expect("it starts");
+    // The command keeps descriptors of its own.
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    drop(side);
+    let mut seen = Vec::new();
+    let mut terminal = File::from(terminal);
+    let mut block = [0; 4096];
+    // At the end the other side is closed, which is an error here.
+    while let Ok(length @ 1..) = std::io::Read::read(&mut terminal, &mut block) {
+        seen.extend_from_slice(&block[..length]);
+    }
+    child.wait().expect("our child");
+    Some(String::from_utf8_lossy(&seen).into_owned())
+}
+
+#[test]
+fn control_bytes_do_not_reach_a_terminal() {
+    let scratch = Scratch::new();
+    let name = "a\x1b[31mred";
+    scratch.write("text", TEXT);
+    scratch.dbacl_args(["-l", name, "text"]).quiet(0);
+    for (args, raw) in [
+        (vec!["-v", "-c", name, "text"], "a\x1b[31mred"),
+        (vec!["-v", "-c", name, "-c", "no\x1b[31mfile", "text"], "no\x1b[31mfile"),
+        (vec!["-T", "no\x1b[2Jtype", "-l", "new", "text"], "no\x1b[2Jtype"),
+    ] {
+        let piped = scratch.dbacl_args(&args);
+        assert!((piped.stdout + &piped.stderr).contains(raw), "{args:?}");
+        let Some(seen) = on_a_terminal(&mut scratch.dbacl_command(&args)) else { return };
+        assert!(!seen.contains('\x1b'), "{args:?}: {seen:?}");
+        assert!(seen.contains(&raw.replace('\x1b', "^[")), "{args:?}: {seen:?}");
+    }
+}
+
+fn fifo(scratch: &Scratch, name: &str) {
+    let mode = 0o600.into();
+    rustix::fs::mknodat(rustix::fs::CWD, scratch.path(name), rustix::fs::FileType::Fifo, mode, 0)
+        .expect("a new pipe");
+}
+
+#[test]
+fn pipes_and_devices_are_refused_by_name() {
+    let scratch = prepared();
+    scratch.dbacl("-l dog text").quiet(0);
+    scratch.dbacl("--count one text").quiet(0);
+    fifo(&scratch, "pipe");
+    fifo(&scratch, "pipe.ndjson");
+    for args in [
+        "-c pipe text",
+        "--merge all one pipe",
+        "--merge all /dev/zero",
+        "-l new --fit pipe",
+        "-l new -o pipe text",
+        "-l new -O pipe text",
+        "-l new --keep pipe text",
+        "-l pipe text",
+        "--count pipe text",
+        "--merge pipe one",
+        "--refit --keep pipe -c cat -c dog",
+        "--refit -c cat -c dog pipe.ndjson",
+        "-c cat -c dog --input ndjson pipe",
+        "-c cat -c dog --input ndjson /dev/zero",
+    ] {
+        let mut child =
+            scratch.dbacl_command(args.split_whitespace()).spawn().expect("dbacl starts");
+        let start = Instant::now();
+        while child.try_wait().expect("our child").is_none() {
+            if start.elapsed() > Duration::from_secs(10) {
+                child.kill().expect("our child");
+                panic!("{args}: waits");
+            }
+            sleep(Duration::from_millis(5));
+        }
+        let complaint = finish(child).complaint(1);
+        let named = ["pipe", "/dev/zero"].iter().any(|name| complaint.contains(name));
+        assert!(named, "{args}: {complaint}");
+    }
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_somebody_who_writes() {
+    let scratch = prepared();
+    fifo(&scratch, "pipe");
+    for args in ["-c cat pipe", "-l new pipe", "--count new pipe", "-f 1 -c cat pipe"] {
+        terminate(scratch.dbacl_command(args.split_whitespace()).spawn().expect("dbacl starts"));
+    }
+    // The mail is not at its end: it is still with whoever sends it.
+    let scratch = with_filter();
+    let mut command = scratch.dbacl_command(["--mail-filter", "filter"]);
+    let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("dbacl starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    std::io::Write::write_all(&mut stdin, b"Subject: half\n").expect("a reader");
+    let done = terminate(child);
+    assert_eq!((done.status, done.stdout.as_str()), (1, ""));
+    drop(stdin);
+}
+
+#[test]
+fn files_that_anybody_may_write_to_are_told() {
+    let scratch = with_filter();
+    scratch.write("text", TEXT);
+    scratch.dbacl("-l cat text").quiet(0);
+    chmod(&scratch, "cat", 0o660);
+    scratch.dbacl("-v -c cat text").quiet(1);
+    chmod(&scratch, "cat", 0o646);
+    assert!(scratch.dbacl("-v -c cat text").complaint(1).contains("anybody may write to cat"));
+    scratch.dbacl("--quiet -v -c cat text").quiet(1);
+}
+
+#[test]
+fn a_damaged_expression_gives_no_verdict() {
+    let scratch = Scratch::new();
+    scratch.write("one.txt", "alpha beta gamma\n".repeat(30));
+    scratch.write("two.txt", "delta epsilon zeta\n".repeat(30));
+    for name in ["one", "two"] {
+        scratch.dbacl(&format!("-g ([a-z]+) -l {name} {name}.txt")).quiet(0);
+    }
+    let sources = "-c one=one.txt -c two=two.txt";
+    let fitted = scratch.dbacl(&format!("--refit --always --documents lines {sources}"));
+    assert_eq!(fitted.status, 0, "{fitted:?}");
+    let whole = scratch.read("one");
+    let at = whole.windows(7).position(|at| at == b"# regex").expect("an expression");
+    let mut damaged = whole.clone();
+    damaged[at + 12] ^= 1;
+    scratch.write("one", &damaged);
+    let done = scratch.dbacl("--verdict -c one -c two one.txt");
+    assert!(done.stderr.contains("checksum"), "{done:?}");
+    assert_eq!(done.stdout, "");
+}

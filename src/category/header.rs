@@ -46,6 +46,36 @@ pub enum HeaderFault {
     Foreign,
     /// The line that the reference numbers so cannot be read, or says something impossible.
     Line(u8),
+    /// The header does not fit its checksum.
+    Sum,
+}
+
+/// The largest log-partition, nats, either way, that any category can have: 7 orders of features whose
+/// weights are 65535/32 at most. One of 1e30 would win or lose every comparison.
+const MAX_LOG_PARTITION: f64 = 7.0 * 2048.0;
+
+/// How the line with the checksum of a header begins. Only files that `--refit` writes have one:
+/// those that are learned are the reference's to the byte.
+const SUM_MARK: &[u8] = b"# crc32 ";
+
+/// Adds the line with the checksum to a whole header: the CRC-32 of all its other lines. Programs that
+/// do not know the line skip it.
+pub fn add_checksum(header: &mut Vec<u8>) {
+    debug_assert!(header.ends_with(HEADER_END));
+    let sum = crc32fast::hash(header);
+    header.truncate(header.len() - HEADER_END.len());
+    header.extend_from_slice(SUM_MARK);
+    header.extend_from_slice(format!("{sum:08x}\n").as_bytes());
+    header.extend_from_slice(HEADER_END);
+}
+
+/// Whether a header fits the checksum in the line `text`, which stands at `from`.
+fn fits_checksum(header: &[u8], from: usize, text: &[u8]) -> bool {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(&header[..from]);
+    // The line may be the last one, without an end.
+    sum.update(header.get(from + text.len() + 1..).unwrap_or_default());
+    text[SUM_MARK.len()..] == *format!("{:08x}", sum.finalize()).as_bytes()
 }
 
 /// A parsed header: the numbers, the stored expressions, and where the binary part begins.
@@ -135,6 +165,8 @@ impl Header {
             let max_order = scan.text(" max_order").integer()?;
             let kind = scan.text(" type").word()?;
             let max_order = u8::try_from(max_order).ok().filter(|order| (1..8).contains(order))?;
+            // Written so that a NaN fails, too.
+            (log_partition.abs() <= MAX_LOG_PARTITION).then_some(())?;
             Some((divergence, log_partition, max_order, kind.first() == Some(&b'm')))
         })();
         let (divergence, log_partition, max_order, multinomial) =
@@ -181,7 +213,10 @@ impl Header {
         };
         let mut patterns = Vec::new();
         let mut other_lines = Vec::new();
-        for line in &mut lines {
+        let mut sum = None;
+        loop {
+            let from = lines.at;
+            let Some(line) = lines.next() else { break };
             if line.starts_with(HEADER_END) {
                 break;
             }
@@ -196,9 +231,14 @@ impl Header {
                     header.options = ModelOptions::from_bits(wrap(bits));
                     header.scheme = Scheme::by_number(scheme);
                 }
+            } else if text.starts_with(SUM_MARK) {
+                sum = Some((from, text));
             } else {
                 other_lines.push(text.to_vec());
             }
+        }
+        if sum.is_some_and(|(from, text)| !fits_checksum(&bytes[..lines.at], from, text)) {
+            return Err(HeaderFault::Sum);
         }
         Ok(ParsedHeader { header, patterns, other_lines, length: lines.at })
     }
@@ -316,6 +356,27 @@ mod tests {
     }
 
     #[test]
+    fn a_checksum_finds_any_changed_byte() {
+        let mut text = Vec::new();
+        let header = example();
+        header.write_numbers(&mut text, b"x");
+        header.write_settings(&mut text, &[b"([a-z]+)||123456789".to_vec()]);
+        let plain = Header::parse(&text).unwrap();
+        add_checksum(&mut text);
+        let parsed = Header::parse(&text).unwrap();
+        assert_eq!(parsed.length, text.len());
+        assert_eq!(ParsedHeader { length: plain.length, ..parsed }, plain);
+        // In the mark, or the line end before it, a change hides the checksum, and is all that changed.
+        let mark = text.windows(SUM_MARK.len()).position(|at| at == SUM_MARK).unwrap();
+        let is_mark = |at: usize| (mark - 1..mark + SUM_MARK.len()).contains(&at);
+        for at in (0..text.len() - HEADER_END.len()).filter(|&at| !is_mark(at)) {
+            let mut damaged = text.clone();
+            damaged[at] ^= 1;
+            assert!(Header::parse(&damaged).is_err(), "byte {at}");
+        }
+    }
+
+    #[test]
     fn faults_carry_the_number_of_their_line() {
         let mut text = Vec::new();
         example().write_numbers(&mut text, b"x");
@@ -325,6 +386,10 @@ mod tests {
             ("1.14.1", "1.14", HeaderFault::Foreign),
             ("max_order 3", "max_order x", HeaderFault::Line(2)),
             ("max_order 3", "max_order 8", HeaderFault::Line(2)),
+            ("logZ -1.500000", "logZ -1e30", HeaderFault::Line(2)),
+            ("logZ -1.500000", "logZ 20000", HeaderFault::Line(2)),
+            ("logZ -1.500000", "logZ nan", HeaderFault::Line(2)),
+            ("logZ -1.500000", "logZ -inf", HeaderFault::Line(2)),
             ("hash_size 15", "hash_size 40", HeaderFault::Line(3)),
             ("# shannon", "# shannan", HeaderFault::Line(8)),
             ("beta", "bete", HeaderFault::Line(10)),

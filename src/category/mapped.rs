@@ -1,43 +1,92 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Opens a category by memory map: only the pages that look-ups touch are read.
+//! Opens a category: its file is read into memory, or mapped, of which look-ups then read the pages
+//! that they touch.
 //!
 //! One of two modules with `unsafe`: a map is sound as long as nobody changes or cuts the file while it
-//! is mapped. Our own programs never do - a category is replaced by renaming a new file over it.
+//! is mapped. Our own programs never do - a category is replaced by renaming a new file over it - but
+//! others may, and a process that touches what was cut off is killed. So files of any size are read
+//! unless a map is asked for.
 
+use super::header::HeaderFault;
 use super::reader::{Category, Fault};
+use crate::alloc_hints::is_available;
 use crate::error::{Error, Result};
+use crate::input::source::open_regular;
 use memmap2::{Mmap, MmapMut, MmapOptions};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
-/// A category in a memory map.
+/// A category in pages of its own, or in a memory map.
 pub type MappedCategory = Category<Mmap>;
 
-/// Opens the category at `path`.
+/// Opens the category at `path` and reads it into memory.
 ///
 /// # Errors
-/// [`Error::Io`] when the file cannot be read or is no regular file, [`Error::NotACategory`] when its
-/// first line says something else, [`Error::Damaged`] when it is cut short or says impossible things.
+/// [`Error::Io`] when the file cannot be read, is no regular file or finds no memory,
+/// [`Error::NotACategory`] when its first line says something else, [`Error::Damaged`] and its like when
+/// it is cut short or says impossible things.
 pub fn open(path: &Path) -> Result<MappedCategory> {
-    // A pipe would block in `open`; look before.
-    let metadata = std::fs::metadata(path).map_err(|error| Error::io(path, error))?;
-    if !metadata.is_file() {
-        let error = io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
-        return Err(Error::io(path, error));
-    }
-    let file = File::open(path).map_err(|error| Error::io(path, error))?;
-    let map = map(&file).map_err(|error| Error::io(path, error))?;
-    Category::new(map).map_err(|fault| match fault {
-        Fault::Header(super::header::HeaderFault::Foreign) => {
-            Error::NotACategory { path: path.to_path_buf() }
-        }
-        Fault::Header(super::header::HeaderFault::Line(line)) => {
+    let read = open_regular(path).and_then(|file| copy(&file)?.make_read_only());
+    category(read.map_err(|error| Error::io(path, error))?, path)
+}
+
+/// Opens the category at `path` as a memory map.
+///
+/// # Errors
+/// Those of [`open`].
+///
+/// # Safety
+/// Nobody changes the file or cuts it short as long as the category lives: what was read from it may
+/// change, and touching what was cut off ends the process. Replacing the file by renaming another over
+/// it is no change in this sense.
+#[allow(unsafe_code)]
+pub unsafe fn map(path: &Path) -> Result<MappedCategory> {
+    let file = open_regular(path).map_err(|error| Error::io(path, error))?;
+    // SAFETY: the caller's contract is that of the map.
+    let map = unsafe { Mmap::map(&file) };
+    category(map.map_err(|error| Error::io(path, error))?, path)
+}
+
+fn category(bytes: Mmap, path: &Path) -> Result<MappedCategory> {
+    Category::new(bytes).map_err(|fault| error_of(fault, path))
+}
+
+/// What is wrong with the file at `path`.
+pub(super) fn error_of(fault: Fault, path: &Path) -> Error {
+    match fault {
+        Fault::Header(HeaderFault::Foreign) => Error::NotACategory { path: path.to_path_buf() },
+        Fault::Header(HeaderFault::Line(line)) => {
             Error::BadHeader { path: path.to_path_buf(), line }
+        }
+        Fault::Header(HeaderFault::Sum) => {
+            Error::damaged(path, "the header does not fit its checksum")
         }
         Fault::Digrams => Error::CutInDigrams { path: path.to_path_buf() },
         Fault::Slots => Error::CutInTable { path: path.to_path_buf() },
-    })
+    }
+}
+
+/// A file's bytes in pages of their own, taken at once: one by one they cost more than the copy. A file
+/// that is cut short meanwhile ends where it ended.
+fn copy(mut file: &File) -> io::Result<MmapMut> {
+    let length = file.metadata()?.len();
+    let too_large = || io::Error::from(io::ErrorKind::OutOfMemory);
+    if !is_available(length) {
+        return Err(too_large());
+    }
+    let length = usize::try_from(length).map_err(|_| too_large())?;
+    let mut memory = MmapOptions::new().len(length).populate().map_anon()?;
+    let mut filled = 0;
+    while filled < length {
+        match file.read(&mut memory[filled..]) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(memory)
 }
 
 /// Opens a category that was never a file: its bytes are copied into anonymous memory.
@@ -53,25 +102,13 @@ pub fn from_bytes(bytes: &[u8]) -> Result<MappedCategory> {
     Category::new(map).map_err(|fault| Error::damaged(place, format!("{fault:?}")))
 }
 
-/// A file in memory that can be changed without changing the file; what is not changed is not copied.
+/// A file in memory that can be changed without changing the file.
 pub type PrivateCopy = MmapMut;
 
-/// A private copy of a file, of which nobody changes what is not changed in the copy: for files that
-/// only the holder of a lock writes to.
+/// A private copy of a file.
 ///
 /// # Errors
 /// Those of the operating system.
-#[allow(unsafe_code)]
 pub fn private_copy(file: &File) -> io::Result<PrivateCopy> {
-    // SAFETY: the contract above. The holder of the lock writes the parts that it has changed in its
-    // copy back into the file; these lie in memory of their own by then.
-    unsafe { MmapOptions::new().map_copy(file) }
-}
-
-#[allow(unsafe_code)]
-fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: the caller's contract, stated in the module's documentation: the file is not changed
-    // or truncated while it is mapped. Programs that replace categories rename a new file over the
-    // old one, which leaves the mapped pages alone.
-    unsafe { Mmap::map(file) }
+    copy(file)
 }

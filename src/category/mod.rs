@@ -5,4 +5,5 @@ pub mod header;
 pub mod layout;
 pub mod mapped;
 pub mod reader;
+pub mod sparse;
 pub mod writer;

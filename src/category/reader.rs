@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Why bytes are not a category.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The header cannot be read.
     Header(HeaderFault),

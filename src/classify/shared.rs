@@ -2,6 +2,7 @@
 //! How a text is read so that several categories can score it: the one place that says which
 //! categories can be compared (spec text 10.2).
 
+use crate::category::header::Header;
 use crate::category::reader::Category;
 use crate::document::ReadOptions;
 use crate::error::{Error, Warning, WarningSink};
@@ -88,26 +89,41 @@ impl SharedReading {
         category: &Category<D>,
         warnings: WarningSink<'_>,
     ) -> Result<PatternSet, Incomparable> {
+        self.add_header(name, category.header(), category.patterns(), warnings)
+    }
+
+    /// The same for a category with this header and these expressions, as stored.
+    ///
+    /// # Errors
+    /// Those of [`Self::add`].
+    pub fn add_header(
+        &mut self,
+        name: &[u8],
+        header: &Header,
+        stored: &[Vec<u8>],
+        warnings: WarningSink<'_>,
+    ) -> Result<PatternSet, Incomparable> {
         let mut patterns = PatternSet::default();
-        for text in category.patterns() {
+        for text in stored {
             patterns.insert(self.patterns.add(text, warnings)?);
         }
-        self.unite(name, category, warnings)?;
-        self.order = self.order.max(category.header().max_order);
+        self.unite(name, header, stored.is_empty(), warnings)?;
+        self.order = self.order.max(header.max_order);
         Ok(patterns)
     }
 
     /// Takes over a category's options.
-    fn unite<D: AsRef<[u8]>>(
+    fn unite(
         &mut self,
         name: &[u8],
-        category: &Category<D>,
+        header: &Header,
+        has_no_patterns: bool,
         warnings: WarningSink<'_>,
     ) -> Result<(), Incomparable> {
         use ModelOption::{Html, Mail, MailNoPlain, MailPlain, Text, Xml};
         let name = String::from_utf8_lossy(name);
-        let theirs = category.header().options;
-        let scheme = category.header().scheme.unwrap_or(default_scheme(theirs));
+        let theirs = header.options;
+        let scheme = header.scheme.unwrap_or(default_scheme(theirs));
         if self.scheme.is_some_and(|chosen| chosen != scheme) {
             return Err(Incomparable::Tokenizer { name: name.into_owned() });
         }
@@ -118,7 +134,7 @@ impl SharedReading {
                 ours.insert(option);
             }
         }
-        if theirs.has(ModelOption::StandardTokenizer) || category.patterns().is_empty() {
+        if theirs.has(ModelOption::StandardTokenizer) || has_no_patterns {
             ours.insert(ModelOption::StandardTokenizer);
         }
         // Of each pair the first that is chosen wins.

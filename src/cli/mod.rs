@@ -6,5 +6,6 @@
 pub mod bayesol;
 pub mod dbacl;
 pub mod hypex;
+pub mod last_resort;
 
 pub use dbacl_cli::{getopt, json, output, version};

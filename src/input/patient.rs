@@ -19,7 +19,13 @@ impl<R: Read + AsFd> Read for Patient<R> {
         if poll(&mut wanted, Some(&PATIENCE))? == 0 {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        self.0.read(buffer)
+        match self.0.read(buffer) {
+            // Somebody else was quicker.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Err(io::ErrorKind::Interrupted.into())
+            }
+            read => read,
+        }
     }
 }
 

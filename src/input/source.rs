@@ -3,10 +3,12 @@
 
 use super::patient::Patient;
 use crate::error::{Error, Result, Warning, WarningSink};
+use rustix::fs::OFlags;
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// One thing to read.
@@ -38,7 +40,7 @@ pub enum Operand {
 /// [`Error::Io`] when it cannot be opened; a folder that cannot be listed is only a warning.
 pub fn open(operand: &OsStr, warnings: WarningSink<'_>) -> Result<Operand> {
     let path = Path::new(operand);
-    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    let file = open_at_once(path).map_err(|error| Error::io(path, error))?;
     let metadata = file.metadata().map_err(|error| Error::io(path, error))?;
     if metadata.is_dir() {
         let entries = entries(path).unwrap_or_else(|_| {
@@ -56,8 +58,26 @@ pub fn open(operand: &OsStr, warnings: WarningSink<'_>) -> Result<Operand> {
 
 /// Opens an entry of a folder; `None` if that cannot be done, which is passed over in silence.
 pub fn open_entry(path: &Path) -> Option<Source<'static>> {
-    let reader = File::open(path).ok()?;
+    let reader = open_regular(path).ok()?;
     Some(Source { name: path.as_os_str().as_bytes().to_vec(), reader: Box::new(reader) })
+}
+
+/// Opens a file without waiting for somebody to write into it, as a pipe with a name would.
+fn open_at_once(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+/// Opens a regular file; anything else, such as a pipe with a name, is refused at once.
+///
+/// # Errors
+/// Those of the operating system; [`io::ErrorKind::InvalidInput`] for what is no regular file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let file = open_at_once(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    Ok(file)
 }
 
 /// Standard input.

@@ -3,6 +3,7 @@
 //! in the header.
 
 use super::header::RefitLine;
+use crate::category::header::add_checksum;
 use crate::category::layout::{DIGRAM_BYTES, MAGIC, SLOT_BYTES};
 use crate::category::reader::Category;
 use crate::model::digram::DigramTable;
@@ -75,6 +76,7 @@ fn head<D: AsRef<[u8]>>(
     }
     line.write(&mut bytes);
     header.write_settings(&mut bytes, from.patterns());
+    add_checksum(&mut bytes);
     bytes
 }
 

@@ -13,6 +13,7 @@
 //! presence view's own margin, which grows with the square root.
 
 use super::documents::Term;
+use crate::category::header::Header;
 use crate::category::reader::Category;
 
 /// How a document's features are counted when it is judged.
@@ -69,12 +70,23 @@ impl Scoring {
     ) -> f64 {
         let weight = |term: &Term| {
             let slot = category.find(term.id).filter(|slot| slot.id == term.id);
-            let weight = slot.map_or(0.0, |slot| f64::from(slot.weight.weight()));
-            f64::from(self.count(term.count)) * weight
+            slot.map_or(0.0, |slot| slot.weight.weight())
         };
-        let sum: f64 = terms.iter().map(weight).sum();
+        self.score_by(category.header(), occurrences, terms, terms.iter().map(weight))
+    }
+
+    /// The same from the header and the weights of `terms`, in their order.
+    pub fn score_by(
+        self,
+        header: &Header,
+        occurrences: u32,
+        terms: &[Term],
+        weights: impl Iterator<Item = f32>,
+    ) -> f64 {
+        let part =
+            |(term, weight): (&Term, f32)| f64::from(self.count(term.count)) * f64::from(weight);
+        let sum: f64 = terms.iter().zip(weights).map(part).sum();
         let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);
-        let header = category.header();
         let mean = sum / self.complexity(distinct, occurrences, header.max_order);
         (mean - header.log_partition) * self.stretch(distinct)
     }

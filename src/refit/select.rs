@@ -8,6 +8,7 @@ use super::index::FeatureIndex;
 use super::ordinary::{Without, without_folds};
 use super::scoring::Scoring;
 use super::solver::{self, Fit, PASSES, Shuffle};
+use crate::alloc_hints::has_addresses_to_spare;
 use crate::category::reader::Category;
 use crate::metrics::{Scored, area_above, mistakes};
 use std::num::NonZero;
@@ -180,7 +181,12 @@ pub fn fit_all(data: &Dataset, cost: f64, left_out: impl Fn(usize) -> bool + Syn
 
 /// `work` for every number below `items`, in order, on all processors.
 pub fn parallel<T: Send>(items: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(items).max(1);
+    let processors = if has_addresses_to_spare() {
+        thread::available_parallelism().map_or(1, NonZero::get)
+    } else {
+        1
+    };
+    let threads = processors.min(items).max(1);
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(items));
     let run = || {

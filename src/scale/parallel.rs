@@ -5,6 +5,7 @@
 
 use super::counting::Counting;
 use super::counts::{CountSettings, Counts};
+use crate::alloc_hints::has_addresses_to_spare;
 use crate::document::{Cutter, Ending, FeatureReader, FeatureSink, LineState, ReadOptions};
 use crate::error::{Warning, WarningSink};
 use crate::input::indent;
@@ -157,6 +158,8 @@ impl Inputs<'_> {
     /// The threads to use for inputs of `size` bytes.
     fn number_of_threads(&self, size: u64) -> usize {
         match self.threads {
+            // A thread that finds no memory could leave the others waiting.
+            _ if !has_addresses_to_spare() => 1,
             Some(threads) => threads,
             // Each thread has a table of its own, and n-grams need large ones; so that is left to
             // those who know their memory.

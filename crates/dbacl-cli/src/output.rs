@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Standard output and standard error of a program.
 
-use std::io::{self, IsTerminal, StdoutLock, Write};
+use crate::terminal::Shown;
+use std::io::{self, StdoutLock, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes that wait before they are written, as in the C library.
@@ -9,9 +10,8 @@ const BLOCK: usize = 4096;
 
 /// Standard output: in blocks, or by lines on a terminal.
 pub struct Output {
-    stdout: StdoutLock<'static>,
+    stdout: Shown<StdoutLock<'static>>,
     waiting: Vec<u8>,
-    is_terminal: bool,
 }
 
 impl Default for Output {
@@ -23,9 +23,8 @@ impl Default for Output {
 impl Output {
     /// The program's standard output.
     pub fn new() -> Self {
-        let stdout = io::stdout().lock();
-        let is_terminal = stdout.is_terminal();
-        Self { stdout, waiting: Vec::with_capacity(2 * BLOCK), is_terminal }
+        let stdout = Shown::new(io::stdout().lock());
+        Self { stdout, waiting: Vec::with_capacity(2 * BLOCK) }
     }
 
     /// The bytes that wait; what is appended goes out with the next [`Self::spill`].
@@ -38,7 +37,7 @@ impl Output {
     /// # Errors
     /// Those of the operating system.
     pub fn spill(&mut self) -> io::Result<()> {
-        let length = if self.is_terminal {
+        let length = if self.stdout.is_terminal() {
             self.waiting.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1)
         } else {
             self.waiting.len() / BLOCK * BLOCK
@@ -62,7 +61,7 @@ impl Output {
 }
 
 /// Writes past the standard library's line buffer.
-fn write(stdout: &mut StdoutLock<'static>, bytes: &[u8]) -> io::Result<()> {
+fn write(stdout: &mut Shown<StdoutLock<'static>>, bytes: &[u8]) -> io::Result<()> {
     stdout.write_all(bytes)?;
     stdout.flush()
 }
@@ -117,7 +116,7 @@ impl Messages {
     }
 }
 
-/// Writes a line on standard error as it is; there is nobody to tell when that fails.
+/// Writes a line on standard error; there is nobody to tell when that fails.
 pub fn raw(line: &[u8]) {
-    let _ = io::stderr().write_all(&[line, b"\n"].concat());
+    let _ = Shown::new(io::stderr()).write_all(&[line, b"\n"].concat());
 }

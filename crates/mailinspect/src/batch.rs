@@ -14,6 +14,7 @@ use crate::mail::order;
 use crate::mail::select::{Selection, content};
 use dbacl::numeric::cformat;
 use dbacl_cli::json::Json;
+use dbacl_cli::output::raw;
 
 /// The messages to list, sorted as the options ask for.
 pub fn collect(
@@ -65,7 +66,8 @@ pub fn print(
         out.flush()?;
         for entry in entries {
             if let Err(error) = pipe(command, mailbox, entry) {
-                eprintln!("{}:warning: could not run the command: {error}", super::NAME);
+                let text = format!("{}:warning: could not run the command: {error}", super::NAME);
+                raw(text.as_bytes());
             }
         }
         return Ok(());

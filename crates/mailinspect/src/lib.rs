@@ -20,12 +20,14 @@ use crate::mail::judge::{Fidelity, Judge, Scoring};
 use crate::mail::mailbox::Mailbox;
 use crate::mail::select::{Rule, Selection};
 use dbacl::cli::dbacl::load;
+use dbacl::cli::last_resort;
 use dbacl::error::Warning;
 use dbacl::model::settings::Locale;
 use dbacl::numeric::parse::atoi;
 use dbacl::token::pattern::{Expression, Syntax};
 use dbacl_cli::getopt::{self, Event};
 use dbacl_cli::names::{base_name, lossy, resolve};
+use dbacl_cli::terminal::Shown;
 use options::{Key, TABLE};
 
 const NAME: &str = "mailinspect";
@@ -278,8 +280,10 @@ pub fn main() -> ExitCode {
     let status = std::panic::catch_unwind(|| {
         let mut args = std::env::args_os();
         let program = args.next().unwrap_or_default();
-        let mut stdout = io::BufWriter::new(io::stdout());
-        run(&program, args, &|name| std::env::var_os(name), &mut stdout, &mut io::stderr())
+        last_resort::install(NAME);
+        let mut stdout = io::BufWriter::new(Shown::new(io::stdout()));
+        let mut stderr = Shown::new(io::stderr());
+        run(&program, args, &|name| std::env::var_os(name), &mut stdout, &mut stderr)
     });
     ExitCode::from(status.unwrap_or(DONE))
 }

@@ -293,6 +293,18 @@ fn a_session_whose_terminal_goes_away_ends() {
 }
 
 #[test]
+fn a_list_on_a_terminal_shows_control_bytes() {
+    let place = folder();
+    let mail = "From \x1b[2Jann Mon Jan  1 00:00:00 2024\nSubject: \x1b]0;x\x07\n\nsome words\n\n";
+    fs::write(place.path().join("odd"), mail).expect("written");
+    let Some(mut session) = Session::start(place.path(), &["-c", "./sea", "odd"]) else { return };
+    session.wait("the list", |seen| seen.windows(7).any(|at| at == b"^[[2Jan"));
+    session.wait("its end", |seen| seen.ends_with(b"\n"));
+    assert!(!session.seen.contains(&0x1b), "{:?}", String::from_utf8_lossy(&session.seen));
+    assert_eq!(session.status(), 1);
+}
+
+#[test]
 fn without_a_terminal_the_interactive_mode_is_refused() {
     let place = folder();
     let output = Command::new(MAILINSPECT)

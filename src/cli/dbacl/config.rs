@@ -8,10 +8,10 @@ use super::hints;
 use super::options::Key;
 use super::records::Records;
 use super::structured::Format;
-pub use dbacl_cli::names::{base_name, lossy, resolve};
-
+use crate::category::header::Header;
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
+use crate::category::sparse::SparseCategory;
 use crate::classify::shared::{SharedReading, complete_kind, default_scheme, settle_multinomial};
 use crate::cli::getopt::Event;
 use crate::cli::output::{Messages, raw};
@@ -31,8 +31,10 @@ use crate::scale::replay::Order;
 use crate::score::model::{Model, PatternSet};
 use crate::token::PatternId;
 use crate::token::pattern::PatternList;
+pub use dbacl_cli::names::{base_name, lossy, resolve};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -587,15 +589,15 @@ impl<'a> Builder<'a> {
         }
         let path = self.resolve(name);
         let file = self.config.opened.place_of(&path)?;
-        let category = if self.mends {
-            load_or_ordinary(&file).map_err(|failure| called(failure, &file, &path))?.0
-        } else {
-            load_as(&file, &path)?
+        let category = match (self.mends, self.config.memory_map) {
+            (true, _) => {
+                load_or_ordinary(&file).map_err(|failure| called(failure, &file, &path))?.0
+            }
+            (false, true) => load_mapped(&file, &path)?,
+            (false, false) => load_as(&file, &path)?,
         };
-        let shown = base_name(&path);
-        let patterns = self.restore(&shown, &category)?;
-        self.cuts.push((shown.clone(), hints::cut(category.header(), category.patterns())));
-        self.config.models.push(Model::learned(shown, category, patterns));
+        let patterns = self.adopt(&path, category.header(), category.patterns())?;
+        self.config.models.push(Model::learned(base_name(&path), category, patterns));
         self.config.model_paths.push(Some(path));
         Ok(())
     }
@@ -611,13 +613,35 @@ impl<'a> Builder<'a> {
         self.config.opened.0.keep(generation);
     }
 
+    /// Takes over how the text of a category was cut.
+    ///
+    /// # Errors
+    /// A category that does not go with the options or the other categories.
+    pub fn adopt(
+        &mut self,
+        path: &Path,
+        header: &Header,
+        patterns: &[Vec<u8>],
+    ) -> Result<PatternSet, Failure> {
+        self.classify = true;
+        let shown = base_name(path);
+        let set = self.restore(&shown, header, patterns)?;
+        self.cuts.push((shown, hints::cut(header, patterns)));
+        Ok(set)
+    }
+
     /// Says that the categories are going to be fitted anew.
     pub const fn mends_categories(&mut self) {
         self.mends = true;
     }
 
     /// Takes over how a category is read; returns which expressions are its own.
-    fn restore(&mut self, name: &[u8], category: &MappedCategory) -> Result<PatternSet, Failure> {
+    fn restore(
+        &mut self,
+        name: &[u8],
+        header: &Header,
+        patterns: &[Vec<u8>],
+    ) -> Result<PatternSet, Failure> {
         let config = &mut self.config;
         let mut shared = SharedReading {
             options: config.options,
@@ -627,7 +651,7 @@ impl<'a> Builder<'a> {
         };
         let messages = self.messages;
         let mut warn = |warning: Warning| messages.warning(&warning.0);
-        let patterns = shared.add(name, category, &mut warn);
+        let patterns = shared.add_header(name, header, patterns, &mut warn);
         (config.options, self.scheme) = (shared.options, shared.scheme);
         (config.order, config.patterns) = (shared.order, shared.patterns);
         Ok(patterns?)
@@ -833,7 +857,38 @@ pub fn load(path: &Path) -> Result<MappedCategory, Failure> {
 /// # Errors
 /// A category that cannot be opened.
 pub fn load_as(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
-    let loaded = mapped::open(path).map_err(|error| {
+    load_by(path, name, mapped::open)
+}
+
+/// The same by a memory map (`-m`).
+///
+/// # Errors
+/// What to print.
+fn load_mapped(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
+    #[allow(unsafe_code)]
+    // SAFETY: who asks for `-m` promises that nobody changes the file in place while it is in use, as for
+    // the reference, which maps it then, too.
+    load_by(path, name, |path| unsafe { mapped::map(path) })
+}
+
+/// Opens a category that is called `name` for the features of one document.
+///
+/// # Errors
+/// What to print.
+pub fn load_sparse(path: &Path, name: &Path) -> Result<SparseCategory, Failure> {
+    load_by(path, name, SparseCategory::open)
+}
+
+fn load_by<T>(
+    path: &Path,
+    name: &Path,
+    open: impl Fn(&Path) -> crate::error::Result<T>,
+) -> Result<T, Failure> {
+    // Of a set the folder tells.
+    if path == name {
+        warn_of_writers(path);
+    }
+    let loaded = open(path).map_err(|error| {
         let last = format!("could not load category {}", path.display());
         match error {
             Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
@@ -909,6 +964,15 @@ fn note_about(generation: &Generation) {
     }
     if let Some(path) = generation.open_to_others() {
         MESSAGES.warning(&format!("{} can be changed by others", path.display()));
+    }
+}
+
+/// Warns of a file that decides verdicts and that anybody may write to. A file that its group may write
+/// to is shared on purpose.
+pub fn warn_of_writers(path: &Path) {
+    const OTHERS: u32 = 0o002;
+    if std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.mode() & OTHERS != 0) {
+        super::MESSAGES.warning(&format!("anybody may write to {}", path.display()));
     }
 }
 

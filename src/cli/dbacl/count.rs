@@ -12,6 +12,7 @@ use super::threads;
 use crate::cli::output::Output;
 use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::Error;
+use crate::input::source::open_regular;
 use crate::learn::online;
 use crate::model::medium::Medium;
 use crate::model::settings::{Locale, ModelOption};
@@ -20,7 +21,6 @@ use crate::scale::counting::Counting;
 use crate::scale::counts::{CountSettings, Counts, Documents, counting_options};
 use crate::scale::{dump, file};
 use crate::token::Feature;
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -128,11 +128,10 @@ fn load(path: &Path, locale: Locale) -> Result<Counts, Failure> {
     let mut source: Box<dyn Read> = if path == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
-        let file = File::open(path).map_err(unopened)?;
-        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        if path.is_dir() {
             return Err(unopened(io::ErrorKind::IsADirectory.into()));
         }
-        Box::new(file)
+        Box::new(open_regular(path).map_err(unopened)?)
     };
     let mut beginning = Vec::new();
     let length = online::MAGIC.len() as u64;

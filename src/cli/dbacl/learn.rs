@@ -17,6 +17,7 @@ use crate::cli::output::Output;
 use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::{Error, Warning};
 use crate::input::mailbox::Separators;
+use crate::input::source::open_regular;
 use crate::learn::count::{Counted, Counter};
 use crate::learn::dump;
 use crate::learn::online::{self, DumpFault, RunFlags};
@@ -40,8 +41,7 @@ use crate::token::Feature;
 use crate::token::id::FeatureId;
 use crate::token::pattern::PatternList;
 use crate::token::show::show;
-use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -452,13 +452,9 @@ fn load_dump(path: &Path) -> Result<Option<online::Dump>, Failure> {
         let text = format!("the file {name} could not be read, learning from scratch.");
         Failure::new(Kind::Data, text)
     };
-    // A pipe would block in `open`; look before.
-    let bytes = match fs::metadata(path).and_then(|metadata| {
-        if !metadata.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-        }
-        fs::read(path)
-    }) {
+    let mut bytes = Vec::new();
+    let read = open_regular(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    let bytes = match read.map(|_| bytes) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => {

@@ -40,6 +40,12 @@ pub fn main() -> ExitCode {
     let program = args.next().unwrap_or_else(|| "dbacl".into());
     let args: Vec<OsString> = args.collect();
     let strict = AtomicBool::new(false);
+    crate::cli::last_resort::install("dbacl");
+    if std::env::var_os("DBACL_STRICT").is_some_and(|value| value == "1")
+        || args.iter().any(|arg| arg == "--strict")
+    {
+        crate::cli::last_resort::set_status(Kind::Resources.status(true));
+    }
     // A crash must not look like a verdict: it ends as an error does.
     let run = std::panic::catch_unwind(|| run(&program, args, &strict));
     run.unwrap_or_else(|_| ExitCode::from(Kind::Internal.status(strict.load(Ordering::Relaxed))))
@@ -129,6 +135,7 @@ fn mail(
     let is_strict = std::env::var_os("DBACL_STRICT").is_some_and(|value| value == "1");
     strict.store(is_strict, Ordering::Relaxed);
     let mut operands = Vec::new();
+    let mut unknown = None;
     // How long the commands wait for a lock.
     let mut patience: Vec<OsString> = Vec::new();
     let mut protect = None;
@@ -144,12 +151,16 @@ fn mail(
                 protect.clone_from(value);
             }
             Event::Option { .. } => {
-                let text = "the mail filter takes no other options than --strict and \
-                            --lock-timeout, and --protect to learn";
-                return Err(Failure::new(Kind::Usage, text));
+                unknown = Some(
+                    "the mail filter takes no other options than --strict and \
+                     --lock-timeout, and --protect to learn",
+                );
             }
             Event::Complaint(message) => crate::cli::output::raw(message),
         }
+    }
+    if let (Some(text), MailJob::Learn(_) | MailJob::Correct(_)) = (unknown, &job) {
+        return Err(Failure::new(Kind::Usage, text));
     }
     match job {
         MailJob::Learn(folder) => {
@@ -161,9 +172,19 @@ fn mail(
             command(program, [patience, args].concat(), strict, output)
         }
         MailJob::Filter(folder) => {
-            let config = refit::mail::open(program, &folder);
             let signals = signals::Signals::install();
-            refit::mail::filter(config, strict.load(Ordering::Relaxed), &signals, output)
+            let is_strict = strict.load(Ordering::Relaxed);
+            if is_strict {
+                refit::pass::be_strict();
+            }
+            // Opened when the mail is read: an error passes it on.
+            let judge = |mail: &[u8]| {
+                if let Some(text) = unknown {
+                    return Err(Failure::new(Kind::Usage, text));
+                }
+                refit::mail::open(program, &folder)?.judge(mail, &signals)
+            };
+            refit::pass::filter(judge, is_strict, &signals)
         }
     }
 }

@@ -157,7 +157,7 @@ pub const TABLE: &[Opt<Key>] = &[
     flag(Key::NoPreload, b'0', "no-preload", "do not (the default)"),
     value(Key::Online, b'o', "online", "FILE", "keep counts in FILE, to learn more later"),
     value(Key::MergeOnline, b'O', "merge-online", "FILE", "add the counts in FILE"),
-    flag(Key::MemoryMap, b'm', "memory-map", "no effect; categories are always mapped"),
+    flag(Key::MemoryMap, b'm', "memory-map", "map categories instead of reading them"),
     flag(Key::Nothing, b'p', "", ""),
     flag(Key::Nothing, b'@', "", ""),
     long(Key::Verdict, "verdict", "print the verdict of fitted categories, its probability"),

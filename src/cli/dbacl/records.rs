@@ -21,7 +21,8 @@ use crate::score::words::Wanted;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// Bytes read at a time: what is at hand is classified before more is waited for.
 const BLOCK: usize = 1 << 20;
@@ -61,7 +62,11 @@ pub fn run(
     let threads = config
         .threads
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
-    let threads = if config.patterns.is_empty() { threads } else { 1 };
+    let threads = if config.patterns.is_empty() && crate::alloc_hints::has_addresses_to_spare() {
+        threads
+    } else {
+        1
+    };
     let models = std::mem::take(&mut config.models);
     let paths = std::mem::take(&mut config.model_paths);
     let opened = std::mem::take(&mut config.opened);
@@ -82,6 +87,13 @@ pub fn run(
         each(source::standard_input())?;
     }
     for operand in &config.operands {
+        if records == Records::Ndjson && !Path::new(operand).is_dir() {
+            // Such a file is a file: a pipe with a name may wait for ever.
+            source::open_regular(Path::new(operand)).map_err(|error| {
+                let text = format!("couldn't open {}: {error}", lossy(operand.as_bytes()));
+                Failure::new(Kind::of_reading(&error), text)
+            })?;
+        }
         let opened = source::open(operand, &mut |warning: Warning| MESSAGES.warning(&warning.0))
             .map_err(|error| Failure::new(Kind::NoInput, format!("couldn't open {error}")))?;
         match opened {

@@ -9,15 +9,15 @@
 //! ```
 
 use super::super::MESSAGES;
-use super::super::config::{Builder, Config};
-use super::super::failure::{Failure, Kind, output_failure};
+use super::super::config::{Builder, Config, base_name, load_sparse};
+use super::super::failure::{Failure, Kind};
 use super::super::lock;
 use super::super::options;
 use super::super::signals::Signals;
 use super::files::{self, CORRECTIONS, LEDGER};
-use super::reader::{Reader, VERDICT_HEADER};
+use super::reader::Reader;
 use super::store::{self, not_changed};
-use crate::category::mapped::MappedCategory;
+use crate::category::sparse::SparseCategory;
 use crate::cli::getopt;
 use crate::cli::output::Output;
 use crate::numeric::cformat;
@@ -26,9 +26,10 @@ use crate::refit::header::{RefitLine, Verdict, set_of};
 use crate::refit::ledger;
 use crate::refit::store::{Change, Name, Store, member};
 use crate::save::{Unforced, beside};
+use crate::token::id::FeatureId;
 use std::ffi::{OsStr, OsString};
 use std::fs::{OpenOptions, Permissions};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -386,7 +387,7 @@ pub fn correcting(folder: &Path, operands: &[OsString]) -> Result<Vec<OsString>,
 ///
 /// # Errors
 /// A folder that is none of a filter, or a filter that cannot be opened.
-pub fn open(program: &OsStr, folder: &Path) -> Result<Config, Failure> {
+pub fn open(program: &OsStr, folder: &Path) -> Result<Filter, Failure> {
     let store = Store::beside(&folder.join(LEDGER));
     let generation = store.open().map_err(|error| {
         Failure::new(Kind::NoInput, format!("{error}; learn with --mail-learn"))
@@ -396,141 +397,67 @@ pub fn open(program: &OsStr, folder: &Path) -> Result<Config, Failure> {
         Some(generation) => generation.path(OsStr::new(ORDER)),
         None => folder.join(ORDER),
     };
-    let mut args: Vec<OsString> = Vec::new();
-    let mut places = Vec::new();
+    let mut builder = Builder::new(program, &MESSAGES, &NO_VARIABLE);
+    let (mut names, mut categories) = (Vec::new(), Vec::new());
     for label in labels(&order)? {
         let name = PathBuf::from(direct(&folder.join(&label)));
-        if let Some(generation) = &generation {
-            let file = generation.path(&member("category.", OsStr::new(&label)));
-            places.push((name.clone(), file));
-        }
-        args.extend(["-c".into(), name.into()]);
+        let file = match &generation {
+            Some(generation) => generation.path(&member("category.", OsStr::new(&label))),
+            None => name.clone(),
+        };
+        let category = load_sparse(&file, &name)?;
+        builder.adopt(&name, category.header(), category.patterns())?;
+        names.push(base_name(&name));
+        categories.push(category);
     }
-    let mut builder = Builder::new(program, &MESSAGES, &NO_VARIABLE);
     if let Some(generation) = generation {
         builder.keep_open(generation);
     }
-    for (name, file) in places {
-        builder.place(name, file);
-    }
-    for event in getopt::parse(program, args, options::TABLE, false) {
-        builder.act(event)?;
-    }
-    builder.finish()
+    Ok(Filter { config: builder.finish()?, names, categories })
 }
 
-/// Passes the mail on standard input on, with a line that tells what it is. Whatever happens the mail
-/// comes through; a verdict line that it brought does not.
-///
-/// # Errors
-/// Output that cannot be written; with strict statuses also what kept a verdict from being made.
-pub fn filter(
-    config: Result<Config, Failure>,
-    strict: bool,
-    signals: &Signals,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    let mut mail = Vec::new();
-    let read = io::stdin().lock().read_to_end(&mut mail);
-    let mail = Mail::new(&mail);
-    let read =
-        read.map_err(|error| Failure::new(Kind::NoInput, format!("cannot read the mail: {error}")));
-    let judged = read.and(config).and_then(|config| judge(config, &mail.bytes, signals));
-    let (line, failure) = match judged {
-        Ok(line) => (line, None),
-        Err(failure) => (b"error".to_vec(), Some(failure)),
-    };
-    let out = output.buffer();
-    out.extend_from_slice(&mail.bytes[..mail.place]);
-    out.extend_from_slice(b"X-DBACL: ");
-    out.extend_from_slice(&line);
-    out.extend_from_slice(mail.line_end);
-    out.extend_from_slice(&mail.bytes[mail.place..]);
-    output.flush().map_err(|error| output_failure(&error))?;
-    match failure {
-        Some(failure) if strict => Err(failure),
-        Some(failure) => {
-            for line in &failure.lines {
-                MESSAGES.error(line);
+/// An open filter.
+pub struct Filter {
+    config: Config,
+    /// Names of the categories.
+    names: Vec<Vec<u8>>,
+    categories: Vec<SparseCategory>,
+}
+
+impl Filter {
+    /// The verdict on a mail.
+    ///
+    /// # Errors
+    /// Categories that do not make a set or cannot be read any more.
+    pub fn judge(self, mail: &[u8], signals: &Signals) -> Result<Vec<u8>, Failure> {
+        let Self { mut config, names, categories } = self;
+        let lines: Vec<Option<RefitLine>> =
+            categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
+        let line = match set_of(&lines) {
+            Ok(Some(line)) => line,
+            Ok(None) => {
+                return Err(Failure::new(Kind::Data, "these categories were not fitted together"));
             }
-            Ok(0)
-        }
-        None => Ok(0),
-    }
-}
-
-/// A mail without the verdicts that it brought.
-struct Mail {
-    bytes: Vec<u8>,
-    /// Where the verdict goes: before the first header line.
-    place: usize,
-    line_end: &'static [u8],
-}
-
-impl Mail {
-    fn new(mail: &[u8]) -> Self {
-        let mut bytes = Vec::with_capacity(mail.len() + 64);
-        let mut place = 0;
-        let mut in_header = true;
-        let mut dropping = false;
-        let line_end: &[u8] = match memchr::memchr(b'\n', mail) {
-            Some(at) if at > 0 && mail[at - 1] == b'\r' => b"\r\n",
-            _ => b"\n",
+            Err(mismatch) => return Err(Failure::new(Kind::Data, mismatch.text())),
         };
-        let mut rest = mail;
-        while in_header && !rest.is_empty() {
-            let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-            let (line, behind) = rest.split_at(end);
-            let goes_on = matches!(line.first(), Some(b' ' | b'\t'));
-            dropping = if goes_on {
-                dropping
-            } else {
-                line.len() >= VERDICT_HEADER.len()
-                    && line[..VERDICT_HEADER.len()].eq_ignore_ascii_case(VERDICT_HEADER)
-            };
-            in_header = !matches!(line, b"\n" | b"\r\n");
-            if !dropping {
-                bytes.extend_from_slice(line);
-                if line.starts_with(b"From ") && place == 0 && bytes.len() == line.len() {
-                    place = line.len();
-                }
+        let mut reader = Reader::new(&mut config, &[], &names);
+        reader.read_mail(signals, mail)?;
+        let corpus = reader.into_corpus();
+        let mut scores = vec![f64::NAN; categories.len()];
+        if let Some(document) = corpus.documents.first() {
+            let terms = corpus.terms_of(0);
+            let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
+            for (category, score) in categories.iter().zip(&mut scores) {
+                let weights = category.weights(&ids)?.into_iter();
+                *score =
+                    line.scoring.score_by(category.header(), document.occurrences, terms, weights);
             }
-            rest = behind;
         }
-        bytes.extend_from_slice(rest);
-        Self { bytes, place, line_end }
+        let verdict = line.verdict(&scores);
+        let mut text = Vec::new();
+        write_verdict(&mut text, &verdict, &names[verdict.category]);
+        Ok(text)
     }
-}
-
-fn judge(mut config: Config, mail: &[u8], signals: &Signals) -> Result<Vec<u8>, Failure> {
-    let paths: Vec<PathBuf> = config.model_paths.iter().flatten().cloned().collect();
-    let opened = &mut config.opened;
-    let categories: Vec<MappedCategory> =
-        paths.iter().map(|path| opened.load(path)).collect::<Result<_, _>>()?;
-    let lines: Vec<Option<RefitLine>> =
-        categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
-    let line = match set_of(&lines) {
-        Ok(Some(line)) => line,
-        Ok(None) => {
-            return Err(Failure::new(Kind::Data, "these categories were not fitted together"));
-        }
-        Err(mismatch) => return Err(Failure::new(Kind::Data, mismatch.text())),
-    };
-    let names: Vec<Vec<u8>> =
-        paths.iter().map(|path| super::super::config::base_name(path)).collect();
-    let mut reader = Reader::new(&mut config, &[], &names);
-    reader.read_mail(signals, mail)?;
-    let corpus = reader.into_corpus();
-    let mut scores = vec![f64::NAN; categories.len()];
-    if let Some(document) = corpus.documents.first() {
-        for (category, score) in categories.iter().zip(&mut scores) {
-            *score = line.scoring.score(category, document.occurrences, corpus.terms_of(0));
-        }
-    }
-    let verdict = line.verdict(&scores);
-    let mut text = Vec::new();
-    write_verdict(&mut text, &verdict, &names[verdict.category]);
-    Ok(text)
 }
 
 /// `NAME PROBABILITY%`, or `unsure PROBABILITY% NAME` with the more probable category behind.
@@ -548,24 +475,6 @@ pub fn write_verdict(out: &mut Vec<u8>, verdict: &Verdict, name: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn forged_verdicts_are_taken_out_of_the_header_only() {
-        for (mail, expected, place) in [
-            ("A: b\n\nX-DBACL: ham\n", "A: b\n\nX-DBACL: ham\n", 0),
-            ("x-dbacl: ham\n 100%\nA: b\n\nc\n", "A: b\n\nc\n", 0),
-            ("From a\nA: b\nX-Dbacl:ham\n\n", "From a\nA: b\n\n", 7),
-            ("A: b\n\tX-DBACL: c\n\n", "A: b\n\tX-DBACL: c\n\n", 0),
-            ("X-DBACL-Other: d\r\n\r\n", "X-DBACL-Other: d\r\n\r\n", 0),
-            ("X-DBACL: no end", "", 0),
-            ("", "", 0),
-        ] {
-            let found = Mail::new(mail.as_bytes());
-            assert_eq!(found.bytes, expected.as_bytes(), "{mail:?}");
-            assert_eq!(found.place, place, "{mail:?}");
-        }
-        assert_eq!(Mail::new(b"A: b\r\n\r\n").line_end, b"\r\n");
-    }
 
     #[test]
     fn learning_takes_two_labels() {

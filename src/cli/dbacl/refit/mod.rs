@@ -5,6 +5,7 @@ pub mod explain;
 pub mod files;
 mod fit;
 pub mod mail;
+pub mod pass;
 mod reader;
 mod record;
 pub mod store;

@@ -10,6 +10,7 @@ use super::record;
 use crate::category::mapped::MappedCategory;
 use crate::document::{Cutter, FeatureReader, FeatureSink, LineState, ReadOptions};
 use crate::input::mailbox::Separators;
+use crate::input::source::open_regular;
 use crate::model::settings::ModelOption;
 use crate::refit::documents::{Collector, Corpus, Makeup, Term};
 use crate::token::Feature;
@@ -51,7 +52,13 @@ impl Unit {
 }
 
 /// A message header that the filter adds; a mail that brings one is not believed.
-pub const VERDICT_HEADER: &[u8] = b"x-dbacl:";
+const VERDICT_HEADER: &[u8] = b"x-dbacl";
+
+/// Whether a line begins such a header: blanks may stand before the colon.
+pub fn begins_verdict(line: &[u8]) -> bool {
+    line.get(..VERDICT_HEADER.len()).is_some_and(|name| name.eq_ignore_ascii_case(VERDICT_HEADER))
+        && line[VERDICT_HEADER.len()..].trim_ascii_start().first() == Some(&b':')
+}
 
 /// Reads documents.
 pub struct Reader<'a> {
@@ -118,6 +125,13 @@ impl<'a> Reader<'a> {
         label: u32,
     ) -> Result<(), Failure> {
         let folder = source.map(Path::new).filter(|path| path.is_dir());
+        if let (Unit::Tsv | Unit::Json, Some(path)) = (unit, source.map(Path::new)) {
+            // A file with labels is a file: a pipe with a name may wait for ever.
+            open_regular(path).map_err(|error| {
+                let text = format!("{}: {error}", path.display());
+                Failure::new(Kind::of_reading(&error), text)
+            })?;
+        }
         let documents = &mut self.documents;
         documents.unit = unit;
         documents.label = label;
@@ -233,8 +247,7 @@ impl FeatureSink for Documents<'_> {
         if self.is_mail {
             self.begins = self.separators.line(line, self.splits) && self.splits;
             // A verdict that came with the mail is not evidence.
-            let begins = line.len() >= VERDICT_HEADER.len()
-                && line[..VERDICT_HEADER.len()].eq_ignore_ascii_case(VERDICT_HEADER);
+            let begins = begins_verdict(line);
             let goes_on = self.in_own_header && matches!(line.first(), Some(b' ' | b'\t'));
             self.in_own_header = begins || goes_on;
             if self.in_own_header {

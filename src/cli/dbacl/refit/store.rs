@@ -5,14 +5,16 @@
 use super::super::MESSAGES;
 use super::super::failure::{Failure, Kind};
 use crate::error::Error;
+use crate::input::source::open_regular;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
 use crate::refit::checksum::Checksum;
 use crate::refit::ledger::{ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Name, Record, Settings};
 use crate::refit::store::Store;
 use crate::save::{self, Disk, Storage, Unforced, beside};
+use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
@@ -66,7 +68,9 @@ pub fn is_ledger(path: &Path) -> bool {
 /// # Errors
 /// A ledger that is damaged.
 pub fn load(path: &Path) -> Result<Option<Ledger>, Failure> {
-    let bytes = match std::fs::read(path) {
+    let mut bytes = Vec::new();
+    let read = open_regular(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    let bytes = match read.map(|_| bytes) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(path, &error)),
@@ -224,7 +228,11 @@ impl Open {
     /// # Errors
     /// A ledger that is missing or damaged.
     pub fn new(path: &Path) -> Result<Self, Failure> {
-        let file = OpenOptions::new().read(true).write(true).open(path);
+        // A pipe with a name would take what is written to it.
+        let file = open_regular(path).and_then(|_| {
+            let flags = OFlags::NONBLOCK.bits().cast_signed();
+            OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)
+        });
         let file = file.map_err(|error| unreadable(path, &error))?;
         let head = if let Some(head) = head_of(path)? {
             head
