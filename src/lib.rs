@@ -107,6 +107,11 @@ mod input;
 #[doc(hidden)]
 pub mod input;
 #[cfg(not(feature = "cli"))]
+mod joint;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod joint;
+#[cfg(not(feature = "cli"))]
 mod learn;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -131,11 +136,6 @@ mod numeric;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod numeric;
-#[cfg(not(feature = "cli"))]
-mod refit;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod refit;
 #[cfg(not(feature = "cli"))]
 mod report;
 #[cfg(feature = "cli")]
@@ -190,7 +190,7 @@ pub use numeric::quantize::QuantWeight;
 // Comparing and explaining.
 pub use classify::explain::Explained;
 pub use classify::{CategorySet, Classifier, Incomparable, Verdict};
-pub use refit::explain::{Evidence as TokenEvidence, Explanation, Piece};
+pub use joint::explain::{Evidence as TokenEvidence, Explanation, Piece};
 
 // What can go wrong.
 pub use error::{Error, Result, Warning, WarningSink};

@@ -126,9 +126,9 @@ pub fn pattern(data: &[u8]) {
 
 /// Ledgers, states and the `# refit` line: read back what was read, or refuse it.
 pub fn refit(data: &[u8]) {
-    use dbacl::refit::header::RefitLine;
-    use dbacl::refit::ledger::{Ledger, Record, write_record};
-    use dbacl::refit::online::State;
+    use dbacl::joint::header::RefitLine;
+    use dbacl::joint::ledger::{Ledger, Record, write_record};
+    use dbacl::joint::online::State;
     if let Ok(ledger) = Ledger::parse(data) {
         let bytes = ledger.bytes();
         assert!(data.starts_with(&bytes));

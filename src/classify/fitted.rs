@@ -2,9 +2,9 @@
 //! How categories judge that were fitted together: their order in the set, and their scores as the
 //! set counts them.
 
-use crate::refit::documents::Collector;
-use crate::refit::header::{Mismatch, RefitLine, set_of};
-use crate::refit::scoring::Scoring;
+use crate::joint::documents::Collector;
+use crate::joint::header::{Mismatch, RefitLine, set_of};
+use crate::joint::scoring::Scoring;
 use crate::score::document::Standing;
 use crate::score::model::Model;
 

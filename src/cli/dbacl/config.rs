@@ -17,13 +17,13 @@ use crate::cli::getopt::Event;
 use crate::cli::output::{Messages, raw};
 use crate::document::ReadOptions;
 use crate::error::{Error, Warning};
+use crate::joint::store::Generation;
 use crate::learn::LearnSettings;
 use crate::learn::reference::Reference;
 use crate::learn::table::MAX_BITS;
 use crate::lock::USUAL_LIMIT;
 use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
 use crate::numeric::parse::atoi;
-use crate::refit::store::Generation;
 use crate::report::print::Form;
 use crate::save::beside;
 use crate::scale::counts::{Counts, Documents, counting_options};
@@ -927,7 +927,7 @@ fn called(mut failure: Failure, path: &Path, name: &Path) -> Failure {
 
 /// The sets that a run has opened.
 #[derive(Debug, Default)]
-pub struct OpenSets(crate::refit::store::Opened);
+pub struct OpenSets(crate::joint::store::Opened);
 
 impl OpenSets {
     /// The file that a category is read from: itself, or what it is in its set.

@@ -2,10 +2,10 @@
 //! Results for programs: JSON, NDJSON and TSV (`--format`; `docs/formats.md`).
 
 use crate::cli::json::Json;
+use crate::joint::calibrate::logistic;
+use crate::joint::header::Verdict;
 use crate::model::moments::Moments;
 use crate::numeric::elementary::bits;
-use crate::refit::calibrate::logistic;
-use crate::refit::header::Verdict;
 use crate::score::confidence::confidence;
 use crate::score::document::{Standing, best, percentages};
 use crate::score::model::Model;

@@ -14,25 +14,25 @@ use super::update;
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
 use crate::cli::output::Output;
-use crate::metrics::mistakes;
-use crate::model::settings::ModelOption;
-use crate::refit::blend::{self, Set};
-use crate::refit::calibrate::{
+use crate::joint::blend::{self, Set};
+use crate::joint::calibrate::{
     Calibration, platt, temperature, threshold_for_false_positives, threshold_for_misses,
 };
-use crate::refit::dataset::Dataset;
-use crate::refit::documents::Corpus;
-use crate::refit::header::RefitLine;
-use crate::refit::ledger::{Ledger, Name, Settings as FeatureSettings};
-use crate::refit::online;
-use crate::refit::ordinary::{self, percent};
-use crate::refit::publish;
-use crate::refit::relearn;
-use crate::refit::scoring::Scoring;
-use crate::refit::select::{
+use crate::joint::dataset::Dataset;
+use crate::joint::documents::Corpus;
+use crate::joint::header::RefitLine;
+use crate::joint::ledger::{Ledger, Name, Settings as FeatureSettings};
+use crate::joint::online;
+use crate::joint::ordinary::{self, percent};
+use crate::joint::publish;
+use crate::joint::relearn;
+use crate::joint::scoring::Scoring;
+use crate::joint::select::{
     BLENDS, COSTS, Choice, FOLDS, Form, Quality, Settings, Trial, choose_exact, choose_sparse,
     differences, fit_all, folds,
 };
+use crate::metrics::mistakes;
+use crate::model::settings::ModelOption;
 use crate::save::{Unforced, beside};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Ledgers and states as files: locked while they are changed, replaced whole or added to. Files of a
-//! set are changed where its next generation is being made ([`crate::refit::store`]).
+//! set are changed where its next generation is being made ([`crate::joint::store`]).
 
 use super::super::MESSAGES;
 use super::super::failure::{Failure, Kind};
 use crate::error::Error;
 use crate::input::source::open_regular;
+use crate::joint::checksum::Checksum;
+use crate::joint::ledger::{ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Name, Record, Settings};
+use crate::joint::store::Store;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
-use crate::refit::checksum::Checksum;
-use crate::refit::ledger::{ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Name, Record, Settings};
-use crate::refit::store::Store;
 use crate::save::{self, Disk, Storage, Unforced, beside};
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
@@ -315,7 +315,7 @@ pub fn keep(
     settings: Settings,
     name: &Name,
     adds: bool,
-    corpus: &crate::refit::documents::Corpus,
+    corpus: &crate::joint::documents::Corpus,
 ) -> Result<(), Failure> {
     let set = Store::of_link(path);
     let change = set.map(|(store, member)| Ok((store.change(&[])?, member)));

@@ -14,21 +14,21 @@ use super::{Action, Request};
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
 use crate::category::reader::Category;
+use crate::joint::blend::{self, Set};
+use crate::joint::checksum::Checksum;
+use crate::joint::corrections;
+use crate::joint::dataset::{BIAS_INPUT, Dataset};
+use crate::joint::documents::{Corpus, Term, fingerprint};
+use crate::joint::header::{Mismatch, RefitLine, set_of};
+use crate::joint::index::FeatureIndex;
+use crate::joint::ledger::{self, Fault, Head, Ledger, Record, write_record};
+use crate::joint::online::{self, Evidence, Numbers, State, ordinary_part};
+use crate::joint::ordinary::{rise, without};
+use crate::joint::publish;
+use crate::joint::relearn;
+use crate::joint::select::Settings;
+use crate::joint::solver::Fit;
 use crate::numeric::quantize::QuantWeight;
-use crate::refit::blend::{self, Set};
-use crate::refit::checksum::Checksum;
-use crate::refit::corrections;
-use crate::refit::dataset::{BIAS_INPUT, Dataset};
-use crate::refit::documents::{Corpus, Term, fingerprint};
-use crate::refit::header::{Mismatch, RefitLine, set_of};
-use crate::refit::index::FeatureIndex;
-use crate::refit::ledger::{self, Fault, Head, Ledger, Record, write_record};
-use crate::refit::online::{self, Evidence, Numbers, State, ordinary_part};
-use crate::refit::ordinary::{rise, without};
-use crate::refit::publish;
-use crate::refit::relearn;
-use crate::refit::select::Settings;
-use crate::refit::solver::Fit;
 use crate::save::{Unforced, beside};
 use crate::token::id::FeatureId;
 use hashbrown::HashSet;
@@ -102,7 +102,7 @@ fn change(
     files: &Files,
     (label, kind): (u32, Change),
     names: &[Vec<u8>],
-    settings: &crate::refit::ledger::Settings,
+    settings: &crate::joint::ledger::Settings,
     corpus: &Corpus,
     signals: &Signals,
 ) -> Result<Done, Failure> {
@@ -276,7 +276,7 @@ impl<'a> FittedSet<'a> {
         files: &'a Files,
         ledger_path: &'a Path,
         names: &[Vec<u8>],
-        settings: &crate::refit::ledger::Settings,
+        settings: &crate::joint::ledger::Settings,
         refit: Refit<'_>,
     ) -> Result<Self, Failure> {
         let (categories, line, is_whole) = open_categories(files)?;

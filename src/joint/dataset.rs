@@ -337,7 +337,7 @@ pub fn contrast(sides: [(u32, usize); 2]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::refit::documents::Term;
+    use crate::joint::documents::Term;
 
     fn corpus() -> Corpus {
         let mut corpus = Corpus::default();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What a generation says of itself: its files with their lengths, so that a cut one is found out.
 
-use crate::refit::checksum::Checksum;
+use crate::joint::checksum::Checksum;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 

@@ -747,7 +747,7 @@ pub fn ordinary_part(first: QuantWeight, second: QuantWeight, blend: f64) -> f32
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::refit::documents::Term;
+    use crate::joint::documents::Term;
     use std::collections::BTreeMap;
 
     fn numbers() -> Numbers {
@@ -774,7 +774,7 @@ mod tests {
     }
 
     fn empty() -> State {
-        let data = Dataset::new(crate::refit::documents::Corpus::default(), 2, 1);
+        let data = Dataset::new(crate::joint::documents::Corpus::default(), 2, 1);
         let fit = Fit { weights: Vec::new(), bias: 0.0, duals: Vec::new() };
         State::new(numbers(), &data, &fit, &[], &[])
     }
@@ -866,7 +866,7 @@ mod tests {
         let mut state = empty();
         state.numbers.blend = 0.5;
         let term = |id, count, pairs| {
-            let makeup = crate::refit::documents::Makeup {
+            let makeup = crate::joint::documents::Makeup {
                 order: 1,
                 medium: 1,
                 pairs,

@@ -164,7 +164,7 @@ fn threshold(mut scores: Vec<f64>, rate: f64) -> Threshold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::refit::solver::Shuffle;
+    use crate::joint::solver::Shuffle;
 
     fn sample() -> Vec<Scored> {
         let mut shuffle = Shuffle::default();

@@ -87,9 +87,9 @@ pub fn with(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::joint::documents::fingerprint;
+    use crate::joint::ledger::{Name, Settings};
     use crate::model::settings::{ModelOptions, Scheme};
-    use crate::refit::documents::fingerprint;
-    use crate::refit::ledger::{Name, Settings};
     use crate::token::id::FeatureId;
 
     fn terms(id: u32) -> Vec<Term> {

@@ -181,8 +181,8 @@ mod tests {
     use super::*;
     use crate::category::header::Header;
     use crate::category::writer;
+    use crate::joint::blend::uniform_digrams;
     use crate::model::settings::{ModelOptions, Scheme};
-    use crate::refit::blend::uniform_digrams;
 
     /// A category with the features of `table`, as it is read back.
     fn category(table: &[(FeatureId, QuantWeight)]) -> Category<Vec<u8>> {

@@ -172,7 +172,7 @@ impl Shuffle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::refit::documents::{Corpus, Term};
+    use crate::joint::documents::{Corpus, Term};
     use crate::token::id::FeatureId;
 
     /// Four documents on two sides; feature 5 is on both, features 1 and 2 tell them apart.
