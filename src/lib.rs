@@ -152,15 +152,15 @@ mod save;
 #[doc(hidden)]
 pub mod save;
 #[cfg(not(feature = "cli"))]
-mod scale;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod scale;
-#[cfg(not(feature = "cli"))]
 mod score;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod score;
+#[cfg(not(feature = "cli"))]
+mod shards;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod shards;
 #[cfg(not(feature = "cli"))]
 mod token;
 #[cfg(feature = "cli")]

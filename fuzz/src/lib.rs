@@ -165,9 +165,9 @@ pub fn counts(data: &[u8]) {
     use dbacl::learn::count::Counter;
     use dbacl::learn::reference::Reference;
     use dbacl::learn::state::LearningState;
-    use dbacl::scale::counts::{Counts, Documents};
-    use dbacl::scale::file;
-    use dbacl::scale::replay::{Order, replay};
+    use dbacl::shards::counts::{Counts, Documents};
+    use dbacl::shards::file;
+    use dbacl::shards::replay::{Order, replay};
     let _ = file::read(&mut &*data);
     let body = &data[..data.len().saturating_sub(4)];
     let sealed = [body, &crc32fast::hash(body).to_le_bytes()].concat();

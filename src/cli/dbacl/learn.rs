@@ -36,7 +36,7 @@ use crate::model::settings::ModelOption;
 use crate::numeric::cformat;
 
 use crate::save::{self, Disk};
-use crate::scale::replay::replay;
+use crate::shards::replay::replay;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
 use crate::token::pattern::PatternList;

@@ -7,7 +7,7 @@ use super::failure::{Failure, Kind};
 use super::inputs;
 use super::signals::Signals;
 use crate::document::ReadOptions;
-use crate::scale::parallel::{Inputs, Interrupted, Watcher};
+use crate::shards::parallel::{Inputs, Interrupted, Watcher};
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 //!
 //! The other way needs no code of its own: learning from counts with `-o` writes a dump.
 
-use super::counting::Counting;
+use super::collect::Counting;
 use super::counts::{CountSettings, Counts, Documents, counting_options};
 use crate::document::Ending;
 use crate::learn::online::{Dump, DumpFault};

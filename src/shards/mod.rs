@@ -12,7 +12,7 @@
 //! table, collisions of ids and sums over documents follow from these, and are worked out when the
 //! counts are replayed. [`counts::Counts`] holds exactly this; nothing in it is rounded.
 
-pub mod counting;
+pub mod collect;
 pub mod counts;
 pub mod dump;
 pub mod file;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Every cut of an input, merged in any tree, is the input read in one pass.
 
-use super::counting::Counting;
+use super::collect::Counting;
 use super::counts::{CountSettings, Counts, Documents, MergeFault, counting_options};
 use super::replay::{Order, replay};
 use super::{dump, file};

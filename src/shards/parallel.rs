@@ -3,7 +3,7 @@
 //! thread, and what was counted of them is put together in their order. What cannot be cut so that one
 //! pass would see the same is left to one pass.
 
-use super::counting::Counting;
+use super::collect::Counting;
 use super::counts::{CountSettings, Counts};
 use crate::alloc_hints::has_addresses_to_spare;
 use crate::document::{Cutter, Ending, FeatureReader, FeatureSink, LineState, ReadOptions};
