@@ -122,10 +122,10 @@ mod lock;
 #[doc(hidden)]
 pub mod lock;
 #[cfg(not(feature = "cli"))]
-mod metrics;
+mod measures;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
-pub mod metrics;
+pub mod measures;
 #[cfg(not(feature = "cli"))]
 mod model;
 #[cfg(feature = "cli")]

@@ -3,7 +3,7 @@
 //! (spec refit 4).
 
 use super::real;
-use crate::metrics::Scored;
+use crate::measures::Scored;
 use crate::numeric::elementary::{exp, log};
 
 /// From a score to the logarithm of the odds: `slope * score + offset`.

@@ -10,7 +10,7 @@ use super::scoring::Scoring;
 use super::solver::{self, Fit, PASSES, Shuffle};
 use crate::alloc_hints::has_addresses_to_spare;
 use crate::category::reader::Category;
-use crate::metrics::{Scored, area_above, mistakes};
+use crate::measures::{Scored, area_above, mistakes};
 use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -2,7 +2,7 @@
 //! Verdicts → how good they are, with intervals (spec tools 3.7 and 6.1).
 
 use crate::protocol::Judged;
-use dbacl::metrics::{Scored, area_above};
+use dbacl::measures::{Scored, area_above};
 use dbacl::numeric::elementary::{exp, log};
 use std::cmp::Ordering;
 

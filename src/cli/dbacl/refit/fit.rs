@@ -31,7 +31,7 @@ use crate::joint::select::{
     BLENDS, COSTS, Choice, FOLDS, Form, Quality, Settings, Trial, choose_exact, choose_sparse,
     differences, fit_all, folds,
 };
-use crate::metrics::mistakes;
+use crate::measures::mistakes;
 use crate::model::settings::ModelOption;
 use crate::save::{Unforced, beside};
 use std::fmt::Write as _;
