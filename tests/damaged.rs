@@ -3,7 +3,7 @@
 //! the tables. The outcome is an error or some answer, in bounded time, and never a panic.
 
 use dbacl::category::reader::{Category, Fault};
-use dbacl::learn::online;
+use dbacl::learn::memory_dump;
 use dbacl::token::id::FeatureId;
 use dbacl_testing::{PATIENCE, Scratch, root};
 use std::time::Instant;
@@ -104,9 +104,9 @@ fn the_program_survives_damaged_categories() {
 fn cut_counts_are_refused_wherever_they_are_cut() {
     let (_, _, good) = good();
     for length in offsets(good.len(), 700) {
-        assert!(online::read(&good[..length]).is_err(), "cut at {length}");
+        assert!(memory_dump::read(&good[..length]).is_err(), "cut at {length}");
     }
-    assert!(online::read(&good).is_ok());
+    assert!(memory_dump::read(&good).is_ok());
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn counts_with_flipped_bits_are_refused_or_read() {
     for at in offsets(good.len(), 520) {
         for bit in 0..8 {
             bad[at] = good[at] ^ 1 << bit;
-            let _ = online::read(&bad);
+            let _ = memory_dump::read(&bad);
         }
         bad[at] = good[at];
     }
@@ -125,7 +125,7 @@ fn counts_with_flipped_bits_are_refused_or_read() {
 #[test]
 fn the_program_survives_damaged_counts() {
     let (scratch, _, good) = good();
-    let record = online::MAGIC.len();
+    let record = memory_dump::MAGIC.len();
     let tables = record + 263_760;
     let mut bad = good.clone();
     let fields = (40..56).chain(88..192).chain(384..440).chain((440..2000).step_by(97));

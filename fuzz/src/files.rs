@@ -6,7 +6,7 @@ use dbacl::category::reader::Category;
 use dbacl::cli::dbacl::options::TABLE;
 use dbacl::cli::getopt::{self, Event};
 use dbacl::input::lines::{LineReader, Stream};
-use dbacl::learn::online;
+use dbacl::learn::memory_dump;
 use dbacl::learn::reference::Reference;
 use dbacl::learn::state::LearningState;
 use dbacl::learn::{LearnSettings, Progress, finish};
@@ -92,11 +92,11 @@ fn empty_dump() -> &'static [u8] {
     DUMP.get_or_init(|| {
         let state = LearningState::new(3, ModelOptions::default(), Scheme::Alpha, 0);
         let mut bytes = Vec::new();
-        let flags = online::RunFlags::default();
-        online::write(&mut bytes, &state, flags).expect("a vector takes all");
-        let room = online::MAGIC.len() + 48;
+        let flags = memory_dump::RunFlags::default();
+        memory_dump::write(&mut bytes, &state, flags).expect("a vector takes all");
+        let room = memory_dump::MAGIC.len() + 48;
         bytes[room..room + 8].copy_from_slice(&64u64.to_le_bytes());
-        bytes.truncate(online::MAGIC.len() + 263_760 + 8 * 19);
+        bytes.truncate(memory_dump::MAGIC.len() + 263_760 + 8 * 19);
         bytes.resize(bytes.len() + 64, 0);
         bytes
     })
@@ -108,26 +108,26 @@ pub fn learning_state(data: &[u8]) {
     let mut bytes = empty_dump().to_vec();
     for patch in data.chunks_exact(4) {
         let offset = u32::from_le_bytes([patch[0], patch[1], patch[2], 0]) as usize % 1400;
-        let matrix = online::MAGIC.len() + 700..online::MAGIC.len() + 263_000;
+        let matrix = memory_dump::MAGIC.len() + 700..memory_dump::MAGIC.len() + 263_000;
         let at = if offset >= matrix.start { offset + matrix.len() } else { offset };
         if let Some(byte) = bytes.get_mut(at) {
             *byte = patch[3];
         }
     }
-    let Ok(dump) = online::read(&bytes) else {
+    let Ok(dump) = memory_dump::read(&bytes) else {
         return;
     };
     let settings = settings();
     let mut state = LearningState::new(3, settings.options, settings.scheme, 0);
     let mut max_bits = settings.max_bits;
-    online::merge(&mut state, &dump.state, &mut max_bits, &mut |_| {});
+    memory_dump::merge(&mut state, &dump.state, &mut max_bits, &mut |_| {});
     for mut state in [state, dump.state] {
         let mut silent = Progress::silent();
         let measured = settings.reference.measure(&state.characters, &mut silent, &mut |_| {});
         let digrams = measured.expect("the uniform measure cannot fail");
         let _ = finish(&mut state, &settings, digrams, None, &mut silent, &mut |_| {});
         let mut out = Vec::new();
-        online::write(&mut out, &state, online::RunFlags::default()).expect("a vector takes all");
+        memory_dump::write(&mut out, &state, memory_dump::RunFlags::default()).expect("a vector takes all");
     }
 }
 

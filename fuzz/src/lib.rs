@@ -162,7 +162,7 @@ pub fn refit(data: &[u8]) {
 /// way again and again, can be merged with itself, and be learned from.
 pub fn counts(data: &[u8]) {
     use dbacl::learn::LearnSettings;
-    use dbacl::learn::count::Counter;
+    use dbacl::learn::counter::Counter;
     use dbacl::learn::reference::Reference;
     use dbacl::learn::state::LearningState;
     use dbacl::shards::counts::{Counts, Documents};

@@ -11,7 +11,7 @@ use crate::category::layout::MAGIC;
 use crate::category::reader::Category;
 use crate::category::writer;
 use crate::error::Result;
-use crate::learn::count::Counter;
+use crate::learn::counter::Counter;
 use crate::learn::reference::Reference;
 use crate::learn::state::LearningState;
 use crate::learn::tokens::{TokenList, Unread};

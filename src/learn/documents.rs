@@ -5,7 +5,7 @@
 //! its occurrences and its shares of documents are kept by its number. What comes of it is what
 //! [`Counter::count`] makes of each occurrence.
 
-use super::count::{Counter, DocumentEntropy};
+use super::counter::{Counter, DocumentEntropy};
 use super::table::{AHEAD, Head, Place, Table};
 use super::tokens::TermList;
 use crate::alloc_hints::{make_room, prefetch};

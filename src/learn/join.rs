@@ -5,7 +5,7 @@
 //! The table depends on the order of first appearance only: what the later part holds goes behind
 //! the earlier one, feature by feature in the later part's own order, each with all its occurrences.
 
-use super::count::Counter;
+use super::counter::Counter;
 use super::table::{AHEAD, Head, Place};
 use super::tokens::{TermList, TokenList};
 use crate::error::WarningSink;

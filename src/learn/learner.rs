@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Documents → category: reading, counting and fitting in one place.
 
-use super::count::Counter;
+use super::counter::Counter;
 use super::options::LearnOptions;
 use super::state::LearningState;
 use super::table::Table;

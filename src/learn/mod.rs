@@ -7,15 +7,15 @@
 //!                                                online dump
 //! ```
 
-pub mod count;
+pub mod counter;
 mod documents;
 pub mod dump;
 pub mod fit;
 mod groups;
 pub mod join;
 pub mod learner;
+pub mod memory_dump;
 pub mod moments;
-pub mod online;
 pub mod options;
 #[cfg(test)]
 mod oracle;

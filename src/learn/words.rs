@@ -2,7 +2,7 @@
 //! Words → n-grams → counts, without spelling the n-grams out. What is counted, and in which order,
 //! is what [`Counter::count`] would do with each n-gram's text.
 
-use super::count::Counter;
+use super::counter::Counter;
 use super::documents::DocumentWords;
 use super::state::LearningState;
 use super::table::{AHEAD, Head, Place, Table};

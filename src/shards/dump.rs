@@ -6,7 +6,7 @@
 use super::collect::Counting;
 use super::counts::{CountSettings, Counts, Documents, counting_options};
 use crate::document::Ending;
-use crate::learn::online::{Dump, DumpFault};
+use crate::learn::memory_dump::{Dump, DumpFault};
 use crate::learn::table::Place;
 use crate::model::settings::{Locale, ModelOption};
 use crate::token::BOUNDARY;

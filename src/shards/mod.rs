@@ -4,7 +4,7 @@
 //! ```text
 //! features ─→ counting ─→ counts ⇄ counts file
 //!                           │ merge (any tree)
-//!                           └─→ replay ─→ learn::count::Counter ─→ fit
+//!                           └─→ replay ─→ learn::counter::Counter ─→ fit
 //! ```
 //!
 //! What a category is made from depends on the input only through its distinct features in order of

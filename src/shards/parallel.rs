@@ -12,7 +12,7 @@ use crate::input::indent;
 use crate::input::lines::{LineReader, Stream};
 use crate::input::source::{self, Operand, Source};
 use crate::learn::LearnSettings;
-use crate::learn::count::Counter;
+use crate::learn::counter::Counter;
 use crate::learn::join::SMALLEST_BITS;
 use crate::learn::learner::LearnedCounts;
 use crate::learn::state::LearningState;

@@ -3,7 +3,7 @@
 
 use super::counts::{Counts, Documents};
 use crate::error::WarningSink;
-use crate::learn::count::Counter;
+use crate::learn::counter::Counter;
 use crate::token::Feature;
 
 /// Why counts cannot be made a category.

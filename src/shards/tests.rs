@@ -6,9 +6,9 @@ use super::counts::{CountSettings, Counts, Documents, MergeFault, counting_optio
 use super::replay::{Order, replay};
 use super::{dump, file};
 use crate::document::{FeatureReader, ReadOptions};
-use crate::learn::count::Counter;
+use crate::learn::counter::Counter;
 use crate::learn::learner::LearnedCounts;
-use crate::learn::online::{self, RunFlags};
+use crate::learn::memory_dump::{self, RunFlags};
 use crate::learn::reference::Reference;
 use crate::learn::state::{LearningState, Sampled};
 use crate::learn::{LearnSettings, Progress, finish};
@@ -107,7 +107,7 @@ fn everything(state: &LearningState) -> (Vec<u8>, Vec<Sampled>) {
     // file begins within a header block depends on the file before it. No category has this number.
     state.empty_documents = 0;
     let mut bytes = Vec::new();
-    online::write(&mut bytes, &state, RunFlags::default()).unwrap();
+    memory_dump::write(&mut bytes, &state, RunFlags::default()).unwrap();
     (bytes, state.reservoir)
 }
 
@@ -342,11 +342,11 @@ proptest! {
         run.options.remove(ModelOption::Entropy);
         let state = run.one_pass(&files);
         let mut bytes = Vec::new();
-        online::write(&mut bytes, &state, RunFlags::default()).unwrap();
-        let read = online::read(&bytes).unwrap();
+        memory_dump::write(&mut bytes, &state, RunFlags::default()).unwrap();
+        let read = memory_dump::read(&bytes).unwrap();
         let counts = through_file(&dump::counts(&read, Locale::C).unwrap());
         let mut back = Vec::new();
-        online::write(&mut back, &run.replayed(&counts, Order::Appearance), RunFlags::default())
+        memory_dump::write(&mut back, &run.replayed(&counts, Order::Appearance), RunFlags::default())
             .unwrap();
         prop_assert!(back == bytes);
     }

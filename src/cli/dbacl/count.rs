@@ -13,7 +13,7 @@ use crate::cli::output::Output;
 use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::Error;
 use crate::input::source::open_regular;
-use crate::learn::online;
+use crate::learn::memory_dump;
 use crate::model::medium::Medium;
 use crate::model::settings::{Locale, ModelOption};
 use crate::save::{self, Disk};
@@ -134,9 +134,9 @@ fn load(path: &Path, locale: Locale) -> Result<Counts, Failure> {
         Box::new(open_regular(path).map_err(unopened)?)
     };
     let mut beginning = Vec::new();
-    let length = online::MAGIC.len() as u64;
+    let length = memory_dump::MAGIC.len() as u64;
     source.by_ref().take(length).read_to_end(&mut beginning).map_err(unopened)?;
-    let is_dump = beginning == online::MAGIC;
+    let is_dump = beginning == memory_dump::MAGIC;
     let mut whole = beginning.as_slice().chain(source);
     let unusable = |what: &dyn std::fmt::Display| {
         Failure::new(Kind::Data, format!("cannot use the counts in {name}: {what}"))
@@ -144,7 +144,7 @@ fn load(path: &Path, locale: Locale) -> Result<Counts, Failure> {
     if is_dump {
         let mut bytes = Vec::new();
         whole.read_to_end(&mut bytes).map_err(unopened)?;
-        let read = online::read(&bytes).map_err(|fault| unusable(&dump::reason(&fault)))?;
+        let read = memory_dump::read(&bytes).map_err(|fault| unusable(&dump::reason(&fault)))?;
         return dump::counts(&read, locale).map_err(|fault| unusable(&fault));
     }
     file::read(&mut whole).map_err(|fault| unusable(&fault))

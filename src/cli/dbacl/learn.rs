@@ -22,9 +22,9 @@ use crate::joint::documents::{Collector, Corpus, Makeup};
 use crate::joint::header::RefitLine;
 use crate::joint::ledger::{Learning, Name};
 use crate::joint::store::Store;
-use crate::learn::count::{Counted, Counter};
+use crate::learn::counter::{Counted, Counter};
 use crate::learn::dump;
-use crate::learn::online::{self, DumpFault, RunFlags};
+use crate::learn::memory_dump::{self, DumpFault, RunFlags};
 use crate::learn::reference::Reference;
 use crate::learn::state::LearningState;
 use crate::learn::table::Table;
@@ -262,8 +262,8 @@ fn conclude(
     let mut failed = None;
     if let Some(online) = &config.online {
         let flags = run_flags(config, patterns);
-        let mut write = |out: &mut dyn Write| online::write(out, state, flags);
-        let saved = save::replace(&Disk, online, online::MAGIC, &mut write);
+        let mut write = |out: &mut dyn Write| memory_dump::write(out, state, flags);
+        let saved = save::replace(&Disk, online, memory_dump::MAGIC, &mut write);
         progress.say(|| {
             let how = if saved.is_ok() { "success" } else { "failed" };
             format!("writing online memory dump: {how}")
@@ -433,7 +433,7 @@ fn initial_state(
                 ));
             }
             Some(dump) => {
-                online::merge(&mut state, &dump.state, &mut settings.max_bits, &mut warn);
+                memory_dump::merge(&mut state, &dump.state, &mut settings.max_bits, &mut warn);
             }
         }
     }
@@ -446,7 +446,7 @@ fn initial_state(
 }
 
 /// Reads a dump; `None` if there is no file.
-fn load_dump(path: &Path) -> Result<Option<online::Dump>, Failure> {
+fn load_dump(path: &Path) -> Result<Option<memory_dump::Dump>, Failure> {
     let name = path.display();
     let unusable = || {
         let text = format!("the file {name} could not be read, learning from scratch.");
@@ -462,7 +462,7 @@ fn load_dump(path: &Path) -> Result<Option<online::Dump>, Failure> {
             return Err(unusable());
         }
     };
-    match online::read(&bytes) {
+    match memory_dump::read(&bytes) {
         Ok(dump) => Ok(Some(dump)),
         Err(fault) => {
             let text = match fault {

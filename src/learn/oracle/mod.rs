@@ -6,7 +6,7 @@ mod fit;
 mod state;
 mod table;
 
-use super::count::Counter;
+use super::counter::Counter;
 use super::reference::Reference;
 use super::state::LearningState;
 use super::{LearnSettings, Progress, fit as fast_fit};

@@ -278,7 +278,7 @@ pub fn merge(
             match *max_bits {
                 Some(bits) if target.table.bits() < bits && target.table.grow() => {}
                 Some(bits) => {
-                    warnings(Warning::new(super::count::why_no_growth(&target.table, bits)));
+                    warnings(Warning::new(super::counter::why_no_growth(&target.table, bits)));
                     *max_bits = None;
                     break Some(at);
                 }
