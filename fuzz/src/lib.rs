@@ -128,7 +128,7 @@ pub fn pattern(data: &[u8]) {
 pub fn refit(data: &[u8]) {
     use dbacl::joint::header::RefitLine;
     use dbacl::joint::ledger::{Ledger, Record, write_record};
-    use dbacl::joint::online::State;
+    use dbacl::joint::incremental::State;
     if let Ok(ledger) = Ledger::parse(data) {
         let bytes = ledger.bytes();
         assert!(data.starts_with(&bytes));

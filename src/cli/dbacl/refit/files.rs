@@ -9,8 +9,8 @@ use super::super::signals::Signals;
 use super::mail;
 use super::store::{copy_head, not_changed, unshare};
 use crate::category::layout::ANY_MAGIC;
+use crate::joint::incremental;
 use crate::joint::ledger;
-use crate::joint::online;
 use crate::joint::store::{Change, Name, Store, member};
 use crate::lock::Lock;
 use crate::save::beside;
@@ -77,7 +77,7 @@ pub fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Path>) -> 
     }
     if let Some(path) = ledger {
         links.push(name(path.to_path_buf(), LEDGER.into(), ledger::ANY_MAGIC));
-        links.push(name(beside(path, ".state"), "ledger.state".into(), online::KIND));
+        links.push(name(beside(path, ".state"), "ledger.state".into(), incremental::KIND));
         let order = path.with_file_name(mail::ORDER);
         if path.file_name() == Some(OsStr::new(LEDGER)) && mail::is_order(&order) {
             links.push(name(order, mail::ORDER.into(), mail::MAGIC));

@@ -21,8 +21,8 @@ use crate::joint::calibrate::{
 use crate::joint::dataset::Dataset;
 use crate::joint::documents::Corpus;
 use crate::joint::header::RefitLine;
+use crate::joint::incremental;
 use crate::joint::ledger::{Ledger, Name, Settings as FeatureSettings};
-use crate::joint::online;
 use crate::joint::ordinary::{self, percent};
 use crate::joint::publish;
 use crate::joint::relearn;
@@ -160,7 +160,7 @@ pub fn refit_files(
     if data.scoring != Scoring::Counts {
         ordinary = ordinary::scores(&data, &categories, &folds, data.scoring);
     }
-    let evidence = if ledger.is_some() { online::evidence(&data) } else { Vec::new() };
+    let evidence = if ledger.is_some() { incremental::evidence(&data) } else { Vec::new() };
     data.drop_rare_features();
     let form = if request.exact || paths.len() == 2 { Form::Exact } else { Form::Sparse };
     let choice = choose(request, &data, (&folds, &ordinary), &categories, agree, form)?;

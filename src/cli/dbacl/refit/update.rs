@@ -20,9 +20,9 @@ use crate::joint::corrections;
 use crate::joint::dataset::{BIAS_INPUT, Dataset};
 use crate::joint::documents::{Corpus, Term, fingerprint};
 use crate::joint::header::{Mismatch, RefitLine, set_of};
+use crate::joint::incremental::{self, Evidence, Numbers, State, ordinary_part};
 use crate::joint::index::FeatureIndex;
 use crate::joint::ledger::{self, Fault, Head, Ledger, Record, write_record};
-use crate::joint::online::{self, Evidence, Numbers, State, ordinary_part};
 use crate::joint::ordinary::{rise, without};
 use crate::joint::publish;
 use crate::joint::relearn;
@@ -481,7 +481,7 @@ fn write_state(ledger: &Path, state: &mut State) -> Result<(), Failure> {
     let path = beside(ledger, ".state");
     // A power cut may have left nothing of a file that was not forced to the device.
     store::remove_empty(&path);
-    store::replace_with(&Unforced, &path, online::KIND, &mut |out| state.write(out))
+    store::replace_with(&Unforced, &path, incremental::KIND, &mut |out| state.write(out))
 }
 
 /// Writes the state of a full fit for later changes of single documents. `data` comes from `ledger`,
@@ -541,7 +541,7 @@ pub fn keep_state(
         }
     }
     let offsets =
-        online::offsets(ledger).map_err(|fault| Failure::new(Kind::Data, fault.text()))?;
+        incremental::offsets(ledger).map_err(|fault| Failure::new(Kind::Data, fault.text()))?;
     let mut state = State::new(numbers, data, fit, &evidence, &offsets);
     write_state(ledger_path, &mut state)
 }
