@@ -72,6 +72,11 @@ mod alloc_hints;
 pub mod cli;
 
 #[cfg(not(feature = "cli"))]
+mod atomic_file;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod atomic_file;
+#[cfg(not(feature = "cli"))]
 mod category;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -146,11 +151,6 @@ mod risk;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod risk;
-#[cfg(not(feature = "cli"))]
-mod save;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod save;
 #[cfg(not(feature = "cli"))]
 mod score;
 #[cfg(feature = "cli")]

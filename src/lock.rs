@@ -4,7 +4,7 @@
 //! A lock is an empty file beside what it protects, which its holder has locked. Nobody waits for ever:
 //! there is a limit, a signal ends the wait, and whoever waits in vain learns which process holds it.
 
-use crate::save::is_named;
+use crate::atomic_file::is_named;
 use rustix::fs::{OFlags, major, minor};
 use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -4,10 +4,10 @@
 use super::header::{Header, HeaderFault, ParsedHeader};
 use super::layout::{ANY_MAGIC, DIGRAM_BYTES, MAGIC, SLOT_BYTES, WEIGHT_BYTES};
 use crate::alloc_hints::prefetch;
+use crate::atomic_file::{self, Disk};
 use crate::error::Error;
 use crate::model::digram::{LENGTH_ROW, SYMBOLS, clip};
 use crate::numeric::quantize::QuantWeight;
-use crate::save::{self, Disk};
 use crate::token::BOUNDARY;
 use crate::token::id::FeatureId;
 use byteorder::{BigEndian, ByteOrder};
@@ -87,7 +87,7 @@ impl<D: AsRef<[u8]>> Category<D> {
     /// can be created beside it, [`Error::Io`] else; the old file is kept.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         let name = path.as_os_str().as_encoded_bytes();
-        save::replace(&Disk, path, ANY_MAGIC, &mut |out| self.write(out, name))
+        atomic_file::replace(&Disk, path, ANY_MAGIC, &mut |out| self.write(out, name))
     }
 
     /// The header's numbers.

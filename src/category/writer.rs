@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Writes a category (spec model 9); saving it safely is [`crate::save`]'s part.
+//! Writes a category (spec model 9); saving it safely is [`crate::atomic_file`]'s part.
 
 use super::header::Header;
 use crate::model::digram::DigramTable;

@@ -9,6 +9,7 @@ use super::inputs;
 use super::learn::INEXACT;
 use super::signals::Signals;
 use super::threads;
+use crate::atomic_file::{self, Disk};
 use crate::cli::output::Output;
 use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::Error;
@@ -16,7 +17,6 @@ use crate::input::source::open_regular;
 use crate::learn::memory_dump;
 use crate::model::medium::Medium;
 use crate::model::settings::{Locale, ModelOption};
-use crate::save::{self, Disk};
 use crate::shards::collect::Counting;
 use crate::shards::counts::{CountSettings, Counts, Documents, counting_options};
 use crate::shards::{dump, file};
@@ -157,7 +157,7 @@ fn save(target: &Path, counts: &Counts, output: &mut Output) -> Result<u8, Failu
         return Ok(0);
     }
     let mut write = |out: &mut dyn Write| file::write(out, counts);
-    save::replace(&Disk, target, file::KIND, &mut write).map_err(|error| {
+    atomic_file::replace(&Disk, target, file::KIND, &mut write).map_err(|error| {
         let kind = match &error {
             Error::Occupied { .. } | Error::Temporary { .. } => Kind::Create,
             _ => Kind::Write,

@@ -8,9 +8,9 @@ use super::MESSAGES;
 use super::config::Config;
 use super::failure::{Failure, Kind};
 use super::signals::Signals;
+use crate::atomic_file::beside;
 use crate::joint::store::Store;
 use crate::lock::{Lock, LockError, Patience};
-use crate::save::beside;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 

@@ -3,8 +3,8 @@
 
 use super::manifest::{self, Manifest, Purpose};
 use super::{CURRENT, Generation, NEW, Store, folder_of};
+use crate::atomic_file::beside;
 use crate::error::{Error, Result};
-use crate::save::beside;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};

@@ -3,8 +3,8 @@
 
 use super::Store;
 use super::manifest::{self, Manifest, Purpose};
+use crate::atomic_file::is_named;
 use crate::error::{Error, Result};
-use crate::save::is_named;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read};

@@ -27,8 +27,8 @@ pub use change::{Change, Name};
 pub use generation::{Generation, Opened};
 pub use manifest::member;
 
+use crate::atomic_file::beside;
 use crate::error::{Error, Result};
-use crate::save::beside;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;

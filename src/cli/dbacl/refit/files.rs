@@ -8,12 +8,12 @@ use super::super::failure::{Failure, Kind};
 use super::super::signals::Signals;
 use super::mail;
 use super::store::{copy_head, not_changed, unshare};
+use crate::atomic_file::beside;
 use crate::category::layout::ANY_MAGIC;
 use crate::joint::incremental;
 use crate::joint::ledger;
 use crate::joint::store::{Change, Name, Store, member};
 use crate::lock::Lock;
-use crate::save::beside;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 

@@ -11,6 +11,7 @@ use super::files::{Files, store_of};
 use super::reader::{Reader, Unit, complain_about_labels};
 use super::store;
 use super::update;
+use crate::atomic_file::{Unforced, beside};
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
 use crate::cli::output::Output;
@@ -33,7 +34,6 @@ use crate::joint::select::{
 };
 use crate::measures::mistakes;
 use crate::model::settings::ModelOption;
-use crate::save::{Unforced, beside};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

@@ -4,13 +4,13 @@
 
 use super::super::MESSAGES;
 use super::super::failure::{Failure, Kind};
+use crate::atomic_file::{self, Disk, Storage, Unforced, beside};
 use crate::error::Error;
 use crate::input::source::open_regular;
 use crate::joint::checksum::Checksum;
 use crate::joint::ledger::{ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Name, Record, Settings};
 use crate::joint::store::Store;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
-use crate::save::{self, Disk, Storage, Unforced, beside};
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -200,7 +200,7 @@ pub fn replace_with(
     ours: &[u8],
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let saved = save::replace(storage, path, ours, write);
+    let saved = atomic_file::replace(storage, path, ours, write);
     saved.map_err(|error| match error {
         Error::Occupied { .. } => {
             let name = path.display();
@@ -354,10 +354,10 @@ pub fn replace_category(
 ) -> Result<(), Error> {
     let magic = crate::category::layout::ANY_MAGIC;
     let Some((store, member)) = Store::of_link(path) else {
-        return save::replace(&Disk, path, magic, write);
+        return atomic_file::replace(&Disk, path, magic, write);
     };
     let change = store.change(&[])?;
-    save::replace(&Unforced, &change.path(&member), magic, write)?;
+    atomic_file::replace(&Unforced, &change.path(&member), magic, write)?;
     change.publish(true)
 }
 
