@@ -190,7 +190,7 @@ pub use numeric::quantize::QuantWeight;
 // Comparing and explaining.
 pub use classify::explain::Explained;
 pub use classify::{CategorySet, Classifier, Incomparable, Verdict};
-pub use joint::explain::{Evidence as TokenEvidence, Explanation, Piece};
+pub use joint::explain::{Explanation, Piece, TokenEvidence};
 
 // What can go wrong.
 pub use error::{Error, Result, Warning, WarningSink};

@@ -11,7 +11,7 @@ pub const SHOWN: usize = 20;
 
 /// What is known of one token.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Evidence {
+pub struct TokenEvidence {
     /// The token for people.
     pub text: String,
     /// Occurrences.
@@ -41,7 +41,7 @@ pub struct Explanation {
     /// Evidence of no token: what the categories differ by before any is seen, bits.
     pub prior: f64,
     /// Evidence by token.
-    pub tokens: Vec<Evidence>,
+    pub tokens: Vec<TokenEvidence>,
     /// The text as it was cut, line by line.
     pub lines: Vec<Vec<Piece>>,
 }
@@ -50,7 +50,7 @@ pub struct Explanation {
 #[derive(Debug, Default)]
 pub struct Gatherer {
     places: HashMap<String, usize>,
-    tokens: Vec<Evidence>,
+    tokens: Vec<TokenEvidence>,
 }
 
 impl Gatherer {
@@ -58,7 +58,7 @@ impl Gatherer {
     pub fn add(&mut self, text: String, bits: f64) {
         let place = *self.places.entry(text.clone()).or_insert(self.tokens.len());
         if place == self.tokens.len() {
-            self.tokens.push(Evidence { text, count: 0, bits: 0.0 });
+            self.tokens.push(TokenEvidence { text, count: 0, bits: 0.0 });
         }
         let token = &mut self.tokens[place];
         token.count += 1;
@@ -66,7 +66,7 @@ impl Gatherer {
     }
 
     /// The tokens, strongest first; equally strong ones by name.
-    pub fn finish(self) -> Vec<Evidence> {
+    pub fn finish(self) -> Vec<TokenEvidence> {
         let mut tokens = self.tokens;
         tokens.sort_by(|a, b| {
             b.bits.abs().total_cmp(&a.bits.abs()).then_with(|| a.text.cmp(&b.text))
@@ -93,8 +93,8 @@ impl Explanation {
         self.prior + self.tokens.iter().map(|token| token.bits).sum::<f64>()
     }
 
-    fn strongest(&self, is_for: bool) -> impl Iterator<Item = &Evidence> {
-        let fits = move |token: &&Evidence| {
+    fn strongest(&self, is_for: bool) -> impl Iterator<Item = &TokenEvidence> {
+        let fits = move |token: &&TokenEvidence| {
             if is_for { token.bits > 0.0 } else { token.bits < 0.0 }
         };
         self.tokens.iter().filter(fits).take(SHOWN)
@@ -135,7 +135,7 @@ impl Explanation {
         for (is_for, name, class) in [(true, &self.category, "f"), (false, &self.other, "a")] {
             let _ = write!(
                 html,
-                "<table><caption>Evidence for <b class=\"{class}3\">{}</b></caption>\n\
+                "<table><caption>TokenEvidence for <b class=\"{class}3\">{}</b></caption>\n\
                  <tr><th>bits</th><th>times</th><th>token</th></tr>\n",
                 escaped(name)
             );
@@ -262,7 +262,10 @@ mod tests {
     #[test]
     fn evidence_adds_up() {
         let explanation = explanation();
-        assert_eq!(explanation.tokens[0], Evidence { text: "free".into(), count: 2, bits: 8.0 });
+        assert_eq!(
+            explanation.tokens[0],
+            TokenEvidence { text: "free".into(), count: 2, bits: 8.0 }
+        );
         assert_eq!(explanation.total(), 8.0 - 2.0 + 1.0 - 0.5);
         let text = explanation.text();
         assert!(text.contains("     8.00      2  free"), "{text}");

@@ -54,7 +54,7 @@ pub struct RefitLine {
 
 /// What a document is, as far as a set can tell.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Verdict {
+pub struct Decision {
     /// Number of the more probable category, from 0.
     pub category: usize,
     /// Its probability.
@@ -219,11 +219,11 @@ impl RefitLine {
 
     /// The verdict on a document, from its scores under the categories in the order of the set,
     /// nats a unit of complexity, see [`Scoring`]. A document without tokens has no scores: nothing can be told.
-    pub fn verdict(&self, scores: &[f64]) -> Verdict {
+    pub fn verdict(&self, scores: &[f64]) -> Decision {
         let Calibration { slope, offset } = self.calibration;
         if scores.iter().any(|score| !score.is_finite()) {
             let share = 1.0 / super::real(scores.len().max(1));
-            return Verdict { category: 0, probability: share, is_unsure: true };
+            return Decision { category: 0, probability: share, is_unsure: true };
         }
         if let [first, second] = scores {
             let score = second - first;
@@ -234,7 +234,7 @@ impl RefitLine {
             } else {
                 score > high
             };
-            return Verdict {
+            return Decision {
                 category: usize::from(is_second),
                 probability: if is_second { probability } else { 1.0 - probability },
                 is_unsure: low < high && score > low && score <= high,
@@ -248,7 +248,7 @@ impl RefitLine {
             }
         }
         let probability = probabilities.get(category).copied().unwrap_or(0.0);
-        Verdict { category, probability, is_unsure: false }
+        Decision { category, probability, is_unsure: false }
     }
 }
 

@@ -109,7 +109,7 @@ pub struct Numbers {
 impl Numbers {
     /// The ordinary weight in category `at` of a feature with these counts, nats: what the fit of
     /// single words under the uniform measure ends with (spec model 7.3), on the grid of files.
-    pub fn ordinary_weight(&self, at: usize, evidence: &Evidence) -> f64 {
+    pub fn ordinary_weight(&self, at: usize, evidence: &FeatureStatistics) -> f64 {
         let count = evidence.counts[at];
         if count == 0 {
             return 0.0;
@@ -119,7 +119,7 @@ impl Numbers {
     }
 
     /// The same without the rise.
-    fn base(&self, at: usize, evidence: &Evidence) -> f64 {
+    fn base(&self, at: usize, evidence: &FeatureStatistics) -> f64 {
         log(f64::from(evidence.counts[at]) / self.totals[at]) + f64::from(evidence.pairs) * PAIR
     }
 
@@ -127,7 +127,7 @@ impl Numbers {
     pub fn rise<'a>(
         &self,
         at: usize,
-        learned: impl Iterator<Item = (&'a Evidence, QuantWeight)>,
+        learned: impl Iterator<Item = (&'a FeatureStatistics, QuantWeight)>,
     ) -> f64 {
         let mut rises: Vec<f64> = learned
             .filter(|(evidence, weight)| weight.0 > 0 && evidence.counts[at] > 0)
@@ -146,7 +146,7 @@ impl Numbers {
 
 /// What documents tell of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Evidence {
+pub struct FeatureStatistics {
     /// Documents of either category that contain it; below 2^20 where ordinary weights follow counts.
     pub documents: [u32; 2],
     /// Occurrences in the documents of either category, below 2^24; 0 where ordinary weights stay.
@@ -160,7 +160,7 @@ pub struct Evidence {
 const DOCUMENTS: u32 = (1 << 20) - 1;
 const COUNTS: u32 = (1 << 24) - 1;
 
-impl Evidence {
+impl FeatureStatistics {
     /// Writes twelve bytes.
     fn write(self, bytes: &mut [u8], counts_ordinary: bool) {
         if !counts_ordinary {
@@ -206,12 +206,12 @@ impl Evidence {
 }
 
 /// What the documents of `data` tell of each of its features.
-pub fn evidence(data: &Dataset) -> Vec<(FeatureId, Evidence)> {
+pub fn evidence(data: &Dataset) -> Vec<(FeatureId, FeatureStatistics)> {
     let mut all: Vec<_> = data
         .ids
         .iter()
         .zip(&data.pairs)
-        .map(|(&id, &pairs)| (id, Evidence { pairs, ..Evidence::default() }))
+        .map(|(&id, &pairs)| (id, FeatureStatistics { pairs, ..FeatureStatistics::default() }))
         .collect();
     for document in 0..data.len() {
         for cell in data.row(document) {
@@ -312,7 +312,7 @@ const fn documents_at(blocks: usize) -> usize {
 struct Slot {
     id: u32,
     weight: f32,
-    evidence: Evidence,
+    evidence: FeatureStatistics,
 }
 
 impl State {
@@ -323,7 +323,7 @@ impl State {
         numbers: Numbers,
         data: &Dataset,
         fit: &Fit,
-        evidence: &[(FeatureId, Evidence)],
+        evidence: &[(FeatureId, FeatureStatistics)],
         offsets: &[u64],
     ) -> Self {
         let numbers = Numbers { documents: 0, features: 0, ..numbers };
@@ -377,7 +377,7 @@ impl State {
         Slot {
             id: LittleEndian::read_u32(bytes),
             weight: LittleEndian::read_f32(&bytes[4..]),
-            evidence: Evidence::read(&bytes[8..], self.numbers.counts_ordinary),
+            evidence: FeatureStatistics::read(&bytes[8..], self.numbers.counts_ordinary),
         }
     }
 
@@ -485,7 +485,8 @@ impl State {
                 slot.evidence.add(record.label, term.count);
                 self.put_slot(at, slot);
             } else {
-                let mut evidence = Evidence { pairs: term.makeup.pairs, ..Evidence::default() };
+                let mut evidence =
+                    FeatureStatistics { pairs: term.makeup.pairs, ..FeatureStatistics::default() };
                 evidence.add(record.label, term.count);
                 self.insert(Slot { id: term.id.0, weight: 0.0, evidence });
             }
@@ -898,12 +899,16 @@ mod tests {
     #[test]
     fn the_rise_is_that_of_most_features() {
         let numbers = Numbers { totals: [1000.0, 1.0], rises: [3.3125, 0.0], ..numbers() };
-        let evidence = |count, pairs| Evidence { counts: [count, 0], pairs, ..Evidence::default() };
-        let mut learned: Vec<(Evidence, QuantWeight)> = (1..60)
+        let evidence = |count, pairs| FeatureStatistics {
+            counts: [count, 0],
+            pairs,
+            ..FeatureStatistics::default()
+        };
+        let mut learned: Vec<(FeatureStatistics, QuantWeight)> = (1..60)
             .map(|count| evidence(count, 2 + (count % 5) as u8))
             .map(|evidence| (evidence, stored(numbers.ordinary_weight(0, &evidence))))
             .collect();
-        let pairs = |learned: &[(Evidence, QuantWeight)]| {
+        let pairs = |learned: &[(FeatureStatistics, QuantWeight)]| {
             numbers.rise(0, learned.iter().map(|(evidence, weight)| (evidence, *weight)))
         };
         let rise = pairs(&learned);
@@ -920,10 +925,10 @@ mod tests {
 
     #[test]
     fn what_is_known_of_a_feature_fits_into_twelve_bytes() {
-        let round_trip = |evidence: Evidence, counts_ordinary| {
+        let round_trip = |evidence: FeatureStatistics, counts_ordinary| {
             let mut bytes = [0; 12];
             evidence.write(&mut bytes, counts_ordinary);
-            Evidence::read(&bytes, counts_ordinary)
+            FeatureStatistics::read(&bytes, counts_ordinary)
         };
         for (documents, counts, pairs) in [
             ([0, 0], [0, 0], 0),
@@ -931,13 +936,16 @@ mod tests {
             ([DOCUMENTS, 3], [COUNTS, 7], 255),
             ([5, DOCUMENTS], [3, COUNTS], 1),
         ] {
-            let evidence = Evidence { documents, counts, pairs, ordinary: 0.0 };
+            let evidence = FeatureStatistics { documents, counts, pairs, ordinary: 0.0 };
             assert_eq!(round_trip(evidence, true), evidence);
-            let fixed = Evidence { documents, counts: [0; 2], pairs: 0, ordinary: -1.5 };
+            let fixed = FeatureStatistics { documents, counts: [0; 2], pairs: 0, ordinary: -1.5 };
             assert_eq!(round_trip(fixed, false), fixed);
         }
-        let large =
-            Evidence { documents: [u32::MAX; 2], counts: [u32::MAX; 2], ..Evidence::default() };
+        let large = FeatureStatistics {
+            documents: [u32::MAX; 2],
+            counts: [u32::MAX; 2],
+            ..FeatureStatistics::default()
+        };
         let read = round_trip(large, true);
         assert_eq!((read.documents, read.counts), ([DOCUMENTS; 2], [COUNTS; 2]));
     }

@@ -3,7 +3,7 @@
 
 use crate::cli::json::Json;
 use crate::joint::calibrate::logistic;
-use crate::joint::header::Verdict;
+use crate::joint::header::Decision;
 use crate::model::moments::Moments;
 use crate::numeric::elementary::bits;
 use crate::score::confidence::confidence;
@@ -135,7 +135,7 @@ impl Format {
         self,
         out: &mut Vec<u8>,
         id: &Id<'_>,
-        verdict: &Verdict,
+        verdict: &Decision,
         best: usize,
         rows: &[(&[u8], f64)],
     ) {

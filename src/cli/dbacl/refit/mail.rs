@@ -22,7 +22,7 @@ use crate::category::sparse::SparseCategory;
 use crate::cli::getopt;
 use crate::cli::output::Output;
 use crate::joint::corrections;
-use crate::joint::header::{RefitLine, Verdict, set_of};
+use crate::joint::header::{Decision, RefitLine, set_of};
 use crate::joint::ledger;
 use crate::joint::store::{Change, Name, Store, member};
 use crate::numeric::cformat;
@@ -461,7 +461,7 @@ impl Filter {
 }
 
 /// `NAME PROBABILITY%`, or `unsure PROBABILITY% NAME` with the more probable category behind.
-pub fn write_verdict(out: &mut Vec<u8>, verdict: &Verdict, name: &[u8]) {
+pub fn write_verdict(out: &mut Vec<u8>, verdict: &Decision, name: &[u8]) {
     out.extend_from_slice(if verdict.is_unsure { b"unsure" } else { name });
     out.push(b' ');
     cformat::fixed(out, 100.0 * verdict.probability, 0, 2);

@@ -21,7 +21,7 @@ use crate::joint::corrections;
 use crate::joint::dataset::{BIAS_INPUT, Dataset};
 use crate::joint::documents::{Corpus, Term, fingerprint};
 use crate::joint::header::{Mismatch, RefitLine, set_of};
-use crate::joint::incremental::{self, Evidence, Numbers, State, ordinary_part};
+use crate::joint::incremental::{self, FeatureStatistics, Numbers, State, ordinary_part};
 use crate::joint::index::FeatureIndex;
 use crate::joint::ledger::{self, Fault, Head, Ledger, Record, write_record};
 use crate::joint::ordinary::{rise, without};
@@ -495,7 +495,7 @@ pub fn keep_state(
     ledger: &Ledger,
     categories: &[MappedCategory],
     data: &Dataset,
-    mut evidence: Vec<(FeatureId, Evidence)>,
+    mut evidence: Vec<(FeatureId, FeatureStatistics)>,
     settings: Settings,
     fit: &Fit,
     set: &Set,
