@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What `--help`, `--version` and `-V` print.
 
-use super::options::TABLE;
+use super::options::{Group, TABLE};
 use crate::cli::getopt;
 use std::fs::File;
 use std::io;
@@ -21,9 +21,14 @@ pub fn is_logged() -> bool {
     stdout.is_file() && stdout.ino() == stderr.ino() && stdout.dev() == stderr.dev()
 }
 
-/// The help text: examples first.
+/// The help text: examples first, then the options by what they are for.
 pub fn text() -> String {
-    let options: Vec<_> = TABLE.iter().filter(|opt| !opt.help.is_empty()).copied().collect();
+    let group = |(group, heading)| {
+        let options = TABLE.iter().filter(|opt| !opt.help.is_empty() && opt.key.group() == group);
+        let options: Vec<_> = options.copied().collect();
+        format!("\n{heading}:\n{}", getopt::describe(&options))
+    };
+    let options: String = Group::ALL.map(group).concat();
     format!(
         "Usage: dbacl [OPTION]... -l CATEGORY [FILE]...      learn
        dbacl [OPTION]... -c CATEGORY... [FILE]...   classify
@@ -37,9 +42,9 @@ Examples:
   dbacl -c twain -c shakespeare -N essay.txt  print probabilities
   dbacl -T email -l spam spam.mbox            learn a mailbox
   dbacl -T email -c spam -c ham -v <message   judge a message
-
-Options:
-{}
+  dbacl --mail-learn DIR ham=A spam=B         make a mail filter of two mailboxes
+  dbacl --mail-filter DIR <message            pass a mail on with its verdict
+{options}
 Exit status:
   Learning ends with 0. Classifying ends with the number of the best category, from 1 in
   the order of -c and -R; with -f it ends with 0. Errors end with 1.
@@ -47,8 +52,7 @@ Exit status:
   with 64 (usage), 65 (bad data), 66 (no input), 73 or 74 (cannot write), 75 (try later).
 
 Names of categories that begin with neither / nor . are looked up in $DBACL_PATH.
-",
-        getopt::describe(&options)
+"
     )
 }
 

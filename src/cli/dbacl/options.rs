@@ -85,6 +85,125 @@ pub enum Key {
     Protect,
 }
 
+/// A job that options serve: a heading of the help text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// What most people need.
+    Main,
+    /// A mail filter in two commands.
+    MailFilter,
+    /// How a category is learned.
+    Learning,
+    /// What is printed of a text.
+    Results,
+    /// Categories that are fitted together.
+    Fitting,
+    /// Single documents of a fitted set.
+    Documents,
+    /// Counting in parts, and on several processors.
+    Parts,
+    /// What programs and scripts ask for.
+    Programs,
+    /// The rest.
+    Rare,
+}
+
+impl Group {
+    /// All groups, in the order of the help text, with their headings.
+    pub const ALL: [(Self, &'static str); 9] = [
+        (Self::Main, "Most used"),
+        (Self::MailFilter, "A mail filter in two commands"),
+        (Self::Learning, "Learning"),
+        (Self::Results, "Results"),
+        (Self::Fitting, "Fitting categories together"),
+        (Self::Documents, "Single documents of a fitted set"),
+        (Self::Parts, "Counting in parts, several processors"),
+        (Self::Programs, "Programs and scripts"),
+        (Self::Rare, "Rarely needed"),
+    ];
+}
+
+impl Key {
+    /// The job that the option serves first of all.
+    pub const fn group(self) -> Group {
+        match self {
+            Self::Learn
+            | Self::Category
+            | Self::Type
+            | Self::Verbose
+            | Self::Scores
+            | Self::Probabilities
+            | Self::FilterLines
+            | Self::Tokenizer
+            | Self::Order
+            | Self::MaxTableBits
+            | Self::Help => Group::Main,
+            Self::MailLearn | Self::MailFilter | Self::MailCorrect | Self::Protect => {
+                Group::MailFilter
+            }
+            Self::KeepCase
+            | Self::Straddle
+            | Self::Regex
+            | Self::TableBits
+            | Self::MinCount
+            | Self::Decimation
+            | Self::Reference
+            | Self::ReferenceOnly
+            | Self::Quality
+            | Self::Multinomial
+            | Self::Preload
+            | Self::NoPreload
+            | Self::Online
+            | Self::MergeOnline => Group::Learning,
+            Self::Uncertainty
+            | Self::Confidence
+            | Self::Prior
+            | Self::Random
+            | Self::PerFile
+            | Self::Append
+            | Self::AppendIndented
+            | Self::ByLine
+            | Self::Media
+            | Self::Dump
+            | Self::Debug => Group::Results,
+            Self::Refit
+            | Self::Verdict
+            | Self::Explain
+            | Self::ExplainHtml
+            | Self::Documents
+            | Self::Cost
+            | Self::Blend
+            | Self::Exact
+            | Self::Once
+            | Self::Contrast
+            | Self::Always
+            | Self::FalsePositives
+            | Self::Unsure => Group::Fitting,
+            Self::Keep
+            | Self::Update
+            | Self::LearnErrors
+            | Self::Unlearn
+            | Self::Correct
+            | Self::LockTimeout => Group::Documents,
+            Self::Count
+            | Self::Merge
+            | Self::Fit
+            | Self::Place
+            | Self::Canonical
+            | Self::Threads => Group::Parts,
+            Self::Format | Self::Input | Self::LineBuffered | Self::Strict | Self::Quiet => {
+                Group::Programs
+            }
+            Self::KeepNul
+            | Self::Wide
+            | Self::MemoryMap
+            | Self::Nothing
+            | Self::VersionText
+            | Self::Version => Group::Rare,
+        }
+    }
+}
+
 const fn flag(key: Key, letter: u8, long: &'static str, help: &'static str) -> Opt<Key> {
     Opt { key, letter: Some(letter), long, value: Value::None, help }
 }
