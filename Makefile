@@ -5,6 +5,7 @@ CARGO ?= cargo
 PREFIX ?= /usr/local
 DESTDIR ?=
 BIN = $(or $(CARGO_TARGET_DIR),target)/release
+DEMO_BIN = $(or $(CARGO_TARGET_DIR),target)/demo
 PROGRAMS = dbacl dbacl-eval bayesol mailinspect hypex mailcross mailtoe mailfoot chess-adapter
 
 .PHONY: help demo test check bench instructions chess-report fuzz signature install release setup test-spark
@@ -20,8 +21,13 @@ help:
 	@echo 'make test-spark learn and classify on an Apache Spark of this machine'
 	@echo 'make install    programs, man pages, documents, completions, wrappers into $$(DESTDIR)$$(PREFIX)'
 
-demo: release
-	@testdata/demo/run $(BIN)
+# Builds the classic programs only, and fast rather than for speed: a newcomer should not wait.
+demo:
+	@.ci/need-cargo $(CARGO)
+	@echo 'Building dbacl, bayesol and hypex for the demonstration; about a minute the first time.'
+	@echo 'For programs that are as fast as they can be, and for all of them: make release'
+	$(CARGO) build --profile demo --locked --package dbacl --bins
+	@testdata/demo/run $(DEMO_BIN)
 
 release:
 	@.ci/need-cargo $(CARGO)
