@@ -142,6 +142,11 @@ mod numeric;
 #[doc(hidden)]
 pub mod numeric;
 #[cfg(not(feature = "cli"))]
+mod parallel;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod parallel;
+#[cfg(not(feature = "cli"))]
 mod report;
 #[cfg(feature = "cli")]
 #[doc(hidden)]

@@ -164,10 +164,10 @@ fn threshold(mut scores: Vec<f64>, rate: f64) -> Threshold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::joint::solver::Shuffle;
+    use crate::numeric::random::SplitMix64;
 
     fn sample() -> Vec<Scored> {
-        let mut shuffle = Shuffle::default();
+        let mut shuffle = SplitMix64::new(1);
         let mut fraction = || real(shuffle.below(1 << 30)) / real(1 << 30);
         (0..20_000)
             .map(|_| {

@@ -3,6 +3,7 @@
 //!
 //! The sum of the evidence of all tokens, and of the prior, is the logarithm to base 2 of the odds.
 
+use crate::report::html::escape;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -129,7 +130,7 @@ impl Explanation {
         let _ = write!(
             html,
             "<title>{0}</title>\n{STYLE}</head>\n<body>\n<h1>{0}</h1>\n",
-            escaped(&self.heading)
+            escape(&self.heading)
         );
         html.push_str("<div class=\"sides\">\n");
         for (is_for, name, class) in [(true, &self.category, "f"), (false, &self.other, "a")] {
@@ -137,7 +138,7 @@ impl Explanation {
                 html,
                 "<table><caption>TokenEvidence for <b class=\"{class}3\">{}</b></caption>\n\
                  <tr><th>bits</th><th>times</th><th>token</th></tr>\n",
-                escaped(name)
+                escape(name)
             );
             for token in self.strongest(is_for) {
                 let _ = writeln!(
@@ -145,7 +146,7 @@ impl Explanation {
                     "<tr><td>{:.2}</td><td>{}</td><td>{}</td></tr>",
                     token.bits.abs(),
                     token.count,
-                    escaped(&token.text)
+                    escape(&token.text)
                 );
             }
             html.push_str("</table>\n");
@@ -156,23 +157,23 @@ impl Explanation {
              for {}.</p>\n<pre>",
             self.prior,
             self.total(),
-            escaped(&self.category)
+            escape(&self.category)
         );
         let strongest = self.tokens.first().map_or(0.0, |token| token.bits.abs());
         for line in &self.lines {
             for piece in line {
                 match piece {
-                    Piece::Other(text) => html.push_str(&escaped(text)),
+                    Piece::Other(text) => html.push_str(&escape(text)),
                     Piece::Token(text, bits) => {
                         let level = level(*bits, strongest);
                         if level == 0 {
-                            html.push_str(&escaped(text));
+                            html.push_str(&escape(text));
                         } else {
                             let side = if *bits > 0.0 { 'f' } else { 'a' };
                             let _ = write!(
                                 html,
                                 "<span class=\"{side}{level}\" title=\"{bits:+.2} bits\">{}</span>",
-                                escaped(text)
+                                escape(text)
                             );
                         }
                     }
@@ -194,24 +195,6 @@ fn level(bits: f64, strongest: f64) -> u8 {
         share if share >= 0.05 => 1,
         _ => 0,
     }
-}
-
-/// Text that cannot become markup.
-pub fn escaped(text: &str) -> String {
-    let mut html = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '"' => html.push_str("&quot;"),
-            '\'' => html.push_str("&#39;"),
-            '\t' => html.push('\t'),
-            c if c.is_control() => html.push('\u{fffd}'),
-            c => html.push(c),
-        }
-    }
-    html
 }
 
 const PAGE_START: &str = "<!DOCTYPE html>

@@ -25,10 +25,11 @@ use super::dataset::{Dataset, Row, contrast, scale};
 use super::index::FeatureIndex;
 use super::ledger::{self, Record};
 use super::scoring::Scoring;
-use super::solver::{Duals, Fit, Shuffle};
+use super::solver::{Duals, Fit};
 use crate::category::mapped::PrivateCopy;
 use crate::numeric::elementary::{log, narrow};
 use crate::numeric::quantize::QuantWeight;
+use crate::numeric::random::SplitMix64;
 use crate::token::id::FeatureId;
 use byteorder::{ByteOrder, LittleEndian};
 use std::io::{self, Write};
@@ -497,7 +498,7 @@ impl State {
         let number = self.numbers.documents as usize;
         self.push_document(offset, [0.0; 2]);
         self.step(number, record);
-        let mut shuffle = Shuffle(u64::from(self.numbers.documents));
+        let mut shuffle = SplitMix64::new(u64::from(self.numbers.documents));
         for _ in 0..REPLAYED.min(number) {
             let other = shuffle.below(number);
             if let Some(record) = old(self.offset(other)) {

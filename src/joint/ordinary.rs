@@ -12,9 +12,10 @@ use super::dataset::Dataset;
 use super::index::FeatureIndex;
 use super::real;
 use super::scoring::Scoring;
-use super::select::{FOLDS, parallel};
+use super::select::FOLDS;
 use crate::category::reader::Category;
 use crate::numeric::elementary::{log, narrow};
+use crate::parallel;
 
 /// Weights of one category by feature number.
 pub fn weights_of<D: AsRef<[u8]>>(category: &Category<D>, index: &FeatureIndex) -> Vec<f32> {
@@ -111,7 +112,7 @@ pub fn scores<D: AsRef<[u8]> + Sync>(
 ) -> Vec<f64> {
     let index = FeatureIndex::of(data.ids.clone());
     let width = categories.len();
-    let columns = parallel(width, |at| {
+    let columns = parallel::all(width, |at| {
         let category = &categories[at];
         let label = u32::try_from(at).unwrap_or(u32::MAX);
         let left = without_folds(data, &index, category, label, folds);

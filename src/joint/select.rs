@@ -7,14 +7,11 @@ use super::dataset::{BIAS_INPUT, Dataset, Views};
 use super::index::FeatureIndex;
 use super::ordinary::{Without, without_folds};
 use super::scoring::Scoring;
-use super::solver::{self, Fit, PASSES, Shuffle};
-use crate::alloc_hints::has_addresses_to_spare;
+use super::solver::{self, Fit, PASSES};
 use crate::category::reader::Category;
 use crate::measures::{Scored, area_above, mistakes};
-use std::num::NonZero;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use crate::numeric::random::SplitMix64;
+use crate::parallel;
 
 /// Parts that documents are divided into.
 pub const FOLDS: usize = 4;
@@ -155,13 +152,13 @@ const NEIGHBOURS: usize = 16;
 /// A fold for each document, about the same shares of every category in each.
 pub fn folds(data: &Dataset) -> Vec<usize> {
     let mut folds = vec![0; data.len()];
-    let mut shuffle = Shuffle(2);
+    let mut shuffle = SplitMix64::new(2);
     for category in 0..data.categories {
         let own: Vec<usize> =
             (0..data.len()).filter(|&at| data.labels[at] as usize == category).collect();
         let together = (own.len() / (4 * FOLDS)).clamp(1, NEIGHBOURS);
         let mut groups: Vec<&[usize]> = own.chunks(together).collect();
-        shuffle.apply(&mut groups);
+        shuffle.shuffle(&mut groups);
         for (place, group) in groups.into_iter().enumerate() {
             for &document in group {
                 folds[document] = place % FOLDS;
@@ -173,41 +170,10 @@ pub fn folds(data: &Dataset) -> Vec<usize> {
 
 /// Fits all problems at once, each on its own: the result does not depend on how many run at a time.
 pub fn fit_all(data: &Dataset, cost: f64, left_out: impl Fn(usize) -> bool + Sync) -> Vec<Fit> {
-    parallel(problems(data.categories), |problem| {
+    parallel::all(problems(data.categories), |problem| {
         let sides = sides(data, problem, &left_out);
         solver::solve(data, &Views::new(data, &sides), &sides, cost, PASSES)
     })
-}
-
-/// `work` for every number below `items`, in order, on all processors.
-pub fn parallel<T: Send>(items: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let processors = if has_addresses_to_spare() {
-        thread::available_parallelism().map_or(1, NonZero::get)
-    } else {
-        1
-    };
-    let threads = processors.min(items).max(1);
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(items));
-    let run = || {
-        loop {
-            let item = next.fetch_add(1, Ordering::Relaxed);
-            if item >= items {
-                return;
-            }
-            let result = work(item);
-            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((item, result));
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(run);
-        }
-        run();
-    });
-    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    done.sort_by_key(|&(item, _)| item);
-    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Scores of the fitted part of every document out of fold: one list for each cost.
@@ -220,7 +186,7 @@ fn fitted_scores(trial: &Trial<'_>, folds: &[usize]) -> Vec<Vec<f64>> {
         .flat_map(|cost| (0..trial.judged).map(move |fold| (cost, fold)))
         .flat_map(|(cost, fold)| (0..problems(width)).map(move |problem| (cost, fold, problem)))
         .collect();
-    let margins = parallel(jobs.len(), |job| {
+    let margins = parallel::all(jobs.len(), |job| {
         let (cost, fold, problem) = jobs[job];
         let left_out = |document: usize| folds[document] == fold;
         let sides = sides(data, problem, left_out);
@@ -324,7 +290,7 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
     let width = data.categories;
     let Trial { folds, costs, blends, .. } = *trial;
     let index = FeatureIndex::of(data.ids.clone());
-    let learned = parallel(width, |at| {
+    let learned = parallel::all(width, |at| {
         let label = u32::try_from(at).unwrap_or(u32::MAX);
         without_folds(data, &index, &categories[at], label, folds)
     });
@@ -339,7 +305,7 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
             let levels = levels(&fits, &learned);
             let own: Vec<usize> =
                 (0..data.len()).filter(|&document| folds[document] == fold).collect();
-            let found = parallel(blends.len(), |at| {
+            let found = parallel::all(blends.len(), |at| {
                 let blend = blends[at];
                 let score = |document: usize, category: usize| {
                     let (fit, learned) = (&fits[category], learned[category]);
@@ -426,12 +392,6 @@ mod tests {
         let picker = Picker { tried: Vec::new(), candidates };
         assert_eq!(picker.finish().map(|choice| choice.settings.cost), Some(2.0));
         assert!(Picker::default().finish().is_none());
-    }
-
-    #[test]
-    fn results_of_parallel_work_keep_their_order() {
-        assert_eq!(parallel(100, |item| item * item), (0..100).map(|k| k * k).collect::<Vec<_>>());
-        assert_eq!(parallel(0, |item| item), Vec::<usize>::new());
     }
 
     #[test]

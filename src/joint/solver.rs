@@ -11,6 +11,7 @@
 use super::dataset::{Cell, Dataset, Row, Views};
 use super::scoring::Scoring;
 use crate::numeric::elementary::narrow;
+use crate::numeric::random::SplitMix64;
 
 /// Passes over the documents.
 pub const PASSES: u32 = 10;
@@ -125,46 +126,12 @@ pub fn improve(fit: &mut Fit, data: &Dataset, views: &Views, sides: &[i8], cost:
     // Whenever the documents came: the same ones give the same fit, whichever of several copies is
     // among them.
     order.sort_by_key(|&at| (data.names[at], sides[at]));
-    let mut shuffle = Shuffle::default();
+    let mut shuffle = SplitMix64::new(1);
     for _ in 0..passes {
-        shuffle.apply(&mut order);
+        shuffle.shuffle(&mut order);
         for &document in &order {
             let y = f64::from(sides[document]);
             fit.step(document, data.row(document), &views.rows[document], y, cost);
-        }
-    }
-}
-
-/// A fixed sequence of pseudo-random numbers (splitmix64).
-#[derive(Debug, Clone)]
-pub struct Shuffle(pub u64);
-
-impl Default for Shuffle {
-    fn default() -> Self {
-        Self(1)
-    }
-}
-
-impl Shuffle {
-    /// The next number.
-    pub const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    /// A number below `limit`, which is not 0.
-    #[allow(clippy::cast_possible_truncation)] // below `limit`
-    pub const fn below(&mut self, limit: usize) -> usize {
-        ((self.next() as u128 * limit as u128) >> 64) as usize
-    }
-
-    /// Puts `items` into a new order.
-    pub fn apply<T>(&mut self, items: &mut [T]) {
-        for last in (1..items.len()).rev() {
-            items.swap(last, self.below(last + 1));
         }
     }
 }

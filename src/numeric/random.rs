@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The generator behind decimation and the reservoir: the C library's additive-feedback `rand()`
-//! with seed 1 (spec model 4.2).
+//! Pseudo-random numbers that are the same on every machine: [`Random`], which decimation and the
+//! reservoir of dbacl 1.14.1 are drawn with, and [`SplitMix64`] for everything new.
 
 /// Largest value of [`Random::draw`].
 pub const RAND_MAX: i32 = i32::MAX;
 
 const LAG: usize = 31;
 
-/// The sequence 1804289383, 846930886, 1681692777, …
+/// The C library's additive-feedback `rand()` with seed 1 (spec model 4.2): the sequence 1804289383,
+/// 846930886, 1681692777, …
 #[derive(Debug, Clone)]
 pub struct Random {
     state: [u32; LAG],
@@ -62,6 +63,50 @@ impl Random {
     }
 }
 
+/// `SplitMix64` (Steele, Lea and Flood 2014): 64 bits of state, and every seed is good. It orders
+/// documents for the joint fit and deals them to folds.
+///
+/// ```
+/// use dbacl::numeric::random::SplitMix64;
+///
+/// let mut items = [1, 2, 3, 4];
+/// SplitMix64::new(7).shuffle(&mut items);
+/// let mut again = [1, 2, 3, 4];
+/// SplitMix64::new(7).shuffle(&mut again);
+/// assert_eq!(items, again);
+/// ```
+#[derive(Debug, Clone)]
+pub struct SplitMix64(u64);
+
+impl SplitMix64 {
+    /// The generator that `seed` stands for.
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    pub const fn draw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`, each with the same chance (to within 2^-64 of it). 0 if `bound` is 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        let product = u128::from(self.draw()) * bound as u128;
+        usize::try_from(product >> 64).unwrap_or(0)
+    }
+
+    /// Brings `items` into a random order (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,5 +124,16 @@ mod tests {
         let kept: Vec<u32> = (1..=40).filter(|_| random.keeps(1)).collect();
         let documented = [2, 6, 7, 9, 11, 13, 19, 21, 22, 23, 25, 26, 27, 28, 30, 34, 37, 39];
         assert_eq!(kept, documented);
+    }
+
+    #[test]
+    fn every_choice_comes_up() {
+        let mut generator = SplitMix64::new(3);
+        let mut seen = [0; 3];
+        for _ in 0..3000 {
+            seen[generator.below(3)] += 1;
+        }
+        assert!(seen.iter().all(|&count| (900..1100).contains(&count)), "{seen:?}");
+        assert_eq!(generator.below(0), 0);
     }
 }

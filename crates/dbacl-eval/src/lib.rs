@@ -18,7 +18,6 @@ mod measures;
 pub mod options;
 mod order;
 mod page;
-mod parallel;
 mod peer;
 pub mod program;
 mod progress;

@@ -3,7 +3,7 @@
 
 use crate::protocol::Judged;
 use dbacl::measures::{Scored, area_above};
-use dbacl::numeric::elementary::{exp, log};
+use dbacl::numeric::elementary::{exp, log, real};
 use std::cmp::Ordering;
 
 /// The 97.5 % point of the normal distribution: intervals hold with 95 %.
@@ -11,11 +11,6 @@ const Z: f64 = 1.959963984540054;
 
 /// Rates of false positives at which recall is told.
 pub const RATES: [f64; 3] = [0.0001, 0.001, 0.01];
-
-#[allow(clippy::cast_precision_loss)] // numbers of documents
-pub(crate) fn real(count: usize) -> f64 {
-    count as f64
-}
 
 /// A rate with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]

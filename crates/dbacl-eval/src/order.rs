@@ -1,50 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Random choices that a seed repeats: folds for messages, and the order of a simulation.
+//! Deals messages to folds, by choices that a seed repeats.
 
-/// A small generator (SplitMix64): good enough for shuffles, the same on every machine.
-#[derive(Debug, Clone)]
-pub struct Generator(u64);
-
-impl Generator {
-    /// The generator that `seed` stands for.
-    pub const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound`, each with the same chance (to within 2^-64 of it). 0 if `bound` is 0.
-    pub fn below(&mut self, bound: usize) -> usize {
-        let product = u128::from(self.next()) * bound as u128;
-        usize::try_from(product >> 64).unwrap_or(0)
-    }
-
-    /// Brings `items` into a random order.
-    pub fn shuffle<T>(&mut self, items: &mut [T]) {
-        for last in (1..items.len()).rev() {
-            items.swap(last, self.below(last + 1));
-        }
-    }
-}
+use dbacl::numeric::random::SplitMix64;
 
 /// Deals messages out to folds: each run of as many messages as there are folds gives one to each, in
 /// random order. So folds of a category differ by one message at most.
 #[derive(Debug, Clone)]
 pub struct Dealer {
-    generator: Generator,
+    generator: SplitMix64,
     folds: Vec<usize>,
     at: usize,
 }
 
 impl Dealer {
     /// A dealer for folds 0 to `count` - 1.
-    pub fn new(count: usize, generator: Generator) -> Self {
+    pub fn new(count: usize, generator: SplitMix64) -> Self {
         Self { generator, folds: (0..count).collect(), at: 0 }
     }
 
@@ -66,7 +36,7 @@ mod tests {
     #[test]
     fn folds_are_even_and_repeatable() {
         let deal = |seed| {
-            let mut dealer = Dealer::new(4, Generator::new(seed));
+            let mut dealer = Dealer::new(4, SplitMix64::new(seed));
             (0..30).map(|_| dealer.deal()).collect::<Vec<_>>()
         };
         assert_eq!(deal(1), deal(1));
@@ -75,16 +45,5 @@ mod tests {
             let size = deal(7).iter().filter(|&&dealt| dealt == fold).count();
             assert!((7..=8).contains(&size), "{size} in fold {fold}");
         }
-    }
-
-    #[test]
-    fn every_choice_comes_up() {
-        let mut generator = Generator::new(3);
-        let mut seen = [0; 3];
-        for _ in 0..3000 {
-            seen[generator.below(3)] += 1;
-        }
-        assert!(seen.iter().all(|&count| (900..1100).contains(&count)), "{seen:?}");
-        assert_eq!(generator.below(0), 0);
     }
 }

@@ -9,12 +9,13 @@
 use crate::corpus::{Corpus, Gatherer};
 use crate::measures::measure;
 use crate::options::{Key, TABLE};
-use crate::order::Generator;
 use crate::protocol::{Feedback, Findings, Meter, Plan, Run, deal};
 use crate::report::{Entry, Report};
 use crate::sets::OptionSet;
-use crate::{json, page, parallel, peer, progress, sets, text};
+use crate::{json, page, peer, progress, sets, text};
 use dbacl::error::Error;
+use dbacl::numeric::random::SplitMix64;
+use dbacl::parallel;
 use dbacl_cli::getopt::{self, Event};
 use dbacl_cli::output::Messages;
 use std::ffi::{OsStr, OsString};
@@ -309,7 +310,7 @@ fn plan(wish: &Wish, corpus: &Corpus) -> (Plan, String) {
             let keep = wish.keep_order.unwrap_or(corpus.is_ordered);
             let mut text = "online, in the order given".to_owned();
             if !keep {
-                Generator::new(wish.seed).shuffle(&mut order);
+                SplitMix64::new(wish.seed).shuffle(&mut order);
                 text = format!("online, shuffled with seed {}", wish.seed);
             }
             let told = match wish.feedback {

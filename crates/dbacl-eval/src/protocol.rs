@@ -7,11 +7,13 @@
 //! online: judge a document, then learn it: at once, later, or only when wrong
 //! ```
 
-use crate::order::{Dealer, Generator};
-use crate::parallel;
+use crate::order::Dealer;
 use dbacl::cli::dbacl::method::Method;
 use dbacl::document::{FeatureReader, FilteredText};
 use dbacl::error::{Error, Result, Warning};
+use dbacl::numeric::elementary::real;
+use dbacl::numeric::random::SplitMix64;
+use dbacl::parallel;
 use dbacl::{Category, CategorySet, Classifier, Learner, Verdict};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -158,11 +160,6 @@ const ONLINE_PARTS: usize = 20;
 /// Documents judged in one go.
 const CHUNK: usize = 200;
 
-#[allow(clippy::cast_precision_loss)] // numbers of documents
-fn real(count: usize) -> f64 {
-    count as f64
-}
-
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of a number
 fn share_of(count: usize, share: f64) -> usize {
     (real(count) * share).ceil() as usize
@@ -190,7 +187,7 @@ fn body(document: &[u8]) -> &[u8] {
 /// Documents with equal bodies go to one fold: else what was learned would be judged.
 pub fn deal(documents: &[Document], categories: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut dealers: Vec<Dealer> = (0..categories)
-        .map(|category| Dealer::new(count, Generator::new(seed.wrapping_add(category as u64))))
+        .map(|category| Dealer::new(count, SplitMix64::new(seed.wrapping_add(category as u64))))
         .collect();
     let mut known = HashMap::new();
     documents

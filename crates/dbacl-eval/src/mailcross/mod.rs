@@ -18,8 +18,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::mbox::Messages;
-use crate::order::{Dealer, Generator};
+use crate::order::Dealer;
 use dbacl::numeric::parse::atoi;
+use dbacl::numeric::random::SplitMix64;
 use dbacl_cli::getopt::{self, Event, Opt, Value, opt};
 use folder::Folder;
 use table::Confusion;
@@ -318,9 +319,9 @@ impl Session<'_> {
     }
 
     /// Random choices: repeatable with a seed.
-    fn generator(&self) -> Generator {
+    fn generator(&self) -> SplitMix64 {
         use std::hash::{BuildHasher, RandomState};
-        Generator::new(self.settings.seed.unwrap_or_else(|| RandomState::new().hash_one(0)))
+        SplitMix64::new(self.settings.seed.unwrap_or_else(|| RandomState::new().hash_one(0)))
     }
 
     fn prepare(&mut self, operands: &[OsString]) -> Outcome {

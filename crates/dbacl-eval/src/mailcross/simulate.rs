@@ -13,8 +13,8 @@ use super::table::{LOG_TITLE, NO_VERDICT};
 use super::{Outcome, Program, Session, about};
 use crate::command::{ShellCommand, one_word};
 use crate::mbox::{Messages, sender_and_date};
-use crate::order::Generator;
 use dbacl::numeric::parse::{Base, strtol};
+use dbacl::numeric::random::SplitMix64;
 
 const LEARNER: &str = "dbacl -H 19 -T email -l";
 const FILTER: &str = "dbacl -v -m -T email";
@@ -179,7 +179,7 @@ impl Session<'_> {
         let filter = self.command(words, OsString::new());
         let place = self.folder.fold(repetition);
         let seed = std::fs::read(place.join("seed")).unwrap_or_default();
-        let mut generator = Generator::new(strtol(&seed, Base::Ten).0.cast_unsigned());
+        let mut generator = SplitMix64::new(strtol(&seed, Base::Ten).0.cast_unsigned());
         let categories = self.folder.categories();
         let models: Vec<PathBuf> = categories.iter().map(|name| place.join(name)).collect();
         let mailboxes = self.folder.path().join("mbox");

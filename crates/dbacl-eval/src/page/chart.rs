@@ -4,6 +4,7 @@
 //! Colours come from the page's classes `s0` to `s7`, so that charts follow its light or dark
 //! scheme. All text is escaped.
 
+use dbacl::report::html::escape;
 use std::fmt::Write;
 
 /// Number of different colours.
@@ -15,24 +16,6 @@ const LEFT: f64 = 66.0;
 const RIGHT: f64 = 30.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 54.0;
-
-/// Text as XML holds it.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // no character of XML, even as a reference
-            '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\x7f' => out.push('\u{fffd}'),
-            other => out.push(other),
-        }
-    }
-    out
-}
 
 /// How values lie along an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -366,14 +349,6 @@ pub fn class(number: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_cannot_become_markup() {
-        assert_eq!(
-            escape("<a href=\"x\">'&\u{1}\t"),
-            "&lt;a href=&quot;x&quot;&gt;&#39;&amp;\u{fffd}\t"
-        );
-    }
 
     #[test]
     fn scales_place_their_ends_and_middles() {

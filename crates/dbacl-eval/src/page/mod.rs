@@ -6,7 +6,9 @@ mod chart;
 use crate::measures::{Binary, RATES, Rate, rate};
 use crate::report::{Entry, Report, interval, percent};
 use crate::text;
-use chart::{Axis, Chart, Scale, Spot, Unit, Weight, class, escape};
+use chart::{Axis, Chart, Scale, Spot, Unit, Weight, class};
+use dbacl::numeric::elementary::real;
+use dbacl::report::html::escape;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
@@ -257,11 +259,6 @@ fn curves(page: &mut String, report: &Report) {
         page.push_str("</div>\n");
     }
     let _ = writeln!(page, "<div class=\"grid\">\n{figures}</div>");
-}
-
-#[allow(clippy::cast_precision_loss)] // numbers of documents
-const fn real(count: usize) -> f64 {
-    count as f64
 }
 
 /// The smallest rate that a logarithmic axis shows: less than one document, a round number.

@@ -2,8 +2,30 @@
 //! The same work on many items, by several threads, with results in the order of the items: they do
 //! not depend on the number of threads.
 
+use crate::alloc_hints::has_addresses_to_spare;
+use std::convert::Infallible;
+use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// `work` for 0, 1, ... `count` - 1, on all processors.
+///
+/// ```
+/// assert_eq!(dbacl::parallel::all(4, |item| item * item), [0, 1, 4, 9]);
+/// ```
+pub fn all<Item: Send>(count: usize, work: impl Fn(usize) -> Item + Sync) -> Vec<Item> {
+    let work = |(): &mut (), item| Ok::<_, Infallible>(work(item));
+    map(count, processors(), || Ok(()), work).unwrap_or_else(|error| match error {})
+}
+
+/// The processors that this process may use. 1 if that is unknown, and if the process has a limit
+/// of addresses: a thread that finds no memory could leave the others waiting.
+pub fn processors() -> usize {
+    if !has_addresses_to_spare() {
+        return 1;
+    }
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
 
 /// Applies `work` to 0, 1, ... `count` - 1 with `threads` threads. Each thread has its own tools,
 /// made by `tools`.
@@ -75,6 +97,12 @@ mod tests {
             assert_eq!(squares[..4], [0, 1, 4, 9], "{threads} threads");
             assert_eq!(squares.len(), 20);
         }
+    }
+
+    #[test]
+    fn all_items_are_worked_on_in_order() {
+        assert_eq!(all(100, |item| item * item), (0..100).map(|k| k * k).collect::<Vec<_>>());
+        assert_eq!(all(0, |item| item), Vec::<usize>::new());
     }
 
     #[test]
