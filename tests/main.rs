@@ -13,6 +13,7 @@ mod hostile;
 mod interface;
 mod mail_systems;
 mod manual;
+mod progress;
 mod properties;
 mod refit;
 mod sets;

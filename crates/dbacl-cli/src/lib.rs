@@ -8,6 +8,7 @@ pub mod getopt;
 pub mod json;
 pub mod names;
 pub mod output;
+pub mod progress;
 pub mod terminal;
 
 /// The version of the originals whose behaviour the programs keep.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Standard output and standard error of a program.
 
+use crate::progress;
 use crate::terminal::Shown;
 use std::io::{self, StdoutLock, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +44,7 @@ impl Output {
             self.waiting.len() / BLOCK * BLOCK
         };
         if length > 0 {
-            write(&mut self.stdout, &self.waiting[..length])?;
+            self.write(length)?;
             self.waiting.drain(..length);
         }
         Ok(())
@@ -54,16 +55,19 @@ impl Output {
     /// # Errors
     /// Those of the operating system.
     pub fn flush(&mut self) -> io::Result<()> {
-        write(&mut self.stdout, &self.waiting)?;
+        self.write(self.waiting.len())?;
         self.waiting.clear();
         Ok(())
     }
-}
 
-/// Writes past the standard library's line buffer.
-fn write(stdout: &mut Shown<StdoutLock<'static>>, bytes: &[u8]) -> io::Result<()> {
-    stdout.write_all(bytes)?;
-    stdout.flush()
+    /// Writes the first `length` bytes past the standard library's line buffer.
+    fn write(&mut self, length: usize) -> io::Result<()> {
+        if self.stdout.is_terminal() && length > 0 {
+            progress::give_way();
+        }
+        self.stdout.write_all(&self.waiting[..length])?;
+        self.stdout.flush()
+    }
 }
 
 /// Standard error: messages with the program's name before them.
@@ -118,5 +122,6 @@ impl Messages {
 
 /// Writes a line on standard error; there is nobody to tell when that fails.
 pub fn raw(line: &[u8]) {
+    progress::give_way();
     let _ = Shown::new(io::stderr()).write_all(&[line, b"\n"].concat());
 }

@@ -20,7 +20,6 @@ mod order;
 mod page;
 mod peer;
 pub mod program;
-mod progress;
 mod protocol;
 mod report;
 #[cfg(test)]

@@ -12,12 +12,13 @@ use crate::options::{Key, TABLE};
 use crate::protocol::{Feedback, Findings, Meter, Plan, Run, deal};
 use crate::report::{Entry, Report};
 use crate::sets::OptionSet;
-use crate::{json, page, peer, progress, sets, text};
+use crate::{json, page, peer, sets, text};
 use dbacl::error::Error;
 use dbacl::numeric::random::SplitMix64;
 use dbacl::parallel;
 use dbacl_cli::getopt::{self, Event};
 use dbacl_cli::output::Messages;
+use dbacl_cli::progress;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -369,7 +370,7 @@ fn perform(
             .map(Some)
             .map_err(|error| error.to_string())
     };
-    progress::watch(&meter, wish.quiet, || {
+    let judge = || {
         if is_online {
             let count = wish.sets.len();
             return parallel::map(count, wish.threads, || Ok(()), |(), at| try_set(&wish.sets[at]));
@@ -384,5 +385,13 @@ fn perform(
             meter.catch_up(steps * all.len());
         }
         Ok(all)
-    })
+    };
+    if wish.quiet {
+        return judge();
+    }
+    let part = || {
+        let (done, total) = meter.read();
+        Some((done as u64, total as u64))
+    };
+    progress::watch("judging", part, judge)
 }

@@ -25,9 +25,11 @@ pub use failure::Failure;
 use crate::cli::getopt::{self, Event};
 use crate::cli::output::{Messages, Output};
 use config::{Builder, Config, Task};
+use dbacl_cli::progress;
 use failure::Kind;
 use options::Key;
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,6 +83,8 @@ fn command(
     let mut builder = Builder::new(program, &MESSAGES, &variable);
     strict.store(builder.is_strict(), Ordering::Relaxed);
     let request = refit::request(&mut events);
+    let has_operands = events.iter().any(|event| matches!(event, Event::Operand(_)));
+    let is_typed = !has_operands && std::io::stdin().is_terminal();
     if let Ok(Some(_)) = &request {
         builder.mends_categories();
     }
@@ -95,9 +99,17 @@ fn command(
         }
     }
     match request? {
-        Some(request) => refit::run(&request, builder, &signals::Signals::install(), output),
+        Some(request) => watched("fitting", !is_typed, || {
+            refit::run(&request, builder, &signals::Signals::install(), output)
+        }),
         None => builder.finish().and_then(|config| perform(config, output)),
     }
+}
+
+/// Does `work`, and shows on the terminal that it goes on if that `is_wanted`: not while the user
+/// types the text, and not while the work prints.
+fn watched<T>(what: &'static str, is_wanted: bool, work: impl FnOnce() -> T) -> T {
+    if is_wanted && !MESSAGES.is_quiet() { progress::watch(what, || None, work) } else { work() }
 }
 
 /// What the mail filter is to do, with its folder.
@@ -192,7 +204,13 @@ fn mail(
 fn perform(mut config: Config, output: &mut Output) -> Result<u8, Failure> {
     let signals = signals::Signals::install();
     match std::mem::replace(&mut config.task, Task::Classify) {
-        Task::Learn(path) => learn::run(&mut config, &path, &signals, output),
+        Task::Learn(path) => {
+            let is_typed = config.operands.is_empty() && std::io::stdin().is_terminal();
+            let prints = config.form.verbose || config.form.append || config.debug || config.dump;
+            watched("learning", !is_typed && !prints, || {
+                learn::run(&mut config, &path, &signals, output)
+            })
+        }
         Task::Classify if config.explain.is_some() => {
             let is_html = config.explain == Some(true);
             refit::explain::run(config, is_html, &signals, output)

@@ -8,12 +8,11 @@ use super::inputs;
 use super::signals::Signals;
 use crate::document::ReadOptions;
 use crate::shards::parallel::{Inputs, Interrupted, Watcher};
-use std::io::{self, IsTerminal, Write};
+use dbacl_cli::progress;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Progress is shown after this time, and then as often as that.
-const FIRST_NOTE: Duration = Duration::from_secs(1);
+/// Whether reading has ended is asked at least as often as that.
 const TICK: Duration = Duration::from_millis(50);
 
 /// The inputs of a run.
@@ -34,11 +33,16 @@ pub fn inputs<'a>(
 
 impl Watcher for Signals {
     fn wait(&self, done: &AtomicU64, size: u64, has_ended: &dyn Fn() -> bool) {
-        show_progress(done, size, || {
-            if self.take_reload() {
-                MESSAGES.signal("caught SIGUSR1 request, ignoring");
+        let part = || Some((done.load(Ordering::Relaxed), size));
+        progress::watch("reading", part, || {
+            let mut pause = Duration::from_millis(1);
+            while !has_ended() {
+                if self.take_reload() {
+                    MESSAGES.signal("caught SIGUSR1 request, ignoring");
+                }
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(TICK);
             }
-            has_ended()
         });
     }
 
@@ -51,27 +55,5 @@ impl From<Interrupted> for Failure {
     fn from(_: Interrupted) -> Self {
         // The signal has been told.
         Self::silent(Kind::Interrupted)
-    }
-}
-
-/// Shows on a terminal how far reading has got, until it has ended.
-pub fn show_progress(done: &AtomicU64, size: u64, has_ended: impl Fn() -> bool) {
-    let start = Instant::now();
-    let mut stderr = io::stderr();
-    let is_shown = stderr.is_terminal();
-    let mut shown = false;
-    let mut wait = Duration::from_millis(1);
-    while !has_ended() {
-        std::thread::sleep(wait);
-        wait = (wait * 2).min(TICK);
-        if is_shown && start.elapsed() > FIRST_NOTE {
-            let done = done.load(Ordering::Relaxed);
-            let percent = done.saturating_mul(100) / size.max(1);
-            let _ = write!(stderr, "\r{percent:3}% of {} MB", size >> 20);
-            shown = true;
-        }
-    }
-    if shown {
-        let _ = write!(stderr, "\r{:24}\r", "");
     }
 }
