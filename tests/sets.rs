@@ -599,3 +599,35 @@ fn any_categories_are_a_set_that_the_old_program_can_read() {
         fs::read_link(path.join("ham")).unwrap().iter().next().unwrap()
     );
 }
+
+#[test]
+fn the_locale_of_who_learns_does_not_matter_to_a_filter() {
+    // A reference to a character is a letter of its own in one locale and a blank in the other.
+    let accented = |label: &str, number: usize| {
+        mail(label, number) + "Content-Type: text/html\n\n<p>caf&eacute; na&iuml;ve</p>\n"
+    };
+    let learned = |locale: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        for label in ["ham", "spam"] {
+            let mails: String = (0..30)
+                .map(|number| {
+                    format!(
+                        "From ann@example.org Mon Jan  1 00:00:00 2024\n\
+                         Content-Type: text/html\n{}\n",
+                        accented(label, number)
+                    )
+                })
+                .collect();
+            fs::write(folder.path().join(format!("{label}.mbox")), mails).unwrap();
+        }
+        let run = |args: &[&str], input: &[u8]| {
+            let mut run = command(program());
+            run.args(args).env("LC_ALL", locale);
+            done(spawn(run, folder.path(), input).wait_with_output().expect("it ends"))
+        };
+        run(&["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"], b"");
+        run(&["--mail-correct", "f", "spam"], accented("ham", 99).as_bytes());
+        contents(folder.path())
+    };
+    assert_eq!(learned("C"), learned("C.UTF-8"));
+}

@@ -56,7 +56,7 @@ pub fn main() -> ExitCode {
 /// Runs the program; `strict` is kept up to date while options are read.
 fn run(program: &OsString, args: Vec<OsString>, strict: &AtomicBool) -> ExitCode {
     let mut output = Output::new();
-    let status = command(program, args, strict, &mut output);
+    let status = command(program, args, &VARIABLE, strict, &mut output);
     ExitCode::from(status.unwrap_or_else(|failure: Failure| {
         for line in &failure.lines {
             MESSAGES.error(line);
@@ -67,20 +67,28 @@ fn run(program: &OsString, args: Vec<OsString>, strict: &AtomicBool) -> ExitCode
     }))
 }
 
+/// A variable of the environment.
+const VARIABLE: fn(&str) -> Option<OsString> = |name| std::env::var_os(name);
+
+/// The same, but for the locale: a mail filter is learned at a terminal and asked by a mail system,
+/// whose locales may differ.
+const VARIABLE_BUT_LOCALE: fn(&str) -> Option<OsString> =
+    |name| if matches!(name, "LC_ALL" | "LC_CTYPE" | "LANG") { None } else { VARIABLE(name) };
+
 /// Does what a command line asks for.
 fn command(
     program: &OsString,
     args: Vec<OsString>,
+    variable: &dyn Fn(&str) -> Option<OsString>,
     strict: &AtomicBool,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let variable = |name: &str| std::env::var_os(name);
     let posixly_correct = variable("POSIXLY_CORRECT").is_some();
     let mut events = getopt::parse(program, args, options::TABLE, posixly_correct);
     if let Some(job) = MailJob::of(&events) {
         return mail(program, job, &events, strict, output);
     }
-    let mut builder = Builder::new(program, &MESSAGES, &variable);
+    let mut builder = Builder::new(program, &MESSAGES, variable);
     strict.store(builder.is_strict(), Ordering::Relaxed);
     let request = refit::request(&mut events);
     let has_operands = events.iter().any(|event| matches!(event, Event::Operand(_)));
@@ -181,7 +189,7 @@ fn mail(
         }
         MailJob::Correct(folder) => {
             let args = refit::mail::correcting(&folder, &operands)?;
-            command(program, [patience, args].concat(), strict, output)
+            command(program, [patience, args].concat(), &VARIABLE_BUT_LOCALE, strict, output)
         }
         MailJob::Filter(folder) => {
             let signals = signals::Signals::install();

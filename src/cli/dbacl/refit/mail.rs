@@ -8,12 +8,12 @@
 //! dbacl --mail-correct DIR spam <mail
 //! ```
 
-use super::super::MESSAGES;
 use super::super::config::{Builder, Config, base_name, load_sparse};
 use super::super::failure::{Failure, Kind};
 use super::super::lock;
 use super::super::options;
 use super::super::signals::Signals;
+use super::super::{MESSAGES, VARIABLE_BUT_LOCALE};
 use super::files::{self, CORRECTIONS, LEDGER};
 use super::reader::Reader;
 use super::store::{self, not_changed};
@@ -256,7 +256,7 @@ fn builder(
     args: Vec<OsString>,
     places: Vec<(PathBuf, PathBuf)>,
 ) -> Result<Builder<'_>, Failure> {
-    let mut builder = Builder::new(program, &MESSAGES, &VARIABLE);
+    let mut builder = Builder::new(program, &MESSAGES, &VARIABLE_BUT_LOCALE);
     for (name, file) in places {
         builder.place(name, file);
     }
@@ -265,9 +265,6 @@ fn builder(
     }
     Ok(builder)
 }
-
-/// The environment of the process.
-const VARIABLE: fn(&str) -> Option<OsString> = |name| std::env::var_os(name);
 
 /// The environment does not change what the filter does.
 const NO_VARIABLE: fn(&str) -> Option<OsString> = |_| None;
