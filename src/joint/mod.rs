@@ -18,6 +18,7 @@ pub mod corrections;
 pub mod dataset;
 pub mod documents;
 pub mod explain;
+pub mod fit;
 pub mod header;
 pub mod incremental;
 pub mod index;

@@ -3,6 +3,7 @@
 
 use crate::classify::Incomparable;
 use crate::error::Error;
+use crate::joint::fit::FitError;
 use std::io;
 
 /// What kind of failure ended a run; each has its status in strict mode (`sysexits.h`).
@@ -85,6 +86,16 @@ impl From<Error> for Failure {
             Error::Numeric(_) => Kind::Internal,
             Error::Io { .. } => Kind::Write,
             Error::Temporary { .. } | Error::Occupied { .. } => Kind::Create,
+            _ => Kind::Data,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<FitError> for Failure {
+    fn from(error: FitError) -> Self {
+        let kind = match error {
+            FitError::NoSettings | FitError::TooFewCategories => Kind::Usage,
             _ => Kind::Data,
         };
         Self::new(kind, error.to_string())

@@ -8,41 +8,25 @@ use super::super::lock;
 use super::super::signals::Signals;
 use super::Request;
 use super::files::{Files, store_of};
-use super::reader::{Reader, Unit, complain_about_labels};
+use super::reader::{Reader, Unit};
 use super::store;
 use super::update;
 use crate::atomic_file::{Unforced, beside};
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
 use crate::cli::output::Output;
-use crate::joint::blend::{self, Set};
-use crate::joint::calibrate::{
-    Calibration, platt, temperature, threshold_for_false_positives, threshold_for_misses,
-};
-use crate::joint::dataset::Dataset;
+use crate::joint::blend;
 use crate::joint::documents::Corpus;
+use crate::joint::fit::{self, FitNote, FitVerdicts, FittedWeights, Problem, Solution};
 use crate::joint::header::RefitLine;
-use crate::joint::incremental;
 use crate::joint::ledger::{Ledger, Name, Settings as FeatureSettings};
-use crate::joint::ordinary::{self, percent};
-use crate::joint::publish;
+use crate::joint::ordinary::percent;
 use crate::joint::relearn;
-use crate::joint::scoring::Scoring;
-use crate::joint::select::{
-    BLENDS, COSTS, Choice, FOLDS, Form, Quality, Settings, Trial, choose_exact, choose_sparse,
-    differences, fit_all, folds,
-};
-use crate::measures::mistakes;
+use crate::joint::select::{FOLDS, Form, Quality, Settings};
 use crate::model::settings::ModelOption;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-/// Share of the second category's documents that may fall below the band of unsure ones.
-const MISSES: f64 = 0.005;
-
-/// Share of the first category's documents above the band, without `--fp`.
-const FALSE_POSITIVES: f64 = 0.001;
 
 /// The ordinary file that belongs to a category: beside it, with this ending.
 pub fn ordinary_path(path: &Path) -> PathBuf {
@@ -52,7 +36,7 @@ pub fn ordinary_path(path: &Path) -> PathBuf {
 /// Opens the ordinary files of `paths`, which the fit starts from.
 ///
 /// # Errors
-/// A file that cannot be opened; categories that cannot be fitted together.
+/// A file that cannot be opened.
 pub fn open_ordinary(paths: &[PathBuf]) -> Result<Vec<MappedCategory>, Failure> {
     let mut categories = Vec::new();
     for path in paths {
@@ -70,20 +54,6 @@ pub fn open_ordinary(paths: &[PathBuf]) -> Result<Vec<MappedCategory>, Failure> 
             })?;
         }
         categories.push(category);
-    }
-    let usage = |text: String| Err(Failure::new(Kind::Data, text));
-    let first = &categories[0];
-    for (category, path) in categories.iter().zip(paths) {
-        let name = lossy(&base_name(path));
-        let (theirs, ours) = (category.header(), first.header());
-        if theirs.multinomial {
-            return usage(format!("category {name} is multinomial (-M): it cannot be fitted"));
-        }
-        if theirs.max_order != ours.max_order || category.patterns() != first.patterns() {
-            let text =
-                format!("category {name} was learned with other features than the first one");
-            return usage(text);
-        }
     }
     Ok(categories)
 }
@@ -131,6 +101,8 @@ pub fn refit_files(
     let paths = &files.paths;
     let mut categories = open_ordinary(paths)?;
     let names: Vec<Vec<u8>> = files.names.iter().map(|path| base_name(path)).collect();
+    let lossy_names: Vec<String> = names.iter().map(|name| lossy(name)).collect();
+    fit::check(&categories, &lossy_names)?;
     let settings =
         store::settings(config.options, config.scheme, config.order, categories[0].patterns());
     let ledger = files.ledger.as_deref();
@@ -139,6 +111,7 @@ pub fn refit_files(
         in_order_of(ledger, &names)?;
         if relearn_ordinary(request, paths, ledger, &categories)? {
             categories = open_ordinary(paths)?;
+            fit::check(&categories, &lossy_names)?;
         }
     }
     let agree = blend::digrams_agree(&categories);
@@ -146,53 +119,35 @@ pub fn refit_files(
         Some(ledger) => from_ledger(ledger, &names, agree)?,
         None => read_documents(request, config, &categories, &names, agree, signals, &settings)?,
     };
-    let mut data = Dataset::new(corpus, paths.len(), categories[0].header().max_order);
-    let documents = data.documents_by_category();
-    let is_one_sided = documents.contains(&0);
-    if request.like.is_none() || data.is_empty() {
-        complain_about_labels(&names, &documents, request.is_quiet)?;
-    }
-    data.scoring = request.scoring;
-    data.contrast = request.contrast.unwrap_or(!config.options.has(ModelOption::Mail));
-    let folds = folds(&data);
-    let mut ordinary = ordinary::scores(&data, &categories, &folds, Scoring::Counts);
-    let before = Quality::of(&ordinary, &data.labels, data.categories);
-    if data.scoring != Scoring::Counts {
-        ordinary = ordinary::scores(&data, &categories, &folds, data.scoring);
-    }
-    let evidence = if ledger.is_some() { incremental::evidence(&data) } else { Vec::new() };
-    data.drop_rare_features();
-    let form = if request.exact || paths.len() == 2 { Form::Exact } else { Form::Sparse };
-    let choice = choose(request, &data, (&folds, &ordinary), &categories, agree, form)?;
+    let problem = Problem {
+        categories: &categories,
+        names: &lossy_names,
+        options: &request.wishes,
+        is_mail: config.options.has(ModelOption::Mail),
+        wants_evidence: ledger.is_some(),
+    };
+    let solution = problem.solve(corpus, &mut |note| warn(&note, request.is_quiet))?;
     let mut text = String::new();
-    describe(&mut text, &data, &names, before, &choice, config.form.verbose);
-    if !choice.quality.beats(&before) && !request.always {
+    describe(&mut text, &solution, &lossy_names, config.form.verbose);
+    let Some(fitted) = &solution.fitted else {
         text.push_str("The ordinary files judge as well: they are kept as they are.\n");
-        if form == Form::Sparse {
+        if solution.form == Form::Sparse {
             text.push_str("Larger files may be better than these: try --exact.\n");
         }
         return Ok(Fitted { is_better: false, text });
+    };
+    if let (Some(found), [first, second]) = (fitted.verdicts, lossy_names.as_slice()) {
+        let FitVerdicts { wrong, missed, unsure } = found;
+        let _ = writeln!(
+            text,
+            "verdicts: {wrong} of {first} called {second}, {missed} of {second} called {first}, \
+             {unsure} unsure"
+        );
     }
-    let fits = fit_all(&data, choice.settings.cost, |_| false);
-    let set = blend::compose(&categories, &data, &fits, choice.settings, form);
-    let mut line = line(request, &mut text, &data, &choice, &set, &names);
-    if let Some(old) = request.like.as_ref().filter(|_| is_one_sided) {
-        // What is there tells nothing of thresholds.
-        (line.calibration, line.band) = (old.calibration, old.band);
-    }
-    write_files(files, &categories, &set, &line)?;
+    write_files(files, &categories, fitted)?;
     if let (Some(path), Some(ledger), 2) = (&files.ledger, &ledger, paths.len()) {
         store::save(path, ledger)?;
-        update::keep_state(
-            path,
-            ledger,
-            &categories,
-            &data,
-            evidence,
-            choice.settings,
-            &fits[0],
-            &set,
-        )?;
+        update::keep_state(path, ledger, &categories, solution)?;
     }
     Ok(Fitted { is_better: true, text })
 }
@@ -316,68 +271,27 @@ fn read_documents(
     Ok(reader.into_corpus())
 }
 
-/// Documents of each category that settings can be chosen with.
-const ENOUGH: usize = 20;
-
-/// Documents of each category of which a quarter tells the quality and the posterior's scale well enough.
-const PLENTY: usize = 20_000;
-
-/// Whether many more documents are to be fitted than the ordinary files were learned from: their
-/// scores are not worth a share then. Text has no documents in the files.
-const fn ledger_grew(documents: usize, learned: usize) -> bool {
-    learned > 0 && documents * 4 > learned * 5
-}
-
-fn choose(
-    request: &Request,
-    data: &Dataset,
-    (folds, ordinary): (&[usize], &[f64]),
-    categories: &[MappedCategory],
-    agree: bool,
-    form: Form,
-) -> Result<Choice, Failure> {
-    let smallest = data.documents_by_category().into_iter().min().unwrap_or(0);
-    let few = smallest < ENOUGH;
-    let costs = if few { &COSTS[2..] } else { &COSTS };
-    let costs = request.cost.map_or(costs.to_vec(), |cost| vec![cost]);
-    // With word pairs the ordinary scores of text are too far off to be worth a share.
-    let learned = categories.iter().map(|category| category.header().documents as usize).sum();
-    let is_stale = ledger_grew(data.len(), learned);
-    let blends: &[f64] = match (is_stale, agree, data.max_order) {
-        (true, ..) | (_, false, 2..) => &BLENDS[..1],
-        _ if few => &[0.05],
-        _ => &BLENDS,
-    };
-    let blends = request.blend.map_or(blends.to_vec(), |blend| vec![blend]);
-    // Where nothing is to be decided and documents abound, three of four trial fits are saved.
-    let is_decided = request.always && costs.len() == 1 && blends.len() == 1;
-    let needs_tails = request.false_positives.is_some() || request.unsure;
-    let is_spared = is_decided && !needs_tails && form == Form::Exact && smallest >= PLENTY;
-    let judged = if is_spared { 1 } else { FOLDS };
-    let trial = Trial { data, folds, ordinary, costs: &costs, blends: &blends, judged };
-    let choice = match form {
-        Form::Exact => choose_exact(&trial),
-        Form::Sparse => choose_sparse(&trial, categories),
-    };
-    choice.ok_or_else(|| Failure::new(Kind::Usage, "there are no settings to try"))
+/// Prints what a fit has to say to people.
+fn warn(note: &FitNote, is_quiet: bool) {
+    match note {
+        FitNote::NoThresholds => {
+            MESSAGES.warning("--fp and --unsure need exactly two categories: ignored");
+        }
+        _ if is_quiet => {}
+        note => MESSAGES.warning(&note.to_string()),
+    }
 }
 
 /// The table: what the ordinary files do, what the refit does.
-fn describe(
-    text: &mut String,
-    data: &Dataset,
-    names: &[Vec<u8>],
-    before: Quality,
-    choice: &Choice,
-    verbose: bool,
-) {
+fn describe(text: &mut String, solution: &Solution, names: &[String], verbose: bool) {
+    let Solution { data, before, choice, .. } = solution;
     let documents = data.documents_by_category();
     let _ = write!(text, "{} documents", data.len());
     if names.len() <= 8 {
         let counts: Vec<String> = names
             .iter()
             .zip(&documents)
-            .map(|(name, documents)| format!("{} {documents}", lossy(name)))
+            .map(|(name, documents)| format!("{name} {documents}"))
             .collect();
         let _ = write!(text, " ({})", counts.join(", "));
     }
@@ -391,7 +305,7 @@ fn describe(
         }
         let _ = writeln!(text, "{note}");
     };
-    row("ordinary", before, data.len(), "   each document judged without the counts of its fold");
+    row("ordinary", *before, data.len(), "   each document judged without the counts of its fold");
     let judged = choice.labels.len();
     let shown = |settings: Settings| format!("   C {}, blend {}", settings.cost, settings.blend);
     if verbose {
@@ -409,84 +323,11 @@ fn describe(
     row("refit", choice.quality, judged, &(shown(choice.settings) + &how));
 }
 
-/// The header's line, but for the place; says what the thresholds rest on.
-fn line(
-    request: &Request,
-    text: &mut String,
-    data: &Dataset,
-    choice: &Choice,
-    set: &Set,
-    names: &[Vec<u8>],
-) -> RefitLine {
-    let scale = set.scale;
-    let mut line = RefitLine {
-        set: set.name,
-        place: 1,
-        categories: u32::try_from(names.len()).unwrap_or(u32::MAX),
-        cost: choice.settings.cost,
-        blend: choice.settings.blend,
-        documents: u32::try_from(data.len()).unwrap_or(u32::MAX),
-        calibration: Calibration { slope: 1.0, offset: 0.0 },
-        band: (0.0, 0.0),
-        scoring: data.scoring,
-        contrast: data.contrast,
-        false_positives: request.false_positives.filter(|_| data.categories == 2),
-        wants_unsure: request.unsure && data.categories == 2,
-    };
-    if data.categories != 2 {
-        line.calibration.slope = temperature(&choice.scores, &choice.labels) / scale;
-        if request.false_positives.is_some() || request.unsure {
-            MESSAGES.warning("--fp and --unsure need exactly two categories: ignored");
-        }
-        return line;
-    }
-    let scored = differences(&choice.scores, &choice.labels);
-    let odds = platt(&scored);
-    line.calibration = Calibration { slope: odds.slope / scale, offset: odds.offset };
-    let even = if odds.slope > 0.0 { -odds.offset / odds.slope } else { 0.0 };
-    let (mut low, mut high) = (even, even);
-    let (first, second) = (lossy(&names[0]), lossy(&names[1]));
-    let negatives = data.documents_by_category()[0];
-    if request.false_positives.is_some() || request.unsure {
-        let rate = request.false_positives.unwrap_or(FALSE_POSITIVES);
-        let found = threshold_for_false_positives(&scored, rate);
-        high = found.score;
-        low = high;
-        if !found.is_checked && !request.is_quiet {
-            MESSAGES.warning(&format!(
-                "{negatives} documents of {first} are too few to promise {}% false positives: \
-                 the threshold rests on {} of them, {:.0} documents would be needed",
-                100.0 * rate,
-                found.wrong,
-                (10.0 / rate).ceil()
-            ));
-        }
-    }
-    if request.unsure {
-        low = threshold_for_misses(&scored, MISSES).score;
-        if low > high {
-            // Both wishes can be had at once.
-            (low, high) = (f64::midpoint(low, high), f64::midpoint(low, high));
-        }
-    }
-    let (wrong, _) = mistakes(&scored, high);
-    let (_, missed) = mistakes(&scored, low);
-    let unsure = scored.iter().filter(|one| one.score > low && one.score <= high).count();
-    let _ = write!(
-        text,
-        "verdicts: {wrong} of {first} called {second}, {missed} of {second} called {first}"
-    );
-    let _ = writeln!(text, ", {unsure} unsure");
-    line.band = (low * scale, high * scale);
-    line
-}
-
 /// Keeps the ordinary files beside the categories, then replaces the categories.
-pub fn write_files(
+fn write_files(
     files: &Files,
     ordinary: &[MappedCategory],
-    set: &Set,
-    line: &RefitLine,
+    fitted: &FittedWeights,
 ) -> Result<(), Failure> {
     for path in &files.paths {
         let (category, is_damaged) = load_or_ordinary(path)?;
@@ -500,14 +341,8 @@ pub fn write_files(
         }
     }
     let named = files.names.iter().zip(&files.paths);
-    for ((place, ((name, path), category)), (table, log_partition)) in
-        (1..).zip(named.zip(ordinary)).zip(set.tables.iter().zip(&set.log_partitions))
-    {
-        let line = RefitLine { place, ..line.clone() };
-        let name = name.as_os_str().as_bytes();
-        let digrams = set.digrams.as_ref();
-        let bytes = publish::file(category, name, &line, table, *log_partition, digrams);
-        replace(path, &bytes)?;
+    for (at, ((name, path), category)) in named.zip(ordinary).enumerate() {
+        replace(path, &fitted.file(at, category, name.as_os_str().as_bytes()))?;
     }
     Ok(())
 }

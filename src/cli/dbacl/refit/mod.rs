@@ -17,6 +17,7 @@ use super::options::Key;
 use super::signals::Signals;
 use crate::cli::getopt::Event;
 use crate::cli::output::Output;
+use crate::joint::fit::FitOptions;
 use crate::joint::header::RefitLine;
 use crate::joint::scoring::Scoring;
 use reader::Unit;
@@ -27,24 +28,13 @@ use update::Change;
 
 /// What the options of this module ask for.
 #[derive(Debug, Default)]
-#[allow(clippy::struct_excessive_bools)] // each is an option of the command line
 pub struct Request {
     /// Documents of each category, from `-c NAME=SOURCE`; `None` where there is no source.
     sources: Vec<Option<OsString>>,
     unit: Option<Unit>,
-    cost: Option<f64>,
-    blend: Option<f64>,
-    exact: bool,
-    scoring: Scoring,
-    /// Whether features that tell the categories apart are preferred; if nothing is said, in text.
-    contrast: Option<bool>,
-    always: bool,
-    false_positives: Option<f64>,
-    unsure: bool,
+    wishes: FitOptions,
     keep: Option<PathBuf>,
     action: Option<Action>,
-    /// The set that is to be fitted anew, with its settings and wishes.
-    like: Option<RefitLine>,
     /// The ledger knows better than ordinary files that were just learned.
     ledger_leads: bool,
     /// Print nothing where all went well.
@@ -102,21 +92,14 @@ pub fn request(events: &mut Vec<Event<Key>>) -> Result<Option<Request>, Failure>
 impl Request {
     /// Asks for what a mail filter is fitted with.
     fn of_mail() -> Self {
-        Self { always: true, unsure: true, scoring: Scoring::Once, ..Self::default() }
+        Self { wishes: FitOptions::mail(), ..Self::default() }
     }
 
     /// Asks for what `line` says of a set, from the documents of `ledger`. With `same_settings` C and
     /// blend stay what they are.
     fn like(line: &RefitLine, ledger: &Path, same_settings: bool) -> Self {
         Self {
-            always: true,
-            unsure: line.wants_unsure || line.band.0 < line.band.1,
-            false_positives: line.false_positives,
-            scoring: line.scoring,
-            contrast: Some(line.contrast),
-            cost: same_settings.then_some(line.cost),
-            blend: same_settings.then_some(line.blend),
-            like: Some(line.clone()),
+            wishes: FitOptions::like(line, same_settings),
             keep: Some(ledger.to_path_buf()),
             is_quiet: true,
             ..Self::default()
@@ -147,26 +130,26 @@ impl Request {
                 }
             },
             Key::Cost => match number(value).filter(|&cost| cost > 0.0) {
-                Some(cost) => self.cost = Some(cost),
+                Some(cost) => self.wishes.cost = Some(cost),
                 None => return usage("--cost needs a number above 0"),
             },
             Key::Blend => match number(value).filter(|blend| (0.0..=1.0).contains(blend)) {
-                Some(blend) => self.blend = Some(blend),
+                Some(blend) => self.wishes.blend = Some(blend),
                 None => return usage("--blend needs a number from 0 to 1"),
             },
-            Key::Exact => self.exact = true,
-            Key::Once => self.scoring = Scoring::Once,
+            Key::Exact => self.wishes.exact = true,
+            Key::Once => self.wishes.scoring = Scoring::Once,
             Key::Contrast => match value.as_bytes() {
-                b"yes" => self.contrast = Some(true),
-                b"no" => self.contrast = Some(false),
+                b"yes" => self.wishes.contrast = Some(true),
+                b"no" => self.wishes.contrast = Some(false),
                 _ => return usage("--contrast needs yes or no"),
             },
-            Key::Always => self.always = true,
+            Key::Always => self.wishes.always = true,
             Key::FalsePositives => match rate(value) {
-                Some(rate) => self.false_positives = Some(rate),
+                Some(rate) => self.wishes.false_positives = Some(rate),
                 None => return usage("--fp needs a share such as 0.1% or 0.001"),
             },
-            Key::Unsure => self.unsure = true,
+            Key::Unsure => self.wishes.unsure = true,
             Key::Keep => self.keep = Some(PathBuf::from(value)),
             _ => return Ok(false),
         }

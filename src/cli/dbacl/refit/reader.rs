@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Sources of labelled documents → a corpus, through the same filters and tokenizers as scoring.
 
-use super::super::MESSAGES;
 use super::super::config::{Config, lossy};
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::inputs;
@@ -297,25 +296,4 @@ impl FeatureSink for Documents<'_> {
         self.separators = Separators::default();
         Ok(())
     }
-}
-
-/// Notes for people about documents that were read.
-pub fn complain_about_labels(
-    names: &[Vec<u8>],
-    documents: &[usize],
-    quiet: bool,
-) -> Result<(), Failure> {
-    for (name, &documents) in names.iter().zip(documents) {
-        if documents == 0 {
-            let text = format!("no documents of category {}", lossy(name));
-            return Err(Failure::new(Kind::Data, text));
-        }
-        if documents < 20 && !quiet {
-            let name = lossy(name);
-            MESSAGES.warning(&format!(
-                "only {documents} documents of category {name}: results may be poor"
-            ));
-        }
-    }
-    Ok(())
 }

@@ -15,20 +15,19 @@ use crate::atomic_file::{Unforced, beside};
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
 use crate::category::reader::Category;
-use crate::joint::blend::{self, Set};
+use crate::joint::blend;
 use crate::joint::checksum::Checksum;
 use crate::joint::corrections;
-use crate::joint::dataset::{BIAS_INPUT, Dataset};
+use crate::joint::dataset::BIAS_INPUT;
 use crate::joint::documents::{Corpus, Term, fingerprint};
+use crate::joint::fit::{FittedWeights, Solution};
 use crate::joint::header::{Mismatch, RefitLine, set_of};
-use crate::joint::incremental::{self, FeatureStatistics, Numbers, State, ordinary_part};
+use crate::joint::incremental::{self, Numbers, State, ordinary_part};
 use crate::joint::index::FeatureIndex;
 use crate::joint::ledger::{self, Fault, Head, Ledger, Record, write_record};
 use crate::joint::ordinary::{rise, without};
 use crate::joint::publish;
 use crate::joint::relearn;
-use crate::joint::select::Settings;
-use crate::joint::solver::Fit;
 use crate::numeric::quantize::QuantWeight;
 use crate::token::id::FeatureId;
 use hashbrown::HashSet;
@@ -484,22 +483,19 @@ fn write_state(ledger: &Path, state: &mut State) -> Result<(), Failure> {
     store::replace_with(&Unforced, &path, incremental::KIND, &mut |out| state.write(out))
 }
 
-/// Writes the state of a full fit for later changes of single documents. `data` comes from `ledger`,
-/// `evidence` tells of all its features, those included that take no part in the fit.
+/// Writes the state of a full fit of the documents of `ledger`, for later changes of single documents.
 ///
 /// # Errors
 /// It cannot be written.
-#[allow(clippy::too_many_arguments)] // all that a fit is made of
 pub fn keep_state(
     ledger_path: &Path,
     ledger: &Ledger,
     categories: &[MappedCategory],
-    data: &Dataset,
-    mut evidence: Vec<(FeatureId, FeatureStatistics)>,
-    settings: Settings,
-    fit: &Fit,
-    set: &Set,
+    solution: Solution,
 ) -> Result<(), Failure> {
+    let Solution { data, mut evidence, choice, fitted, .. } = solution;
+    let Some(FittedWeights { fits, set, .. }) = fitted else { return Ok(()) };
+    let (fit, settings) = (&fits[0], choice.settings);
     let by_side = data.documents_by_category();
     let half = BIAS_INPUT * data.length / f64::from(data.max_order) * fit.bias / 2.0;
     let mut totals = [0.0; 2];
@@ -542,7 +538,7 @@ pub fn keep_state(
     }
     let offsets =
         incremental::offsets(ledger).map_err(|fault| Failure::new(Kind::Data, fault.text()))?;
-    let mut state = State::new(numbers, data, fit, &evidence, &offsets);
+    let mut state = State::new(numbers, &data, fit, &evidence, &offsets);
     write_state(ledger_path, &mut state)
 }
 

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Ordinary categories and labelled documents → a set that judges better: settings, weights,
+//! calibration and thresholds (spec refit 3).
+//!
+//! Nothing here reads or writes a file. What a user should know comes as [`FitNote`] values.
+
+use super::blend::{self, Set};
+use super::calibrate::{
+    Calibration, platt, temperature, threshold_for_false_positives, threshold_for_misses,
+};
+use super::dataset::Dataset;
+use super::documents::Corpus;
+use super::header::RefitLine;
+use super::incremental::{self, FeatureStatistics};
+use super::ordinary;
+use super::publish;
+use super::scoring::Scoring;
+use super::select::{
+    BLENDS, COSTS, Choice, FOLDS, Form, Quality, Trial, choose_exact, choose_sparse, differences,
+    fit_all, folds,
+};
+use super::solver;
+use crate::category::reader::Category;
+use crate::measures::mistakes;
+use crate::token::id::FeatureId;
+
+/// Share of the second category's documents that may fall below the band of unsure ones.
+const MISSES: f64 = 0.005;
+
+/// Share of the first category's documents above the band, where no other is asked for.
+const FALSE_POSITIVES: f64 = 0.001;
+
+/// Documents of each category that settings can be chosen with.
+const ENOUGH: usize = 20;
+
+/// Documents of each category of which a quarter tells the quality and the posterior's scale well enough.
+const PLENTY: usize = 20_000;
+
+/// What a joint fit is asked for. What is not said is chosen by cross-validation.
+///
+/// ```
+/// use dbacl::FitOptions;
+///
+/// // dbacl --refit --once --fp 0.1% --unsure
+/// let options = FitOptions::default().once().false_positives(0.001).unsure();
+/// # let _ = options;
+/// ```
+#[derive(Debug, Clone, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a wish of its own
+pub struct FitOptions {
+    pub(crate) cost: Option<f64>,
+    pub(crate) blend: Option<f64>,
+    pub(crate) exact: bool,
+    pub(crate) scoring: Scoring,
+    pub(crate) contrast: Option<bool>,
+    pub(crate) always: bool,
+    pub(crate) false_positives: Option<f64>,
+    pub(crate) unsure: bool,
+    /// The set that is fitted anew, where there is one: a category may be without documents then.
+    pub(crate) like: Option<RefitLine>,
+}
+
+impl FitOptions {
+    /// What a mail filter is fitted with: each feature counts once in a mail, mails may be unsure,
+    /// and the fit is taken whatever it brings.
+    pub fn mail() -> Self {
+        Self::default().once().unsure().always()
+    }
+
+    /// The cost C of a document within the margin, above 0 (`--cost`).
+    #[must_use]
+    pub const fn cost(mut self, cost: f64) -> Self {
+        self.cost = Some(cost);
+        self
+    }
+
+    /// The share of the ordinary scores that is kept, 0 to 1 (`--blend`).
+    #[must_use]
+    pub const fn blend(mut self, blend: f64) -> Self {
+        self.blend = Some(blend);
+        self
+    }
+
+    /// With three categories or more, every category carries every feature: larger files that judge
+    /// as they were fitted (`--exact`).
+    #[must_use]
+    pub const fn exact(mut self) -> Self {
+        self.exact = true;
+        self
+    }
+
+    /// A feature counts once in a document, however often it occurs (`--once`).
+    #[must_use]
+    pub const fn once(mut self) -> Self {
+        self.scoring = Scoring::Once;
+        self
+    }
+
+    /// Whether features that tell the categories apart are preferred (`--contrast`). Unless it is
+    /// said, they are in text and are not in mail.
+    #[must_use]
+    pub const fn contrast(mut self, contrast: bool) -> Self {
+        self.contrast = Some(contrast);
+        self
+    }
+
+    /// The fit is taken even where the ordinary categories judge as well (`--always`).
+    #[must_use]
+    pub const fn always(mut self) -> Self {
+        self.always = true;
+        self
+    }
+
+    /// With two categories, the share of the first one's documents, between 0 and 1, that may be
+    /// called the second (`--fp`).
+    #[must_use]
+    pub const fn false_positives(mut self, share: f64) -> Self {
+        self.false_positives = Some(share);
+        self
+    }
+
+    /// With two categories, documents that cannot be told are *unsure* (`--unsure`).
+    #[must_use]
+    pub const fn unsure(mut self) -> Self {
+        self.unsure = true;
+        self
+    }
+
+    /// What `line` says of a set that is to be fitted anew; with `same_settings` C and blend stay.
+    pub(crate) fn like(line: &RefitLine, same_settings: bool) -> Self {
+        Self {
+            cost: same_settings.then_some(line.cost),
+            blend: same_settings.then_some(line.blend),
+            exact: false,
+            scoring: line.scoring,
+            contrast: Some(line.contrast),
+            always: true,
+            false_positives: line.false_positives,
+            unsure: line.wants_unsure || line.band.0 < line.band.1,
+            like: Some(line.clone()),
+        }
+    }
+
+    fn wants_thresholds(&self) -> bool {
+        self.false_positives.is_some() || self.unsure
+    }
+}
+
+/// Why categories could not be fitted together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// There are fewer than two categories.
+    #[error("two or more categories are needed")]
+    TooFewCategories,
+    /// The category has multinomial weights.
+    #[error("category {category} is multinomial (-M): it cannot be fitted")]
+    Multinomial {
+        /// The category's name.
+        category: String,
+    },
+    /// The category has n-grams of another order, or other regular expressions.
+    #[error("category {category} was learned with other features than the first one")]
+    OtherFeatures {
+        /// The category's name.
+        category: String,
+    },
+    /// The category is the result of a fit: a fit starts from what was learned.
+    #[error("category {category} was fitted before: its ordinary category is needed")]
+    AlreadyFitted {
+        /// The category's name.
+        category: String,
+    },
+    /// The categories cannot be compared: why, for people.
+    #[error("{0}")]
+    Incomparable(String),
+    /// The label of a document is no category's name.
+    #[error("no category is called {label}")]
+    UnknownLabel {
+        /// The label.
+        label: String,
+    },
+    /// No document with features has the category's label.
+    #[error("no documents of category {category}")]
+    NoDocuments {
+        /// The category's name.
+        category: String,
+    },
+    /// No settings were left to choose from.
+    #[error("there are no settings to try")]
+    NoSettings,
+}
+
+/// What a user should know about a fit that went well.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum FitNote {
+    /// Fewer than twenty documents have the label of a category.
+    FewDocuments {
+        /// The category's name.
+        category: String,
+        /// Its documents.
+        documents: usize,
+    },
+    /// There are too few documents to verify the limit of false positives.
+    Unverified {
+        /// Name of the first category.
+        category: String,
+        /// Its documents.
+        documents: usize,
+        /// The share of false positives that was asked for.
+        share: f64,
+        /// The documents that the threshold rests on.
+        wrong: usize,
+        /// The documents that would be needed.
+        needed: f64,
+    },
+    /// Thresholds were asked for, and there are not exactly two categories.
+    NoThresholds,
+}
+
+impl std::fmt::Display for FitNote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::FewDocuments { category, documents } => write!(
+                f,
+                "only {documents} documents of category {category}: results may be poor"
+            ),
+            Self::Unverified { category, documents, share, wrong, needed } => write!(
+                f,
+                "{documents} documents of {category} are too few to promise {}% false positives: \
+                 the threshold rests on {wrong} of them, {needed:.0} documents would be needed",
+                100.0 * share
+            ),
+            Self::NoThresholds => f.write_str(
+                "a limit of false positives and unsure verdicts need exactly two categories: ignored",
+            ),
+        }
+    }
+}
+
+/// Verdicts of two categories on the documents, each judged by a fit that has not seen it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FitVerdicts {
+    /// Documents of the first category that are called the second.
+    pub wrong: usize,
+    /// Documents of the second category that are called the first.
+    pub missed: usize,
+    /// Documents that are called unsure.
+    pub unsure: usize,
+}
+
+/// Ordinary categories that are to be fitted together.
+pub struct Problem<'a, D> {
+    /// The categories.
+    pub categories: &'a [Category<D>],
+    /// Their names, for errors and notes.
+    pub names: &'a [String],
+    /// What is asked for.
+    pub options: &'a FitOptions,
+    /// Whether the documents are mail.
+    pub is_mail: bool,
+    /// Whether [`Solution::evidence`] is wanted.
+    pub wants_evidence: bool,
+}
+
+/// What a fit has found.
+pub struct Solution {
+    /// The documents, without rare features.
+    pub data: Dataset,
+    /// Statistics of all features, rare ones included, if they were wanted.
+    pub evidence: Vec<(FeatureId, FeatureStatistics)>,
+    /// How well the ordinary categories judge.
+    pub before: Quality,
+    /// The settings, and how well their fit judges.
+    pub choice: Choice,
+    /// How weights are written.
+    pub form: Form,
+    /// The set; `None` where the ordinary categories judge as well and are kept.
+    pub fitted: Option<FittedWeights>,
+}
+
+/// The weights of a set that was fitted.
+pub struct FittedWeights {
+    /// The fits: one for two categories, else one each.
+    pub fits: Vec<solver::Fit>,
+    /// What the files hold.
+    pub set: Set,
+    /// Their line in the header, but for the place.
+    pub line: RefitLine,
+    /// Verdicts on the documents, with two categories.
+    pub verdicts: Option<FitVerdicts>,
+}
+
+/// Whether categories can be fitted together; all are ordinary ones.
+///
+/// # Errors
+/// [`FitError::Multinomial`], [`FitError::OtherFeatures`].
+pub fn check<D: AsRef<[u8]>>(categories: &[Category<D>], names: &[String]) -> Result<(), FitError> {
+    let first = categories.first().ok_or(FitError::TooFewCategories)?;
+    for (category, name) in categories.iter().zip(names) {
+        let (theirs, ours) = (category.header(), first.header());
+        let name = || name.clone();
+        if theirs.multinomial {
+            return Err(FitError::Multinomial { category: name() });
+        }
+        if theirs.max_order != ours.max_order || category.patterns() != first.patterns() {
+            return Err(FitError::OtherFeatures { category: name() });
+        }
+    }
+    Ok(())
+}
+
+impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
+    /// Fits the categories on `corpus`, whose labels are numbers of categories.
+    ///
+    /// # Errors
+    /// [`FitError::NoDocuments`], [`FitError::NoSettings`].
+    pub fn solve(
+        &self,
+        corpus: Corpus,
+        note: &mut dyn FnMut(FitNote),
+    ) -> Result<Solution, FitError> {
+        let Self { categories, options, .. } = *self;
+        let first = categories.first().ok_or(FitError::TooFewCategories)?;
+        let mut data = Dataset::new(corpus, categories.len(), first.header().max_order);
+        let is_one_sided = data.documents_by_category().contains(&0);
+        if options.like.is_none() || data.is_empty() {
+            self.count_labels(&data, note)?;
+        }
+        data.scoring = options.scoring;
+        data.contrast = options.contrast.unwrap_or(!self.is_mail);
+        let folds = folds(&data);
+        let mut ordinary = ordinary::scores(&data, categories, &folds, Scoring::Counts);
+        let before = Quality::of(&ordinary, &data.labels, data.categories);
+        if data.scoring != Scoring::Counts {
+            ordinary = ordinary::scores(&data, categories, &folds, data.scoring);
+        }
+        let evidence = if self.wants_evidence { incremental::evidence(&data) } else { Vec::new() };
+        data.drop_rare_features();
+        let is_exact = options.exact || categories.len() == 2;
+        let form = if is_exact { Form::Exact } else { Form::Sparse };
+        let choice = self.choose(&data, (&folds, &ordinary), form)?;
+        if !choice.quality.beats(&before) && !options.always {
+            return Ok(Solution { data, evidence, before, choice, form, fitted: None });
+        }
+        let fits = fit_all(&data, choice.settings.cost, |_| false);
+        let set = blend::compose(categories, &data, &fits, choice.settings, form);
+        let (mut line, verdicts) = self.line(&data, &choice, &set, note);
+        if let Some(old) = options.like.as_ref().filter(|_| is_one_sided) {
+            // What is there tells nothing of thresholds.
+            (line.calibration, line.band) = (old.calibration, old.band);
+        }
+        let fitted = Some(FittedWeights { fits, set, line, verdicts });
+        Ok(Solution { data, evidence, before, choice, form, fitted })
+    }
+
+    /// Notes categories with few documents.
+    fn count_labels(&self, data: &Dataset, note: &mut dyn FnMut(FitNote)) -> Result<(), FitError> {
+        for (name, documents) in self.names.iter().zip(data.documents_by_category()) {
+            let category = name.clone();
+            match documents {
+                0 => return Err(FitError::NoDocuments { category }),
+                1..ENOUGH => note(FitNote::FewDocuments { category, documents }),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Chooses the settings.
+    fn choose(
+        &self,
+        data: &Dataset,
+        (folds, ordinary): (&[usize], &[f64]),
+        form: Form,
+    ) -> Result<Choice, FitError> {
+        let Self { categories, options, .. } = *self;
+        let smallest = data.documents_by_category().into_iter().min().unwrap_or(0);
+        let few = smallest < ENOUGH;
+        let costs = if few { &COSTS[2..] } else { &COSTS };
+        let costs = options.cost.map_or(costs.to_vec(), |cost| vec![cost]);
+        // With word pairs the ordinary scores of text are too far off to be worth a share.
+        let learned = categories.iter().map(|category| category.header().documents as usize).sum();
+        let is_stale = documents_grew(data.len(), learned);
+        let blends: &[f64] = match (is_stale, blend::digrams_agree(categories), data.max_order) {
+            (true, ..) | (_, false, 2..) => &BLENDS[..1],
+            _ if few => &[0.05],
+            _ => &BLENDS,
+        };
+        let blends = options.blend.map_or(blends.to_vec(), |blend| vec![blend]);
+        // Where nothing is to be decided and documents abound, three of four trial fits are saved.
+        let is_decided = options.always && costs.len() == 1 && blends.len() == 1;
+        let is_spared =
+            is_decided && !options.wants_thresholds() && form == Form::Exact && smallest >= PLENTY;
+        let judged = if is_spared { 1 } else { FOLDS };
+        let trial = Trial { data, folds, ordinary, costs: &costs, blends: &blends, judged };
+        let choice = match form {
+            Form::Exact => choose_exact(&trial),
+            Form::Sparse => choose_sparse(&trial, categories),
+        };
+        choice.ok_or(FitError::NoSettings)
+    }
+
+    /// The header's line, but for the place, and the verdicts that its thresholds make.
+    fn line(
+        &self,
+        data: &Dataset,
+        choice: &Choice,
+        set: &Set,
+        note: &mut dyn FnMut(FitNote),
+    ) -> (RefitLine, Option<FitVerdicts>) {
+        let options = self.options;
+        let scale = set.scale;
+        let is_pair = data.categories == 2;
+        let mut line = RefitLine {
+            set: set.name,
+            place: 1,
+            categories: u32::try_from(data.categories).unwrap_or(u32::MAX),
+            cost: choice.settings.cost,
+            blend: choice.settings.blend,
+            documents: u32::try_from(data.len()).unwrap_or(u32::MAX),
+            calibration: Calibration { slope: 1.0, offset: 0.0 },
+            band: (0.0, 0.0),
+            scoring: data.scoring,
+            contrast: data.contrast,
+            false_positives: options.false_positives.filter(|_| is_pair),
+            wants_unsure: options.unsure && is_pair,
+        };
+        if !is_pair {
+            line.calibration.slope = temperature(&choice.scores, &choice.labels) / scale;
+            if options.wants_thresholds() {
+                note(FitNote::NoThresholds);
+            }
+            return (line, None);
+        }
+        let scored = differences(&choice.scores, &choice.labels);
+        let odds = platt(&scored);
+        line.calibration = Calibration { slope: odds.slope / scale, offset: odds.offset };
+        let even = if odds.slope > 0.0 { -odds.offset / odds.slope } else { 0.0 };
+        let (mut low, mut high) = (even, even);
+        if options.wants_thresholds() {
+            let share = options.false_positives.unwrap_or(FALSE_POSITIVES);
+            let found = threshold_for_false_positives(&scored, share);
+            high = found.score;
+            low = high;
+            if !found.is_checked {
+                let category = self.names.first().cloned().unwrap_or_default();
+                let documents = data.documents_by_category()[0];
+                let (wrong, needed) = (found.wrong, (10.0 / share).ceil());
+                note(FitNote::Unverified { category, documents, share, wrong, needed });
+            }
+        }
+        if options.unsure {
+            low = threshold_for_misses(&scored, MISSES).score;
+            if low > high {
+                // Both wishes can be had at once.
+                (low, high) = (f64::midpoint(low, high), f64::midpoint(low, high));
+            }
+        }
+        let (wrong, _) = mistakes(&scored, high);
+        let (_, missed) = mistakes(&scored, low);
+        let unsure = scored.iter().filter(|one| one.score > low && one.score <= high).count();
+        line.band = (low * scale, high * scale);
+        (line, Some(FitVerdicts { wrong, missed, unsure }))
+    }
+}
+
+/// Whether many more documents are to be fitted than the ordinary categories were learned from: their
+/// scores are not worth a share then. Text has no documents in the files.
+const fn documents_grew(documents: usize, learned: usize) -> bool {
+    learned > 0 && documents * 4 > learned * 5
+}
+
+impl FittedWeights {
+    /// The bytes of the file of category `at`, which the header calls `name`; `ordinary` is what was
+    /// learned of it.
+    pub fn file<D: AsRef<[u8]>>(&self, at: usize, ordinary: &Category<D>, name: &[u8]) -> Vec<u8> {
+        let place = u32::try_from(at + 1).unwrap_or(u32::MAX);
+        let line = RefitLine { place, ..self.line.clone() };
+        let Set { tables, log_partitions, digrams, .. } = &self.set;
+        publish::file(ordinary, name, &line, &tables[at], log_partitions[at], digrams.as_ref())
+    }
+}
