@@ -162,6 +162,11 @@ mod score;
 #[doc(hidden)]
 pub mod score;
 #[cfg(not(feature = "cli"))]
+mod sets;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod sets;
+#[cfg(not(feature = "cli"))]
 mod shards;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -196,6 +201,11 @@ pub use numeric::quantize::QuantWeight;
 pub use classify::explain::Explained;
 pub use classify::{CategorySet, Classifier, Incomparable, Verdict};
 pub use joint::explain::{Explanation, Piece, TokenEvidence};
+
+// Fitting together.
+pub use joint::fit::{FitError, FitNote, FitOptions, FitVerdicts};
+pub use joint::select::{Quality as FitQuality, Settings as FitSettings};
+pub use sets::{Fit, JointFit};
 
 // What can go wrong.
 pub use error::{Error, Result, Warning, WarningSink};

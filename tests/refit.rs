@@ -554,3 +554,76 @@ fn labels_come_from_tables_and_records() {
     let result = dbacl(folder.path(), &args, b"");
     assert!(text(&result.stderr).contains("bad.tsv: line 2: no category is called z"));
 }
+
+/// A category without its first line, which holds its name, and without the checksum of its header.
+fn nameless(file: &[u8]) -> Vec<u8> {
+    let lines = file.split_inclusive(|&byte| byte == b'\n').skip(1);
+    lines.filter(|line| !line.starts_with(b"# crc32 ")).flatten().copied().collect()
+}
+
+#[test]
+fn the_library_fits_as_the_program_does() {
+    use dbacl::{CategorySet, FitOptions, JointFit};
+    let words = ["whale ship", "nation war", "market price"];
+    let document = |at: usize, number: usize| {
+        let common = ["the", "of", "and", "to"][number % 4];
+        let other = words[(at + number) % 3];
+        format!(
+            "Subject: {other}\n\n{} {common} w{}\n",
+            words[at].repeat(1 + number % 3),
+            number % 5
+        )
+    };
+    let plain = FitOptions::default().always();
+    let mail = plain.clone().once().false_positives(0.05).unsure().cost(0.2);
+    for (names, learning, fitting, options) in [
+        (&["sea", "war"][..], &["-T", "text"][..], &["--always"][..], &plain),
+        (&["sea", "war", "trade"], &["-w", "2"], &["--always"], &plain),
+        (
+            &["sea", "war"],
+            &["-T", "email", "-e", "cef", "-L", "uniform"],
+            &["--always", "--once", "--fp", "5%", "--unsure", "--cost", "0.2"],
+            &mail,
+        ),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path();
+        let mut given = Vec::new();
+        for (at, name) in names.iter().enumerate() {
+            let documents = path.join(format!("{name}.d"));
+            fs::create_dir(&documents).expect("made");
+            for number in 0..24 {
+                let file = documents.join(format!("{number:02}"));
+                fs::write(file, document(at, number)).expect("written");
+            }
+            let source = format!("{name}.d");
+            let category = format!("./{name}");
+            let args = [&["-l", &category], learning, &[&source]].concat();
+            let learned = dbacl(path, &args, b"");
+            assert!(learned.status.success(), "{}", text(&learned.stderr));
+            given.extend(["-c".to_owned(), format!("./{name}={name}.d")]);
+        }
+        let paths: Vec<PathBuf> = names.iter().map(|name| path.join(name)).collect();
+        let set = CategorySet::open(&paths).expect("categories");
+        let mut fit = JointFit::new(&set, options).expect("ordinary categories");
+        for (at, name) in names.iter().enumerate() {
+            for number in 0..24 {
+                fit.document(name, document(at, number).as_bytes()).expect("a category");
+            }
+        }
+        let fit = fit.fit().expect("documents");
+        assert_eq!(fit.documents, vec![24; names.len()]);
+        let given: Vec<&str> = given.iter().map(String::as_str).collect();
+        let fitted = dbacl(path, &[&["--refit"], fitting, &given[..]].concat(), b"");
+        assert!(fitted.status.success(), "{}", text(&fitted.stderr));
+        let fitted_by_library = fit.categories.expect("asked for always");
+        for (path, (name, category)) in paths.iter().zip(&fitted_by_library) {
+            let file = fs::read(path).expect("there");
+            assert!(file.windows(8).any(|bytes| bytes == b"\n# refit"), "{name} was fitted");
+            assert!(nameless(&file) == nameless(category.as_bytes()), "{name}");
+        }
+        let refused = JointFit::new(&CategorySet::open(&paths).expect("a set"), options).err();
+        let refused = refused.expect("a fit starts from ordinary categories").to_string();
+        assert!(refused.contains("was fitted before"), "{refused}");
+    }
+}

@@ -108,6 +108,11 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         Ok(Self { models, reading, fitted, names: names.into(), warnings })
     }
 
+    /// The categories, in their order.
+    pub fn categories(&self) -> impl Iterator<Item = &Category<D>> {
+        self.models.iter().filter_map(Model::category)
+    }
+
     /// Names of the categories, in their order.
     pub fn names(&self) -> &[String] {
         &self.names

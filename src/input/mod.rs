@@ -6,3 +6,4 @@ pub mod lines;
 pub mod mailbox;
 mod patient;
 pub mod source;
+pub mod verdict_header;

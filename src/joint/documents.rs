@@ -2,6 +2,8 @@
 //! Features of a document → its distinct features with their counts; documents → a corpus.
 
 use super::checksum::Checksum;
+use crate::category::reader::Category;
+use crate::numeric::elementary::narrow;
 use crate::token::id::FeatureId;
 use crate::token::{BOUNDARY, Feature};
 
@@ -100,6 +102,60 @@ impl Corpus {
         }
         self.documents.push(Document { start: self.terms.len(), label, occurrences });
         self.terms.extend_from_slice(terms);
+    }
+}
+
+/// Makes a corpus of the features of one document after the other.
+///
+/// `measured` are the categories if their reference measures differ, else none.
+#[derive(Debug, Default)]
+pub struct CorpusBuilder {
+    corpus: Corpus,
+    collector: Collector,
+    references: Vec<f64>,
+}
+
+impl CorpusBuilder {
+    /// Takes a feature of the document.
+    pub fn feature<D: AsRef<[u8]>>(&mut self, feature: &Feature<'_>, measured: &[Category<D>]) {
+        self.collector.add(FeatureId::of(feature.body, feature.medium), Makeup::whole(feature));
+        if feature.order == 1 {
+            self.references.resize(measured.len(), 0.0);
+            for (category, reference) in measured.iter().zip(&mut self.references) {
+                *reference += f64::from(category.log_reference(feature.body));
+            }
+        }
+    }
+
+    /// Ends the document, which is of category `label`; one without features is none.
+    pub fn end_document<D: AsRef<[u8]>>(&mut self, label: u32, measured: &[Category<D>]) {
+        if self.collector.is_empty() {
+            return;
+        }
+        let (occurrences, terms) = self.collector.finish();
+        self.corpus.push(label, occurrences, terms);
+        let order = measured.first().map_or(1, |category| category.header().max_order);
+        let complexity = f64::from(occurrences) / f64::from(order);
+        self.references.resize(measured.len(), 0.0);
+        for reference in &mut self.references {
+            let mean = *reference / complexity;
+            if !terms.is_empty() {
+                self.corpus.references.push(narrow(mean));
+            }
+            *reference = 0.0;
+        }
+    }
+
+    /// Adds documents that were read before.
+    pub fn add(&mut self, corpus: &Corpus, label: u32) {
+        for (number, document) in corpus.documents.iter().enumerate() {
+            self.corpus.push(label, document.occurrences, corpus.terms_of(number));
+        }
+    }
+
+    /// The documents.
+    pub fn finish(self) -> Corpus {
+        self.corpus
     }
 }
 

@@ -12,8 +12,8 @@
 use super::super::MESSAGES;
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::signals::Signals;
-use super::reader::begins_verdict;
 use crate::cli::last_resort;
+use crate::input::verdict_header::{NAME, begins};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::stdio::{stdin, stdout};
 use std::io;
@@ -332,9 +332,6 @@ fn keep_some(bytes: &[u8], keep: Keep<'_>) -> io::Result<()> {
     if bytes.is_empty() { Ok(()) } else { keep(bytes) }
 }
 
-/// The name of the header line.
-const NAME: &[u8] = b"x-dbacl";
-
 /// What the line is that begins so; `None` if more of it is needed. `drops` says what became of the
 /// line before.
 fn kind(line: &[u8], drops: bool) -> Option<Place> {
@@ -344,7 +341,7 @@ fn kind(line: &[u8], drops: bool) -> Option<Place> {
     if matches!(line[0], b' ' | b'\t') {
         return Some(if drops { Place::Dropped } else { Place::Kept });
     }
-    if begins_verdict(line) {
+    if begins(line) {
         return Some(Place::Dropped);
     }
     if line == b"\r" {

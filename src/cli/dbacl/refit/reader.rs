@@ -10,10 +10,10 @@ use crate::category::mapped::MappedCategory;
 use crate::document::{Cutter, FeatureReader, FeatureSink, LineState, ReadOptions};
 use crate::input::mailbox::Separators;
 use crate::input::source::open_regular;
-use crate::joint::documents::{Collector, Corpus, Makeup, Term};
+use crate::input::verdict_header::VerdictHeaders;
+use crate::joint::documents::{Corpus, CorpusBuilder};
 use crate::model::settings::ModelOption;
 use crate::token::Feature;
-use crate::token::id::FeatureId;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
@@ -50,15 +50,6 @@ impl Unit {
     }
 }
 
-/// A message header that the filter adds; a mail that brings one is not believed.
-const VERDICT_HEADER: &[u8] = b"x-dbacl";
-
-/// Whether a line begins such a header: blanks may stand before the colon.
-pub fn begins_verdict(line: &[u8]) -> bool {
-    line.get(..VERDICT_HEADER.len()).is_some_and(|name| name.eq_ignore_ascii_case(VERDICT_HEADER))
-        && line[VERDICT_HEADER.len()..].trim_ascii_start().first() == Some(&b':')
-}
-
 /// Reads documents.
 pub struct Reader<'a> {
     options: ReadOptions,
@@ -67,12 +58,10 @@ pub struct Reader<'a> {
 
 /// What was read, and the document being read.
 struct Documents<'a> {
-    corpus: Corpus,
-    collector: Collector,
+    corpus: CorpusBuilder,
     is_mail: bool,
     /// Categories whose reference measures differ; else none.
     measured: &'a [MappedCategory],
-    references: Vec<f64>,
     names: &'a [Vec<u8>],
     label: u32,
     unit: Unit,
@@ -81,7 +70,7 @@ struct Documents<'a> {
     separators: Separators,
     /// A message begins with this line.
     begins: bool,
-    in_own_header: bool,
+    verdicts: VerdictHeaders,
     line: u64,
     fault: Option<String>,
 }
@@ -92,10 +81,8 @@ impl<'a> Reader<'a> {
     pub fn new(config: &mut Config, measured: &'a [MappedCategory], names: &'a [Vec<u8>]) -> Self {
         config.apart = true;
         let documents = Documents {
-            corpus: Corpus::default(),
-            collector: Collector::default(),
+            corpus: CorpusBuilder::default(),
             is_mail: config.options.has(ModelOption::Mail),
-            references: vec![0.0; measured.len()],
             measured,
             names,
             label: 0,
@@ -103,7 +90,7 @@ impl<'a> Reader<'a> {
             splits: false,
             separators: Separators::default(),
             begins: false,
-            in_own_header: false,
+            verdicts: VerdictHeaders::default(),
             line: 0,
             fault: None,
         };
@@ -167,15 +154,12 @@ impl<'a> Reader<'a> {
 
     /// What was read.
     pub fn into_corpus(self) -> Corpus {
-        self.documents.corpus
+        self.documents.corpus.finish()
     }
 
     /// Adds documents that were read before.
     pub fn add(&mut self, corpus: &Corpus, label: u32) {
-        for (number, document) in corpus.documents.iter().enumerate() {
-            let terms = corpus.terms_of(number);
-            self.documents.corpus.push(label, document.occurrences, terms);
-        }
+        self.documents.corpus.add(corpus, label);
     }
 }
 
@@ -183,21 +167,7 @@ impl Documents<'_> {
     /// Ends the document; the next one is read as if it came alone.
     fn end_document(&mut self, cutter: &mut Cutter) {
         cutter.restart();
-        if self.collector.is_empty() {
-            return;
-        }
-        let (occurrences, terms): (u32, &[Term]) = self.collector.finish();
-        let has_terms = !terms.is_empty();
-        self.corpus.push(self.label, occurrences, terms);
-        let order = self.measured.first().map_or(1, |category| category.header().max_order);
-        let complexity = f64::from(occurrences) / f64::from(order);
-        for reference in &mut self.references {
-            let mean = *reference / complexity;
-            if has_terms {
-                self.corpus.references.push(crate::numeric::elementary::narrow(mean));
-            }
-            *reference = 0.0;
-        }
+        self.corpus.end_document(self.label, self.measured);
     }
 
     fn number_of(&self, name: &[u8]) -> Option<u32> {
@@ -246,10 +216,7 @@ impl FeatureSink for Documents<'_> {
         if self.is_mail {
             self.begins = self.separators.line(line, self.splits) && self.splits;
             // A verdict that came with the mail is not evidence.
-            let begins = begins_verdict(line);
-            let goes_on = self.in_own_header && matches!(line.first(), Some(b' ' | b'\t'));
-            self.in_own_header = begins || goes_on;
-            if self.in_own_header {
+            if self.verdicts.contain(line) {
                 return Ok(false);
             }
         }
@@ -273,13 +240,7 @@ impl FeatureSink for Documents<'_> {
     }
 
     fn feature(&mut self, feature: Feature<'_>) {
-        let id = FeatureId::of(feature.body, feature.medium);
-        self.collector.add(id, Makeup::whole(&feature));
-        if feature.order == 1 {
-            for (category, reference) in self.measured.iter().zip(&mut self.references) {
-                *reference += f64::from(category.log_reference(feature.body));
-            }
-        }
+        self.corpus.feature(&feature, self.measured);
     }
 
     fn end_of_line(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
@@ -292,7 +253,7 @@ impl FeatureSink for Documents<'_> {
     fn end_of_source(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
         self.end_document(cutter);
         self.begins = false;
-        self.in_own_header = false;
+        self.verdicts = VerdictHeaders::default();
         self.separators = Separators::default();
         Ok(())
     }

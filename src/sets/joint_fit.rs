@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Labelled documents in memory → categories that are fitted together.
+
+use super::reading::DocumentReader;
+use crate::category::reader::Category;
+use crate::classify::CategorySet;
+use crate::joint::blend;
+use crate::joint::documents::CorpusBuilder;
+use crate::joint::fit::{self, FitError, FitNote, FitOptions, FitVerdicts, Problem};
+use crate::joint::header::RefitLine;
+use crate::joint::select::{Quality, Settings};
+use crate::model::settings::ModelOption;
+
+/// Fits the categories of a set together on labelled documents (`dbacl --refit`). The set that comes
+/// of it judges much better than categories that were learned one by one, and its probabilities hold.
+///
+/// ```
+/// use dbacl::{CategorySet, FitOptions, JointFit, LearnOptions, Learner};
+///
+/// let sea = ["the whale and the ship", "sailors of the whale ship", "a ship at sea"];
+/// let war = ["the nation and the war", "soldiers of a war", "a nation of soldiers"];
+/// let learn = |documents: &[&str]| {
+///     let mut learner = Learner::new(&LearnOptions::text())?;
+///     documents.iter().for_each(|document| learner.learn(document.as_bytes()));
+///     learner.finish()
+/// };
+/// let learned = CategorySet::new([("sea", learn(&sea)?), ("war", learn(&war)?)])?;
+///
+/// // The documents again: those that the categories were learned from, or others.
+/// let mut fit = JointFit::new(&learned, &FitOptions::default().always())?;
+/// for document in sea {
+///     fit.document("sea", document.as_bytes())?;
+/// }
+/// for document in war {
+///     fit.document("war", document.as_bytes())?;
+/// }
+/// let fit = fit.fit()?;
+/// assert_eq!(fit.documents, [3, 3]);
+/// assert!(fit.notes[0].to_string().contains("results may be poor"));
+///
+/// let set = CategorySet::new(fit.categories.expect("asked for always"))?;
+/// assert!(set.is_fitted());
+/// assert_eq!(set.classify(b"soldiers").best(), "war");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Settings that are not asked for are chosen by cross-validation, on all processors. The result does
+/// not depend on their number, but it does on the order of the documents.
+pub struct JointFit<'a> {
+    names: Vec<String>,
+    categories: Vec<Category<&'a [u8]>>,
+    options: FitOptions,
+    reader: DocumentReader,
+    is_mail: bool,
+    /// Whether documents are priced by the categories' reference measures, which differ.
+    measures: bool,
+    corpus: CorpusBuilder,
+}
+
+/// What a fit has found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Fit {
+    /// The fitted categories with their names; `None` where the learned ones judge the documents as
+    /// well, unless [`FitOptions::always`] asks for the fit all the same.
+    pub categories: Option<Vec<(String, Category<Vec<u8>>)>>,
+    /// Documents with features of each category.
+    pub documents: Vec<usize>,
+    /// How well the learned categories judge the documents, each without what was learned of it.
+    pub before: Quality,
+    /// How well the fit judges documents that it has not seen, by cross-validation.
+    pub after: Quality,
+    /// The settings that were chosen.
+    pub settings: Settings,
+    /// With two categories, verdicts on documents that the fit has not seen.
+    pub verdicts: Option<FitVerdicts>,
+    /// What a user should know.
+    pub notes: Vec<FitNote>,
+}
+
+impl<'a> JointFit<'a> {
+    /// A fit of the categories of `set`, without documents so far.
+    ///
+    /// # Errors
+    /// [`FitError::TooFewCategories`]; categories that cannot be fitted: multinomial ones
+    /// ([`FitError::Multinomial`]), those of other features ([`FitError::OtherFeatures`]), and the
+    /// result of a fit ([`FitError::AlreadyFitted`]).
+    pub fn new<D: AsRef<[u8]>>(
+        set: &'a CategorySet<D>,
+        options: &FitOptions,
+    ) -> Result<Self, FitError> {
+        let names = set.names().to_vec();
+        let mut categories = Vec::new();
+        for (category, name) in set.categories().zip(&names) {
+            if RefitLine::find(category.other_lines()).is_some() {
+                return Err(FitError::AlreadyFitted { category: name.clone() });
+            }
+            // Bytes that were a category are one.
+            categories.extend(Category::new(category.as_bytes()).ok());
+        }
+        if categories.len() < 2 {
+            return Err(FitError::TooFewCategories);
+        }
+        fit::check(&categories, &names)?;
+        let reading = set.reading();
+        Ok(Self {
+            measures: !blend::digrams_agree(&categories),
+            is_mail: reading.has(ModelOption::Mail),
+            reader: DocumentReader::new(reading),
+            options: options.clone(),
+            corpus: CorpusBuilder::default(),
+            names,
+            categories,
+        })
+    }
+
+    /// Takes a document of the category that is called `label`: a text, or one mail.
+    ///
+    /// # Errors
+    /// [`FitError::UnknownLabel`].
+    pub fn document(&mut self, label: &str, document: &[u8]) -> Result<(), FitError> {
+        let known = self.names.iter().position(|name| name == label);
+        let Some(at) = known.and_then(|at| u32::try_from(at).ok()) else {
+            return Err(FitError::UnknownLabel { label: label.into() });
+        };
+        let measured = if self.measures { self.categories.as_slice() } else { &[] };
+        self.reader.read(document, at, measured, &mut self.corpus);
+        Ok(())
+    }
+
+    /// Fits the categories.
+    ///
+    /// # Errors
+    /// [`FitError::NoDocuments`] for a category without documents that have features.
+    pub fn fit(self) -> Result<Fit, FitError> {
+        let Self { names, categories, options, is_mail, corpus, .. } = self;
+        let (options, wants_evidence) = (&options, false);
+        let problem =
+            Problem { categories: &categories, names: &names, options, is_mail, wants_evidence };
+        let mut notes = Vec::new();
+        let solution = problem.solve(corpus.finish(), &mut |note| notes.push(note))?;
+        let fitted = solution.fitted.as_ref().map(|weights| {
+            let each = names.iter().zip(&categories).enumerate();
+            each.filter_map(|(at, (name, ordinary))| {
+                let file = weights.file(at, ordinary, name.as_bytes());
+                // What was just written can be read.
+                Some((name.clone(), Category::new(file).ok()?))
+            })
+            .collect()
+        });
+        Ok(Fit {
+            categories: fitted,
+            documents: solution.data.documents_by_category(),
+            before: solution.before,
+            after: solution.choice.quality,
+            settings: solution.choice.settings,
+            verdicts: solution.fitted.and_then(|weights| weights.verdicts),
+            notes,
+        })
+    }
+}
