@@ -54,8 +54,8 @@
 //!
 //! Operations fail with [`Error`], whose variants follow what a caller can do. What a user should know
 //! that does not stop an operation is a [`Warning`] in a list or sink. The library prints nothing,
-//! reads no environment and never ends the process. `unsafe` code stands in two modules only: the
-//! memory map, which the caller must ask for (`category::mapped`), and hints for memory.
+//! reads no environment and never ends the process. `unsafe` code stands in two modules only: memory
+//! maps, which a caller must ask for with an `unsafe` call, and hints for memory.
 //!
 //! The feature `cli`, on by default, adds what only the programs need: option tables, help, signals.
 //! With `default-features = false` none of their dependencies is built. The feature also opens the

@@ -184,7 +184,7 @@ pub fn counts(data: &[u8]) {
     assert_eq!(write(&again), written);
     if let Some(mut one) = counts.without_places() {
         let two = one.clone();
-        if one.absorb(&two).is_ok() {
+        if one.merge(&two).is_ok() {
             assert_eq!(one.nodes().len(), two.nodes().len());
         }
     }

@@ -12,9 +12,9 @@ mod documents;
 pub mod dump;
 pub mod fit;
 mod groups;
-pub mod join;
 pub mod learner;
 pub mod memory_dump;
+pub mod merge;
 pub mod moments;
 pub mod options;
 #[cfg(test)]

@@ -445,7 +445,7 @@ impl Counts {
     ///
     /// # Errors
     /// [`MergeFault`]; these counts are of no use any more then.
-    pub fn absorb(&mut self, other: &Self) -> Result<(), MergeFault> {
+    pub fn merge(&mut self, other: &Self) -> Result<(), MergeFault> {
         if let Some(what) = self.settings.difference(&other.settings) {
             return Err(MergeFault::Settings(what));
         }

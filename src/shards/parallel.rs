@@ -13,8 +13,8 @@ use crate::input::lines::{LineReader, Stream};
 use crate::input::source::{self, Operand, Source};
 use crate::learn::LearnSettings;
 use crate::learn::counter::Counter;
-use crate::learn::join::SMALLEST_BITS;
 use crate::learn::learner::LearnedCounts;
+use crate::learn::merge::SMALLEST_BITS;
 use crate::learn::state::LearningState;
 use crate::learn::table::MAX_BITS;
 use crate::model::medium::Medium;
@@ -104,7 +104,7 @@ impl Inputs<'_> {
         let Some(mut first) = read.next() else { return Ok(None) };
         warned.append(&mut first.warnings);
         for part in read {
-            if !first.counter.join(part.counter, &mut |warning| warned.push(warning)) {
+            if !first.counter.merge(part.counter, &mut |warning| warned.push(warning)) {
                 return Ok(None);
             }
         }
@@ -134,7 +134,7 @@ impl Inputs<'_> {
             match &mut whole {
                 None => whole = Some(part),
                 Some(whole) => {
-                    if whole.absorb(&part).is_err() {
+                    if whole.merge(&part).is_err() {
                         return Ok(None);
                     }
                 }
@@ -268,7 +268,7 @@ impl PartCounts for Counting {
 
 impl PartCounts for LearnedCounts {
     fn has_overflowed(&self) -> bool {
-        // Joining looks at the counters.
+        // Merging looks at the counters.
         false
     }
 

@@ -162,7 +162,7 @@ fn merged(mut parts: Vec<Counts>, picks: &[usize], any_order: bool) -> Counts {
             continue;
         }
         let part = parts[other].clone();
-        parts[at].absorb(&part).unwrap();
+        parts[at].merge(&part).unwrap();
         parts.remove(other);
     }
     through_file(&parts.remove(0))
@@ -386,7 +386,7 @@ fn what_does_not_belong_together_is_refused() {
     let files = [b"one two three\n".to_vec()];
     let counts = |run: &Run, place| run.count(&files, place);
     let alnum = Run { scheme: Scheme::Alnum, ..run.clone() };
-    let merge = |mut left: Counts, right: &Counts| left.absorb(right);
+    let merge = |mut left: Counts, right: &Counts| left.merge(right);
     for (left, right, fault) in [
         (
             counts(&run, None),
@@ -415,7 +415,7 @@ fn a_word_begun_in_one_file_and_gone_on_in_the_next_is_told() {
     let files = [b":<\n".to_vec(), b"Subject: a\n".to_vec()];
     let (first, second) = (run.count(&files[..1], None), run.count(&files[1..], None));
     let mut both = first.clone();
-    both.absorb(&second).expect("counts of one kind");
+    both.merge(&second).expect("counts of one kind");
     let one = run.one_pass(&files);
     let differs = everything(&run.replayed(&both, Order::Appearance)) != everything(&one);
     assert_eq!(both.is_inexact(), differs, "the state of the scheme outlives a file");
@@ -438,13 +438,13 @@ fn counts_beyond_a_model_are_refused() {
     let mut counts = counting.into_counts().unwrap();
     assert!(replay(&counts, Order::Appearance, &mut run.counter(), &mut |_| {}).is_ok());
     let same = counts.clone();
-    counts.absorb(&same).unwrap();
+    counts.merge(&same).unwrap();
     let fault = replay(&counts, Order::Appearance, &mut run.counter(), &mut |_| {});
     assert_eq!(fault.unwrap_err().to_string().split(' ').next(), Some("more"));
     for _ in 0..31 {
         let same = counts.clone();
-        counts.absorb(&same).unwrap();
+        counts.merge(&same).unwrap();
     }
     let same = counts.clone();
-    assert_eq!(counts.absorb(&same), Err(MergeFault::Overflow));
+    assert_eq!(counts.merge(&same), Err(MergeFault::Overflow));
 }

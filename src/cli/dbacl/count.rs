@@ -113,7 +113,7 @@ pub fn load_all(paths: &[PathBuf], locale: Locale) -> Result<Counts, Failure> {
         let counts = load(path, locale)?;
         match &mut merged {
             None => merged = Some(counts),
-            Some(merged) => merged.absorb(&counts).map_err(|fault| {
+            Some(merged) => merged.merge(&counts).map_err(|fault| {
                 let text = format!("cannot merge {}: {fault}", path.display());
                 Failure::new(Kind::Data, text)
             })?,

@@ -20,7 +20,7 @@ impl Counter {
     ///
     /// Returns whether that was possible; if not, nothing has changed: documents are measured,
     /// features drop out by chance, a counter might run over, or `later` had no room for a feature.
-    pub fn join(&mut self, mut later: Self, warnings: WarningSink<'_>) -> bool {
+    pub fn merge(&mut self, mut later: Self, warnings: WarningSink<'_>) -> bool {
         self.end_of_words(warnings);
         self.settle_document(warnings);
         later.end_of_words(&mut |_| {});
@@ -181,7 +181,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_joined_are_one_pass(
+        fn merged_parts_are_one_pass(
             lines in proptest::collection::vec("([a-c]{1,3} ){0,9}[a-f]{0,3}\n", 2..40),
             cut in 0..40usize,
             order in 1..=4u8,
@@ -191,23 +191,23 @@ mod tests {
             let cut = cut.min(lines.len());
             let mut whole = counter(order, bits, Some(bits + more));
             read(&mut whole, &lines, order);
-            let mut joined = counter(order, bits, Some(bits + more));
-            read(&mut joined, &lines[..cut], order);
+            let mut merged = counter(order, bits, Some(bits + more));
+            read(&mut merged, &lines[..cut], order);
             let mut later = counter(order, SMALLEST_BITS, Some(20));
             read(&mut later, &lines[cut..], order);
-            let is_joined = joined.join(later, &mut |_| {});
-            prop_assert!(is_joined);
+            let is_merged = merged.merge(later, &mut |_| {});
+            prop_assert!(is_merged);
             let mut whole = whole.into_state(&mut |_| {});
-            let mut joined = joined.into_state(&mut |_| {});
+            let mut merged = merged.into_state(&mut |_| {});
             prop_assert!(whole.table.cells().map(|c| (c.id, c.count, c.head.order())).eq(
-                joined.table.cells().map(|c| (c.id, c.count, c.head.order()))
+                merged.table.cells().map(|c| (c.id, c.count, c.head.order()))
             ));
-            prop_assert_eq!(whole.tokens.to_texts(&whole.table), joined.tokens.to_texts(&joined.table));
-            prop_assert_eq!(whole.characters.cells(), joined.characters.cells());
+            prop_assert_eq!(whole.tokens.to_texts(&whole.table), merged.tokens.to_texts(&merged.table));
+            prop_assert_eq!(whole.characters.cells(), merged.characters.cells());
             let numbers = |state: &mut LearningState| {
                 (state.total, state.total_of, state.unique, state.used, state.max_count, state.max_order)
             };
-            prop_assert_eq!(numbers(&mut whole), numbers(&mut joined));
+            prop_assert_eq!(numbers(&mut whole), numbers(&mut merged));
         }
     }
 }
