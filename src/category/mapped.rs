@@ -101,14 +101,3 @@ pub fn from_bytes(bytes: &[u8]) -> Result<MappedCategory> {
     let map = memory.make_read_only().map_err(refused)?;
     Category::new(map).map_err(|fault| Error::damaged(place, format!("{fault:?}")))
 }
-
-/// A file in memory that can be changed without changing the file.
-pub type PrivateCopy = MmapMut;
-
-/// A private copy of a file.
-///
-/// # Errors
-/// Those of the operating system.
-pub fn private_copy(file: &File) -> io::Result<PrivateCopy> {
-    copy(file)
-}

@@ -2,6 +2,7 @@
 //! What the operands of a command line stand for: files in the documented order.
 
 use super::patient::Patient;
+use crate::alloc_hints::take_memory;
 use crate::error::{Error, Result, Warning, WarningSink};
 use rustix::fs::OFlags;
 use std::ffi::OsStr;
@@ -78,6 +79,20 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     Ok(file)
+}
+
+/// All of a regular file, in memory that is taken at once: page by page it costs more than the copy.
+///
+/// # Errors
+/// Those of the operating system; [`io::ErrorKind::OutOfMemory`] when there is no memory.
+pub fn read_whole(file: &File) -> io::Result<Vec<u8>> {
+    let length = file.metadata()?.len();
+    let room = usize::try_from(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(room).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    take_memory(&bytes, room);
+    file.take(length).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Standard input.

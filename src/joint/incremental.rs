@@ -26,14 +26,12 @@ use super::index::FeatureIndex;
 use super::ledger::{self, Record};
 use super::scoring::Scoring;
 use super::solver::{Duals, Fit};
-use crate::category::mapped::PrivateCopy;
 use crate::numeric::elementary::{log, narrow};
 use crate::numeric::quantize::QuantWeight;
 use crate::numeric::random::SplitMix64;
 use crate::token::id::FeatureId;
 use byteorder::{ByteOrder, LittleEndian};
 use std::io::{self, Write};
-use std::ops::{Deref, DerefMut};
 
 /// How a state begins.
 pub const MAGIC: &[u8] = b"# dbacl state 3\n";
@@ -222,54 +220,13 @@ pub fn evidence(data: &Dataset) -> Vec<(FeatureId, FeatureStatistics)> {
     all
 }
 
-/// The bytes of a state: a private copy of its file that is made as it is changed, or memory.
-#[derive(Debug)]
-pub enum Bytes {
-    /// The file.
-    Mapped(PrivateCopy),
-    /// Memory.
-    Owned(Vec<u8>),
-}
-
-impl From<Vec<u8>> for Bytes {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self::Owned(bytes)
-    }
-}
-
-impl From<PrivateCopy> for Bytes {
-    fn from(copy: PrivateCopy) -> Self {
-        Self::Mapped(copy)
-    }
-}
-
-impl Deref for Bytes {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            Self::Mapped(copy) => copy,
-            Self::Owned(bytes) => bytes,
-        }
-    }
-}
-
-impl DerefMut for Bytes {
-    fn deref_mut(&mut self) -> &mut [u8] {
-        match self {
-            Self::Mapped(copy) => copy,
-            Self::Owned(bytes) => bytes,
-        }
-    }
-}
-
 /// The state of a fit.
 #[derive(Debug)]
 pub struct State {
     /// The numbers.
     pub numbers: Numbers,
     /// The file; head and sums are filled in when it is written.
-    bytes: Bytes,
+    bytes: Vec<u8>,
     /// Where the documents begin.
     documents_at: usize,
     /// Slots, and places for documents.
@@ -346,7 +303,7 @@ impl State {
         let blocks = blocks(document_capacity, capacity);
         Self {
             numbers,
-            bytes: vec![0; documents_at(blocks) + blocks * BLOCK].into(),
+            bytes: vec![0; documents_at(blocks) + blocks * BLOCK],
             documents_at: documents_at(blocks),
             capacity,
             document_capacity,
@@ -660,8 +617,7 @@ impl State {
     }
 
     /// Reads a state; `None` when it is damaged.
-    pub fn parse(bytes: impl Into<Bytes>) -> Option<Self> {
-        let bytes = bytes.into();
+    pub fn parse(bytes: Vec<u8>) -> Option<Self> {
         if !bytes.starts_with(MAGIC) || bytes.len() < HEAD {
             return None;
         }

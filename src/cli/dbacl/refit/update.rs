@@ -13,8 +13,9 @@ use super::store::{self, Open};
 use super::{Action, Request};
 use crate::atomic_file::{Unforced, beside};
 use crate::category::layout::ANY_MAGIC;
-use crate::category::mapped::{self, MappedCategory};
+use crate::category::mapped::MappedCategory;
 use crate::category::reader::Category;
+use crate::input::source::read_whole;
 use crate::joint::blend;
 use crate::joint::checksum::Checksum;
 use crate::joint::corrections;
@@ -308,7 +309,7 @@ impl<'a> FittedSet<'a> {
     ) -> Option<Self> {
         let mut line = RefitLine::find(categories.first()?.other_lines())?;
         let file = File::open(beside(ledger_path, ".state")).ok()?;
-        let state = State::parse(mapped::private_copy(&file).ok()?)?;
+        let state = State::parse(read_whole(&file).ok()?)?;
         let numbers = &state.numbers;
         let fits = numbers.ledger == ledger.head.sum
             && numbers.ledger_length == ledger.head.length
