@@ -44,8 +44,8 @@ pub fn with_memory<T>(length: usize) -> Vec<T> {
     vector
 }
 
-/// Makes room in `vector`, which is full: twice as much, or, where it is large and room that is not used
-/// costs nothing, sixteen times as much.
+/// Makes room in `vector`, which is full: twice as much, or, where it is large and room that is not
+/// used costs nothing, sixteen times as much.
 pub fn make_room<T: Copy>(vector: &mut Vec<T>) {
     const LARGE: usize = 1 << 19;
     let is_large = vector.len() * size_of::<T>() >= LARGE && has_addresses_to_spare();
@@ -67,9 +67,9 @@ pub fn has_addresses_to_spare() -> bool {
     false
 }
 
-/// Takes the memory behind the first `length` elements that `vector` has room for, as far as it is not in
-/// use yet: at once, and in large pages where the system has some. They are about to be filled; page by
-/// page that costs much more.
+/// Takes the memory behind the first `length` elements that `vector` has room for, as far as it is
+/// not in use yet: at once, and in large pages where the system has some. They are about to be
+/// filled; page by page that costs much more.
 #[allow(unsafe_code)]
 pub fn take_memory<T>(vector: &Vec<T>, length: usize) {
     #[cfg(target_os = "linux")]
@@ -85,8 +85,8 @@ pub fn take_memory<T>(vector: &Vec<T>, length: usize) {
         }
         let advise = |from: usize, to: usize, advice: Advice| {
             if from < to {
-                // SAFETY: whole pages within the vector's own memory; either advice leaves what they
-                // hold as it is, and refusing it is no error.
+                // SAFETY: whole pages within the vector's own memory; either advice leaves what
+                // they hold as it is, and refusing it is no error.
                 let _ = unsafe { madvise(from as *mut _, to - from, advice) };
             }
         };
@@ -99,17 +99,17 @@ pub fn take_memory<T>(vector: &Vec<T>, length: usize) {
     let _ = (vector, length);
 }
 
-/// Does `action` where the process would abort, as it does when memory is refused that nothing can be
-/// done without.
+/// Does `action` where the process would abort, as it does when memory is refused that nothing can
+/// be done without.
 ///
 /// `action` may only do what a signal handler may: write to descriptors, use atomic values, end the
 /// process. If it returns the process aborts.
 #[cfg(feature = "cli")]
 #[allow(unsafe_code)]
 pub fn before_abort(action: fn()) {
-    // SAFETY: the contract above. Nothing but `abort` of this process raises the signal, in the thread
-    // that calls it, at a place where it holds none of the locks that the action could want; sent from
-    // outside, it finds the action using the same calls, none of which takes memory.
+    // SAFETY: the contract above. Nothing but `abort` of this process raises the signal, in the
+    // thread that calls it, at a place where it holds none of the locks that the action could want;
+    // sent from outside, it finds the action using the same calls, none of which takes memory.
     let _ = unsafe { signal_hook::low_level::register(signal_hook::consts::SIGABRT, action) };
 }
 

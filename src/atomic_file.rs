@@ -4,8 +4,9 @@
 //!
 //! All file operations go through [`Storage`], so that tests can let each of them fail in turn.
 //!
-//! The folder may belong to several users. Nothing is followed or written that another of them has put
-//! in the place of a temporary; a file that is replaced keeps its mode and, where that can be, its group.
+//! The folder may belong to several users. Nothing is followed or written that another of them has
+//! put in the place of a temporary; a file that is replaced keeps its mode and, where that can be,
+//! its group.
 
 use crate::error::{Error, Result};
 use rustix::fs::OFlags;
@@ -94,9 +95,9 @@ pub trait Storage {
     /// Those of the operating system.
     fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Found>>;
 
-    /// Creates the file `path`, which must not exist, or be what a killed learner left: a regular file
-    /// of our own with one name, no wider mode than `access`, that nobody holds and that is empty or
-    /// begins with `ours`. Such a file goes away; the new one is always new.
+    /// Creates the file `path`, which must not exist, or be what a killed learner left: a regular
+    /// file of our own with one name, no wider mode than `access`, that nobody holds and that is
+    /// empty or begins with `ours`. Such a file goes away; the new one is always new.
     ///
     /// # Errors
     /// [`io::ErrorKind::AlreadyExists`] when the name is taken; others of the operating system.
@@ -161,8 +162,8 @@ impl Storage for Disk {
             }
             opened => opened?,
         };
-        // The lock tells other learners that this temporary is in use. Until it is taken another may
-        // take the name over, even save a file of its own under the final name.
+        // The lock tells other learners that this temporary is in use. Until it is taken another
+        // may take the name over, even save a file of its own under the final name.
         let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
         if taken || !is_named(&file, path)? {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -188,8 +189,8 @@ impl Storage for Disk {
     }
 }
 
-/// The disk without forcing anything onto the device: for files that can be made anew from others, and
-/// are replaced often. A killed process leaves them whole; a power cut may not.
+/// The disk without forcing anything onto the device: for files that can be made anew from others,
+/// and are replaced often. A killed process leaves them whole; a power cut may not.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unforced;
 
@@ -259,8 +260,8 @@ pub(crate) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     Ok(entry(path)?.is_some_and(|named| held.ino() == named.ino() && held.dev() == named.dev()))
 }
 
-/// The regular file at `path` itself, open for reading; `None` if there is something else: no link is
-/// followed, and nothing is waited for.
+/// The regular file at `path` itself, open for reading; `None` if there is something else: no link
+/// is followed, and nothing is waited for.
 ///
 /// # Errors
 /// Those of the operating system.
@@ -303,8 +304,8 @@ fn remove_stale(path: &Path, ours: &[u8], access: Access) -> io::Result<bool> {
     Ok(fs::remove_file(path).is_ok())
 }
 
-/// Makes a folder that is the user's alone, whatever the umask, and those above it as usual. A folder that
-/// is there stays as it is.
+/// Makes a folder that is the user's alone, whatever the umask, and those above it as usual. A
+/// folder that is there stays as it is.
 ///
 /// # Errors
 /// [`Error::Io`] when it cannot be made.
@@ -322,8 +323,8 @@ pub fn private_folder(path: &Path) -> Result<()> {
     made().map_err(|error| Error::io(path, error))
 }
 
-/// Whether `target` may be replaced: it does not exist, or begins with `ours`. Who may use it if it is
-/// there.
+/// Whether `target` may be replaced: it does not exist, or begins with `ours`. Who may use it if it
+/// is there.
 ///
 /// # Errors
 /// [`Error::Occupied`] when it may not, [`Error::Io`] when it cannot be told.
@@ -338,8 +339,8 @@ pub fn check_target(storage: &dyn Storage, target: &Path, ours: &[u8]) -> Result
 }
 
 /// Replaces `target` by what `write` writes. Until the very end the old file stays as it is; when
-/// anything fails the temporary is removed. The new file has the old one's mode, or the usual one if
-/// there was none.
+/// anything fails the temporary is removed. The new file has the old one's mode, or the usual one
+/// if there was none.
 ///
 /// # Errors
 /// [`Error::Occupied`] when `target` exists and does not begin with `ours`;

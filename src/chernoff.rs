@@ -2,12 +2,12 @@
 //! Error exponents between two dumped unigram models: Kullback-Leibler divergences and the Chernoff
 //! information (spec tools 4).
 //!
-//! With P0 and P1 the two models, the family `Q(beta)`, proportional to `P0^beta P1^(1-beta)`, leads
-//! from P1 to P0. Where it is as far from both, the divergence is the best rate at which the error
-//! of a test between the two can fall with the length of the text.
+//! With P0 and P1 the two models, the family `Q(beta)`, proportional to `P0^beta P1^(1-beta)`,
+//! leads from P1 to P0. Where it is as far from both, the divergence is the best rate at which the
+//! error of a test between the two can fall with the length of the text.
 //!
-//! Weights are f32 and added in f32 where the formulas say so; all else is f64. Sums run in the slot
-//! order of the table that [`Pair`] stands for.
+//! Weights are f32 and added in f32 where the formulas say so; all else is f64. Sums run in the
+//! slot order of the table that [`Pair`] stands for.
 
 use crate::category::header::Header;
 use crate::numeric::elementary::{exp, log};
@@ -126,8 +126,8 @@ struct PairedFeature {
 }
 
 impl Pair {
-    /// Brings the two models together; features priced differently by them go to `unequal`, and keep
-    /// the weight of the first model only.
+    /// Brings the two models together; features priced differently by them go to `unequal`, and
+    /// keep the weight of the first model only.
     pub fn new(first: &Dump, second: &Dump, unequal: &mut dyn FnMut(FeatureId)) -> Self {
         let mut table = Table::with_room_for(first.features.len() + second.features.len());
         for feature in &first.features {
@@ -192,8 +192,8 @@ impl Pair {
     /// The member of the family at `beta`, from 0 (P1) to 1 (P0).
     ///
     /// Compatibility: each divergence is the mean of two expressions, of which the second is off by
-    /// the difference of the log-partitions. So at the ends they differ from [`Pair::divergences`] by
-    /// half of it (recorded case hypex-uniform).
+    /// the difference of the log-partitions. So at the ends they differ from [`Pair::divergences`]
+    /// by half of it (recorded case hypex-uniform).
     #[allow(clippy::manual_midpoint)] // the sum and the half are rounded in this order
     pub fn tilted(&self, beta: f64) -> Tilted {
         let [z0, z1] = self.log_partitions;

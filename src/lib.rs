@@ -47,20 +47,21 @@
 //! ```
 //!
 //! An arrow's left side never imports its right side. Everything that decides a bit of a result
-//! stands in the modules `numeric` and `model`. `docs/architecture.md` shows all rooms and says where a change
-//! goes; `docs/spec` describes what is computed, with the section numbers that comments cite.
+//! stands in the modules `numeric` and `model`. `docs/architecture.md` shows all rooms and says
+//! where a change goes; `docs/spec` describes what is computed, with the section numbers that
+//! comments cite.
 //!
 //! # Errors, warnings, safety
 //!
-//! Operations fail with [`Error`], whose variants follow what a caller can do. What a user should know
-//! that does not stop an operation is a [`Warning`] in a list or sink. The library prints nothing,
-//! reads no environment and never ends the process. `unsafe` code stands in two modules only: memory
-//! maps, which a caller must ask for with an `unsafe` call, and hints for memory.
+//! Operations fail with [`Error`], whose variants follow what a caller can do. What a user should
+//! know that does not stop an operation is a [`Warning`] in a list or sink. The library prints
+//! nothing, reads no environment and never ends the process. `unsafe` code stands in two modules
+//! only: memory maps, which a caller must ask for with an `unsafe` call, and hints for memory.
 //!
-//! The feature `cli`, on by default, adds what only the programs need: option tables, help, signals.
-//! With `default-features = false` none of their dependencies is built. The feature also opens the
-//! engine's modules to the programs and tests of this repository; they are hidden here, and change
-//! without notice.
+//! The feature `cli`, on by default, adds what only the programs need: option tables, help,
+//! signals. With `default-features = false` none of their dependencies is built. The feature also
+//! opens the engine's modules to the programs and tests of this repository; they are hidden here,
+//! and change without notice.
 
 #![warn(missing_docs)]
 // Without the programs, parts of the engine that only they use are left over.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Locks between processes: one at a time changes what belongs together.
 //!
-//! A lock is an empty file beside what it protects, which its holder has locked. Nobody waits for ever:
-//! there is a limit, a signal ends the wait, and whoever waits in vain learns which process holds it.
+//! A lock is an empty file beside what it protects, which its holder has locked. Nobody waits for
+//! ever: there is a limit, a signal ends the wait, and whoever waits in vain learns which process
+//! holds it.
 
 use crate::atomic_file::is_named;
 use rustix::fs::{OFlags, major, minor};
@@ -70,8 +71,8 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock with the file `path`, which is made if it is not there. `waits` is called once if
-    /// somebody else has it.
+    /// Takes the lock with the file `path`, which is made if it is not there. `waits` is called
+    /// once if somebody else has it.
     ///
     /// # Errors
     /// [`LockError`]
@@ -156,8 +157,9 @@ fn holder(file: &File) -> Option<u32> {
     holder_in(&locks, (major(metadata.dev()), minor(metadata.dev())), metadata.ino())
 }
 
-/// Looks for the holder in lines such as `1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF`. Some file
-/// systems have other numbers of devices there: the file's number on any will do if there is one only.
+/// Looks for the holder in lines such as `1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF`. Some
+/// file systems have other numbers of devices there: the file's number on any will do if there is
+/// one only.
 fn holder_in(locks: &str, device: (u32, u32), number: u64) -> Option<u32> {
     let mut found = Vec::new();
     for line in locks.lines() {

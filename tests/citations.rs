@@ -65,7 +65,8 @@ fn sections() -> BTreeSet<String> {
     sections
 }
 
-/// Words of a text, with the marks of comments left out so that a citation may go over a line's end.
+/// Words of a text, with the marks of comments left out so that a citation may go over a line's
+/// end.
 fn words(text: &str) -> Vec<&str> {
     let is_mark = |word: &&str| !matches!(*word, "//" | "///" | "//!" | "#" | ".\\\"");
     text.split_whitespace().filter(is_mark).collect()

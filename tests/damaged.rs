@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Damaged files: good ones cut and with bits flipped, at every offset of the header and all through
-//! the tables. The outcome is an error or some answer, in bounded time, and never a panic.
+//! Damaged files: good ones cut and with bits flipped, at every offset of the header and all
+//! through the tables. The outcome is an error or some answer, in bounded time, and never a panic.
 
 use dbacl::category::reader::{Category, Fault};
 use dbacl::learn::memory_dump;

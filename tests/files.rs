@@ -166,7 +166,8 @@ fn without_verdict(mail: &str) -> (String, String) {
     (rest, verdicts)
 }
 
-/// Limits of address space, in kB, from what hardly starts a program to what is enough for all here.
+/// Limits of address space, in kB, from what hardly starts a program to what is enough for all
+/// here.
 fn limits() -> impl Iterator<Item = u32> {
     (3_000..12_000).step_by(250).chain((12_000..60_000).step_by(4_000)).chain([100_000, 400_000])
 }

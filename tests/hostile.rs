@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Hostile mail through the real program: time grows linearly, memory stays bounded, nothing crashes.
+//! Hostile mail through the real program: time grows linearly, memory stays bounded, nothing
+//! crashes.
 //!
 //! Each kind of mail is generated at two sizes. Processor time at four times the size may be
 //! [`GROWTH`] times as long; quadratic work would make it sixteen times. Memory may grow with the

@@ -152,8 +152,9 @@ fn forget_to_the_byte(options: &str) {
             fs::create_dir_all(path.join(part).join(label)).expect("made");
         }
         for number in 0..60 {
-            // Each tenth mail is a copy of an earlier one; of those that go one is the second of two
-            // copies, others are broken: what waits in a decoder or a tokenizer stays their own.
+            // Each tenth mail is a copy of an earlier one; of those that go one is the second of
+            // two copies, others are broken: what waits in a decoder or a tokenizer stays their
+            // own.
             let word = if number % 10 == 9 { number - 7 } else { number };
             let text = format!("{}word{word} word{} own{word}\n", mail(label, word), word / 3);
             let broken = "Content-Type: text/html\nContent-Transfer-Encoding: base64\n\nPGEgdGl0b";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Sets of categories as generations: a mail filter is in service while it is learned and corrected,
-//! whenever a process is killed and whatever cannot be written.
+//! Sets of categories as generations: a mail filter is in service while it is learned and
+//! corrected, whenever a process is killed and whatever cannot be written.
 //!
 //! `DBACL_SETS_MAILS` and `DBACL_SETS_KILLS` make the long runs that are told of in
 //! `docs/ledger-format.md`.
@@ -204,8 +204,8 @@ fn a_filter_is_in_service_while_it_is_learned_and_corrected() {
     );
 }
 
-/// Runs `args` with a fault at every call that changes files, one after the other, each in a copy of
-/// `start`; `check` looks at what is left, and is told whether the command ended well.
+/// Runs `args` with a fault at every call that changes files, one after the other, each in a copy
+/// of `start`; `check` looks at what is left, and is told whether the command ended well.
 fn at_every_call(
     start: &Path,
     how: &str,

@@ -5,9 +5,9 @@ use dbacl_testing::{Done, Scratch, command, finish, root};
 use std::fs;
 use std::process::Stdio;
 
-/// Makes programs that stand for those of the system. The package manager finds the lock held at the
-/// first calls of each kind; the file `busy` says how many. A shell writes them: see "text file busy" in
-/// `script.rs` of dbacl-eval.
+/// Makes programs that stand for those of the system. The package manager finds the lock held at
+/// the first calls of each kind; the file `busy` says how many. A shell writes them: see "text file
+/// busy" in `script.rs` of dbacl-eval.
 const PROGRAMS: &str = r#"
 mkdir bin
 cat >bin/apt-get <<'END'

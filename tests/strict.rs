@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Strict mode: status 0 for any verdict, `sysexits.h` for errors; and what is only said on request.
+//! Strict mode: status 0 for any verdict, `sysexits.h` for errors; and what is only said on
+//! request.
 
 use dbacl_testing::wait_until_reading;
 use std::fs;

@@ -39,7 +39,8 @@ pub struct Header {
     pub scheme: Option<Scheme>,
 }
 
-/// Why a header cannot be read: the reference's number of the offending line, if it is one of those.
+/// Why a header cannot be read: the reference's number of the offending line, if it is one of
+/// those.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderFault {
     /// The first line is not that of a category file of this version.
@@ -50,16 +51,16 @@ pub enum HeaderFault {
     Sum,
 }
 
-/// The largest log-partition, nats, either way, that any category can have: 7 orders of features whose
-/// weights are 65535/32 at most. One of 1e30 would win or lose every comparison.
+/// The largest log-partition, nats, either way, that any category can have: 7 orders of features
+/// whose weights are 65535/32 at most. One of 1e30 would win or lose every comparison.
 const MAX_LOG_PARTITION: f64 = 7.0 * 2048.0;
 
 /// How the line with the checksum of a header begins. Only files that `--refit` writes have one:
 /// those that are learned are the reference's to the byte.
 const SUM_MARK: &[u8] = b"# crc32 ";
 
-/// Adds the line with the checksum to a whole header: the CRC-32 of all its other lines. Programs that
-/// do not know the line skip it.
+/// Adds the line with the checksum to a whole header: the CRC-32 of all its other lines. Programs
+/// that do not know the line skip it.
 pub fn add_checksum(header: &mut Vec<u8>) {
     debug_assert!(header.ends_with(HEADER_END));
     let sum = crc32fast::hash(header);
@@ -366,7 +367,8 @@ mod tests {
         let parsed = Header::parse(&text).unwrap();
         assert_eq!(parsed.length, text.len());
         assert_eq!(ParsedHeader { length: plain.length, ..parsed }, plain);
-        // In the mark, or the line end before it, a change hides the checksum, and is all that changed.
+        // In the mark, or the line end before it, a change hides the checksum, and is all that
+        // changed.
         let mark = text.windows(SUM_MARK.len()).position(|at| at == SUM_MARK).unwrap();
         let is_mark = |at: usize| (mark - 1..mark + SUM_MARK.len()).contains(&at);
         for at in (0..text.len() - HEADER_END.len()).filter(|&at| !is_mark(at)) {

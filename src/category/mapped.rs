@@ -2,10 +2,10 @@
 //! Opens a category: its file is read into memory, or mapped, of which look-ups then read the pages
 //! that they touch.
 //!
-//! One of two modules with `unsafe`: a map is sound as long as nobody changes or cuts the file while it
-//! is mapped. Our own programs never do - a category is replaced by renaming a new file over it - but
-//! others may, and a process that touches what was cut off is killed. So files of any size are read
-//! unless a map is asked for.
+//! One of two modules with `unsafe`: a map is sound as long as nobody changes or cuts the file
+//! while it is mapped. Our own programs never do - a category is replaced by renaming a new file
+//! over it - but others may, and a process that touches what was cut off is killed. So files of any
+//! size are read unless a map is asked for.
 
 use super::header::HeaderFault;
 use super::reader::{Category, Fault};
@@ -24,8 +24,8 @@ pub type MappedCategory = Category<Mmap>;
 ///
 /// # Errors
 /// [`Error::Io`] when the file cannot be read, is no regular file or finds no memory,
-/// [`Error::NotACategory`] when its first line says something else, [`Error::Damaged`] and its like when
-/// it is cut short or says impossible things.
+/// [`Error::NotACategory`] when its first line says something else, [`Error::Damaged`] and its like
+/// when it is cut short or says impossible things.
 pub fn open(path: &Path) -> Result<MappedCategory> {
     let read = open_regular(path).and_then(|file| copy(&file)?.make_read_only());
     category(read.map_err(|error| Error::io(path, error))?, path)
@@ -37,9 +37,9 @@ pub fn open(path: &Path) -> Result<MappedCategory> {
 /// Those of [`open`].
 ///
 /// # Safety
-/// Nobody changes the file or cuts it short as long as the category lives: what was read from it may
-/// change, and touching what was cut off ends the process. Replacing the file by renaming another over
-/// it is no change in this sense.
+/// Nobody changes the file or cuts it short as long as the category lives: what was read from it
+/// may change, and touching what was cut off ends the process. Replacing the file by renaming
+/// another over it is no change in this sense.
 #[allow(unsafe_code)]
 pub unsafe fn map(path: &Path) -> Result<MappedCategory> {
     let file = open_regular(path).map_err(|error| Error::io(path, error))?;
@@ -67,8 +67,8 @@ pub(super) fn error_of(fault: Fault, path: &Path) -> Error {
     }
 }
 
-/// A file's bytes in pages of their own, taken at once: one by one they cost more than the copy. A file
-/// that is cut short meanwhile ends where it ended.
+/// A file's bytes in pages of their own, taken at once: one by one they cost more than the copy. A
+/// file that is cut short meanwhile ends where it ended.
 fn copy(mut file: &File) -> io::Result<MmapMut> {
     let length = file.metadata()?.len();
     let too_large = || io::Error::from(io::ErrorKind::OutOfMemory);

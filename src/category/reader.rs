@@ -83,8 +83,8 @@ impl<D: AsRef<[u8]>> Category<D> {
     /// forced onto the device, and renamed.
     ///
     /// # Errors
-    /// [`Error::Occupied`] when `path` is a file of something else, [`Error::Temporary`] when nothing
-    /// can be created beside it, [`Error::Io`] else; the old file is kept.
+    /// [`Error::Occupied`] when `path` is a file of something else, [`Error::Temporary`] when
+    /// nothing can be created beside it, [`Error::Io`] else; the old file is kept.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         let name = path.as_os_str().as_encoded_bytes();
         atomic_file::replace(&Disk, path, ANY_MAGIC, &mut |out| self.write(out, name))
@@ -171,8 +171,8 @@ impl<D: AsRef<[u8]>> Category<D> {
     /// The reference log-probability of a token when scoring, digitised, nats (spec model 12).
     ///
     /// All addends are multiples of 1/32 and their f32 sums stay below 2^24 steps, so whole steps
-    /// give the same bits. Carriage returns are passed over; a symbol counts for the length when the
-    /// next byte is no boundary mark.
+    /// give the same bits. Carriage returns are passed over; a symbol counts for the length when
+    /// the next byte is no boundary mark.
     pub fn log_reference(&self, body: &[u8]) -> f32 {
         let Some((&first, rest)) = body.split_first() else { return 0.0 };
         let digrams = self.digram_bytes();

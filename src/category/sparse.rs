@@ -2,8 +2,8 @@
 //! Looks up the features of one document in a category's file, without taking the file into memory:
 //! what is read goes through one small buffer.
 //!
-//! For a single mail that is half the work of reading the whole file, most of which goes into new pages,
-//! and as safe: a file that is cut short meanwhile is an error.
+//! For a single mail that is half the work of reading the whole file, most of which goes into new
+//! pages, and as safe: a file that is cut short meanwhile is an error.
 
 use super::header::{Header, ParsedHeader};
 use super::layout::{DIGRAM_BYTES, SLOT_BYTES};
@@ -152,7 +152,8 @@ mod tests {
     use crate::category::mapped;
     use std::io::Write;
 
-    /// A category of `bits` bits with these ids, each at the end of its chain; the weight tells which.
+    /// A category of `bits` bits with these ids, each at the end of its chain; the weight tells
+    /// which.
     fn file(bits: u8, ids: &[u32]) -> tempfile::NamedTempFile {
         let mut bytes = format!(
             "# dbacl 1.14.1 dlw portable category x \n# entropy 1.0 logZ 1.0 max_order 1 type \

@@ -73,8 +73,8 @@ impl Verdict {
     }
 
     /// Probability of each category, 0 to 1. Those of categories that were fitted together are
-    /// calibrated, each against all others; else they add up to 1 and are far too sure, as are those of
-    /// any model that takes tokens for independent.
+    /// calibrated, each against all others; else they add up to 1 and are far too sure, as are
+    /// those of any model that takes tokens for independent.
     pub fn probabilities(&self) -> &[f64] {
         &self.probabilities
     }
@@ -207,7 +207,8 @@ impl<D: AsRef<[u8]>> DocumentScores<D> {
         Self { scorer, collector: None, by_words: false, warnings: Vec::new() }
     }
 
-    /// Prepares to score words instead of spelled features, which is faster, where that is possible.
+    /// Prepares to score words instead of spelled features, which is faster, where that is
+    /// possible.
     pub fn expect_words(&mut self, cutter: &Cutter, order: u8, wanted: Wanted) {
         self.by_words = cutter.has_only_words() && self.scorer.expect_words(order, wanted);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Why a verdict: what each token of a text adds to the odds of the best category against the second
-//! best, in bits.
+//! Why a verdict: what each token of a text adds to the odds of the best category against the
+//! second best, in bits.
 
 use super::fitted::Fitted;
 use super::set::CategorySet;
@@ -240,7 +240,8 @@ impl<D: AsRef<[u8]>> FeatureSink for Recorder<D> {
         let shown_text = line[..end.map_or(0, |at| at + 1)].to_vec();
         let first = self.occurrences.len();
         cutter.features(line, medium, &mut |feature| self.feature(feature));
-        // Words stand in the line in the order of their features; n-grams come before their last word.
+        // Words stand in the line in the order of their features; n-grams come before their last
+        // word.
         let mut words = Vec::new();
         let (mut at, mut from) = (0, first);
         for number in first..self.occurrences.len() {

@@ -36,8 +36,9 @@ impl Fitted {
         self.line.scoring == Scoring::Once
     }
 
-    /// The scores that verdicts are made of, in the order of the set, nats a unit of complexity; and
-    /// the number of distinct features, where they were collected. Ends the collector's document.
+    /// The scores that verdicts are made of, in the order of the set, nats a unit of complexity;
+    /// and the number of distinct features, where they were collected. Ends the collector's
+    /// document.
     pub fn scores<D: AsRef<[u8]>>(
         &self,
         models: &[Model<D>],

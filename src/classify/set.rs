@@ -33,8 +33,9 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Categories that were fitted together (`dbacl --refit`) give calibrated probabilities, and verdicts
-/// may be *unsure*. A set can be shared between threads; each thread has a [`Classifier`] of its own.
+/// Categories that were fitted together (`dbacl --refit`) give calibrated probabilities, and
+/// verdicts may be *unsure*. A set can be shared between threads; each thread has a [`Classifier`]
+/// of its own.
 #[derive(Debug, Clone)]
 pub struct CategorySet<D = Mmap> {
     pub(super) models: Vec<Model<D>>,

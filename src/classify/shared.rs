@@ -208,8 +208,8 @@ pub fn complete_kind(options: &mut ModelOptions) -> Result<(), Incomparable> {
     Ok(())
 }
 
-/// Multinomial scores need counts of a document's tokens, which suit all categories or none. Returns
-/// whether multinomial scores were asked for in vain and are taken back.
+/// Multinomial scores need counts of a document's tokens, which suit all categories or none.
+/// Returns whether multinomial scores were asked for in vain and are taken back.
 pub fn settle_multinomial<D: AsRef<[u8]>>(options: &mut ModelOptions, models: &[Model<D>]) -> bool {
     if options.has(ModelOption::Multinomial) && agree_on_multinomial(models) {
         options.insert(ModelOption::Entropy);

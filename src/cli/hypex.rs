@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The program `hypex`: dumped models → divergences and Chernoff information (spec tools 4). Its exit
-//! status is always 0.
+//! The program `hypex`: dumped models → divergences and Chernoff information (spec tools 4). Its
+//! exit status is always 0.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;

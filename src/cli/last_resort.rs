@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What a program does when memory that cannot be refused is not there, or when it must stop for another
-//! reason that no error can tell: one line, a status, and perhaps something more.
+//! What a program does when memory that cannot be refused is not there, or when it must stop for
+//! another reason that no error can tell: one line, a status, and perhaps something more.
 //!
-//! Large buffers are asked for so that a refusal is an error like others. A small one that is refused
-//! makes the standard library abort the process: status 134, perhaps a memory image on the disk, and
-//! a mail on its way would be lost. What is set here comes first.
+//! Large buffers are asked for so that a refusal is an error like others. A small one that is
+//! refused makes the standard library abort the process: status 134, perhaps a memory image on the
+//! disk, and a mail on its way would be lost. What is set here comes first.
 
 use crate::alloc_hints::before_abort;
 use std::sync::OnceLock;

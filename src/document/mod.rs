@@ -92,8 +92,9 @@ impl ReadOptions {
 
 /// Takes the features of documents, and takes part in reading where it wants to.
 ///
-/// Only [`Self::feature`] is needed. The other methods see the steps of reading in their order; those
-/// that are given the [`Cutter`] may make it begin anew, where a document begins within a source.
+/// Only [`Self::feature`] is needed. The other methods see the steps of reading in their order;
+/// those that are given the [`Cutter`] may make it begin anew, where a document begins within a
+/// source.
 pub trait FeatureSink {
     /// A feature, in the order of the text.
     fn feature(&mut self, feature: Feature<'_>);
@@ -107,8 +108,8 @@ pub trait FeatureSink {
         Ok(true)
     }
 
-    /// The text of a line that is not empty, as the filters left it, before it is cut; lines that the
-    /// filters dropped are shown as well.
+    /// The text of a line that is not empty, as the filters left it, before it is cut; lines that
+    /// the filters dropped are shown as well.
     ///
     /// # Errors
     /// Ends the run.
@@ -145,8 +146,8 @@ pub trait FeatureSink {
 
 /// Reads documents, one source after the other.
 ///
-/// What is broken in one source may reach the next, as in dbacl 1.14.1: an unfinished attachment, or
-/// a word without an end. [`Self::start_anew`] prevents that.
+/// What is broken in one source may reach the next, as in dbacl 1.14.1: an unfinished attachment,
+/// or a word without an end. [`Self::start_anew`] prevents that.
 pub struct FeatureReader<'a> {
     filtering: (ModelOptions, Locale),
     pipeline: Pipeline<'a>,

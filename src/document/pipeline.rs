@@ -57,7 +57,8 @@ pub struct Ending {
     pub depends_on_room: bool,
     /// No decoded text waits for the next input, and words of it are cut as if it came first.
     pub at_rest: bool,
-    /// Shards were put together of which an earlier one would have changed how a later one was read.
+    /// Shards were put together of which an earlier one would have changed how a later one was
+    /// read.
     pub is_inexact: bool,
 }
 

@@ -30,8 +30,8 @@ pub struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// The stream of `source`. Once `stop` is set, also while a read waits and a signal ends it, the
-    /// input counts as ended.
+    /// The stream of `source`. Once `stop` is set, also while a read waits and a signal ends it,
+    /// the input counts as ended.
     pub fn new(source: Box<dyn Read + 'a>, stop: Option<&'a AtomicBool>) -> Self {
         Self::reusing(Vec::new(), source, stop)
     }
@@ -185,8 +185,8 @@ impl LineReader {
         self.room
     }
 
-    /// Whether a line read so far could have been cut in another way by a reader that had met longer
-    /// lines before.
+    /// Whether a line read so far could have been cut in another way by a reader that had met
+    /// longer lines before.
     pub const fn depends_on_room(&self) -> bool {
         self.depends_on_room
     }
@@ -221,8 +221,8 @@ impl LineReader {
 }
 
 /// Whether a line of `length` bytes would just fill the chunks of some room. A reader with room for
-/// `r` bytes takes `r - 1`, `r - 1`, `2r - 1`, `4r - 1`, … bytes at a time: together that is a power of
-/// two, less a few.
+/// `r` bytes takes `r - 1`, `r - 1`, `2r - 1`, `4r - 1`, … bytes at a time: together that is a
+/// power of two, less a few.
 fn is_near_a_room(length: usize) -> bool {
     let power = (length + 1).next_power_of_two();
     power - length <= (power.ilog2() - FIRST_ROOM.ilog2() + 1) as usize

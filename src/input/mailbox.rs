@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Where messages of a mailbox begin.
 //!
-//! The mail filter of the original takes any line `From ` behind an empty line for the beginning of a
-//! message. People write such lines, and not every program puts a `>` before them. Where the number of
-//! messages matters, only a line with a sender and a date is one; others are given the `>` that they
-//! lack before the filter sees them.
+//! The mail filter of the original takes any line `From ` behind an empty line for the beginning of
+//! a message. People write such lines, and not every program puts a `>` before them. Where the
+//! number of messages matters, only a line with a sender and a date is one; others are given the
+//! `>` that they lack before the filter sees them.
 
 /// What every such line begins with.
 const FROM: &[u8] = b"From ";
@@ -30,8 +30,9 @@ impl Default for Separators {
 }
 
 impl Separators {
-    /// Puts `>` before a line that only looks like the beginning of a message. The first line may be
-    /// any; further messages begin only in a source that is a mailbox. Returns whether a message begins.
+    /// Puts `>` before a line that only looks like the beginning of a message. The first line may
+    /// be any; further messages begin only in a source that is a mailbox. Returns whether a message
+    /// begins.
     pub fn line(&mut self, line: &mut Vec<u8>, is_mailbox: bool) -> bool {
         let looks_alike = self.is_after_empty && !self.is_within && line.starts_with(FROM);
         let ends = line.ends_with(b"\n");
@@ -46,8 +47,8 @@ impl Separators {
     }
 }
 
-/// Whether a line is `From SENDER DATE`, with the date as `ctime` writes it, or as in the header of a
-/// mail; a zone and more may follow.
+/// Whether a line is `From SENDER DATE`, with the date as `ctime` writes it, or as in the header of
+/// a mail; a zone and more may follow.
 pub fn begins_message(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(FROM) else { return false };
     let text = String::from_utf8_lossy(rest);

@@ -81,7 +81,8 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// All of a regular file, in memory that is taken at once: page by page it costs more than the copy.
+/// All of a regular file, in memory that is taken at once: page by page it costs more than the
+/// copy.
 ///
 /// # Errors
 /// Those of the operating system; [`io::ErrorKind::OutOfMemory`] when there is no memory.

@@ -141,8 +141,8 @@ impl Counter {
         }
         let TokenList::Texts(texts) = &self.state.tokens else { return false };
         let Some(list) = TermList::from_texts(texts, &mut self.state.table) else { return false };
-        // Dropped occurrences would change which word comes first; and who looks at the document as a
-        // list of tokens wants all of them.
+        // Dropped occurrences would change which word comes first; and who looks at the document as
+        // a list of tokens wants all of them.
         let may_wait = order == 1 && self.decimation.is_none();
         let into_table = if !may_wait {
             IntoTable::AtOnce
@@ -164,9 +164,10 @@ impl Counter {
         true
     }
 
-    /// Saves memory where nobody will ask in which order features appeared first: for counts that are
-    /// saved, joined to others, printed with the model, or told of on the way, it has to be known. To be
-    /// called behind [`Self::expect_words`]; features that are counted as texts stay in order.
+    /// Saves memory where nobody will ask in which order features appeared first: for counts that
+    /// are saved, joined to others, printed with the model, or told of on the way, it has to be
+    /// known. To be called behind [`Self::expect_words`]; features that are counted as texts stay
+    /// in order.
     pub fn forget_appearances(&mut self) {
         if let TokenList::Terms(list) = &mut self.state.tokens {
             list.is_unordered = true;
@@ -174,7 +175,8 @@ impl Counter {
         }
     }
 
-    /// Whether all features are single words, none of them counted in a document that is still open.
+    /// Whether all features are single words, none of them counted in a document that is still
+    /// open.
     fn has_whole_words(&self) -> bool {
         let table = &self.state.table;
         let is_whole = |at: usize| {
@@ -194,7 +196,8 @@ impl Counter {
         self.state
     }
 
-    /// Whether nothing is counted at present: counters have run over, or the message is passed over.
+    /// Whether nothing is counted at present: counters have run over, or the message is passed
+    /// over.
     pub(super) const fn is_muted(&self) -> bool {
         self.overflow || self.state.message_dropped
     }
@@ -234,8 +237,8 @@ impl Counter {
             return;
         }
         let (order, _) = self.add_feature(feature, times, warnings);
-        // The first of the occurrences is on the document's list by now, if they found a place. Text has
-        // no documents: there the list is never read.
+        // The first of the occurrences is on the document's list by now, if they found a place.
+        // Text has no documents: there the list is never read.
         if self.samples
             && self.state.options.has(ModelOption::Mail)
             && let Some(&id) = self.document.last()
@@ -247,8 +250,8 @@ impl Counter {
         }
     }
 
-    /// Adds occurrences of a feature to its slot, and a new one to the list of texts. Returns the order
-    /// it counts under, and what became of it.
+    /// Adds occurrences of a feature to its slot, and a new one to the list of texts. Returns the
+    /// order it counts under, and what became of it.
     #[inline]
     fn add_feature(
         &mut self,
@@ -276,8 +279,8 @@ impl Counter {
         new
     }
 
-    /// Counts a feature whose text is not known so many times, by its id. Character statistics stay as
-    /// they are.
+    /// Counts a feature whose text is not known so many times, by its id. Character statistics stay
+    /// as they are.
     pub fn count_unread(
         &mut self,
         feature: Unread,
@@ -359,7 +362,8 @@ impl Counter {
         (Some(at), true)
     }
 
-    /// Counts occurrences in slot `at`, which may be an empty one, also for the document being read.
+    /// Counts occurrences in slot `at`, which may be an empty one, also for the document being
+    /// read.
     #[inline]
     pub(super) fn add_occurrences(&mut self, at: usize, times: u32, warnings: WarningSink<'_>) {
         let id = self.state.table.id(at);

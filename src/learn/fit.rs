@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Counts → weights: the maximum-entropy fit, one order after the other (spec model 7).
 //!
-//! The features of an order move in groups ([`Groups`]). All weights lie on a grid of 1/32, so sums of
-//! weights and maxima are integers and exact in any order; only the sum of exponentials runs as
+//! The features of an order move in groups ([`Groups`]). All weights lie on a grid of 1/32, so sums
+//! of weights and maxima are integers and exact in any order; only the sum of exponentials runs as
 //! specified, over all features, with one term a group.
 
 use super::groups::{Groups, Scale};
@@ -172,8 +172,8 @@ pub(super) const fn cut_off(min_count: i32, max_count: u32) -> u32 {
     if min_count >= 0 { min_count as u32 } else { (min_count as u32).wrapping_add(max_count) }
 }
 
-/// By order R, the largest `R l + R s + d` of weighty features of the orders fitted so far, steps; at
-/// least 0.
+/// By order R, the largest `R l + R s + d` of weighty features of the orders fitted so far, steps;
+/// at least 0.
 #[derive(Debug, Default)]
 struct Reach([i32; 8]);
 
@@ -322,8 +322,8 @@ impl<'a> OrderFit<'a> {
     }
 
     /// One round: every weight moves towards what its count asks for under log-partition `z`.
-    /// Returns the largest change, nats, as well as `is_enough` demands; `suffixes` has the suffix sums
-    /// of all features in hash order.
+    /// Returns the largest change, nats, as well as `is_enough` demands; `suffixes` has the suffix
+    /// sums of all features in hash order.
     fn update<I: Iterator<Item = u16>>(
         &mut self,
         z: f64,
@@ -340,8 +340,8 @@ impl<'a> OrderFit<'a> {
         Ok(moved.change.most)
     }
 
-    /// The same when numbers are not finite, feature by feature: a weight that is not a number stays,
-    /// and the log-partition is worked out anew.
+    /// The same when numbers are not finite, feature by feature: a weight that is not a number
+    /// stays, and the log-partition is worked out anew.
     #[cold]
     fn update_carefully(&mut self, mut z: f64, forward: bool) -> Result<f64> {
         let mut delta = 0.0f64;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The features of one order, in groups whose weights move alike.
 //!
-//! A round of the fit asks for the weight `(log count - log total - d) / R + z - s`, which is
-//! `(log count - log total - e) / R + z` with `e = R s + d`: count and `e` decide, and both lie on a grid.
-//! Millions of features fall into some ten thousand groups of equal count, `e` and weight.
+//! A round of the fit asks for the weight `(log count - log total - d) / R + z - s`, which is `(log
+//! count - log total - e) / R + z` with `e = R s + d`: count and `e` decide, and both lie on a
+//! grid. Millions of features fall into some ten thousand groups of equal count, `e` and weight.
 //!
-//! As computed, the two forms differ by some last places, so members of a group with different suffix
-//! sums can part where that decides about a weight: such a group is split ([`Groups::part`]).
+//! As computed, the two forms differ by some last places, so members of a group with different
+//! suffix sums can part where that decides about a weight: such a group is split
+//! ([`Groups::part`]).
 
 use super::weights::SlotWeights;
 use crate::alloc_hints::with_memory;
@@ -43,7 +44,8 @@ pub struct Group {
     pub lambda: u16,
     /// Whether the members are cut off: their weight is 0.
     is_cut: bool,
-    /// Whether there are members with other suffix sums, which may ask for a weight some last places off.
+    /// Whether there are members with other suffix sums, which may ask for a weight some last
+    /// places off.
     pub is_mixed: bool,
 }
 
@@ -205,8 +207,8 @@ impl Groups {
         self.list.iter().map(|group| u64::from(group.lambda) * group.occurrences).sum()
     }
 
-    /// Splits the mixed groups in `which` by the suffix sums of their members; `suffixes` has those of
-    /// all features in hash order.
+    /// Splits the mixed groups in `which` by the suffix sums of their members; `suffixes` has those
+    /// of all features in hash order.
     pub fn part(&mut self, which: &[u32], suffixes: impl Iterator<Item = u16>) {
         let mut is_parting = vec![false; self.list.len()];
         for &group in which {

@@ -88,8 +88,8 @@ impl Learner {
     /// The category.
     ///
     /// # Errors
-    /// [`Error::NoTokens`] when the documents have no token, [`Error::Numeric`] when a number leaves
-    /// the range of the formulas.
+    /// [`Error::NoTokens`] when the documents have no token, [`Error::Numeric`] when a number
+    /// leaves the range of the formulas.
     pub fn finish(self) -> Result<Category<Vec<u8>>> {
         let LearnedCounts { counter, mut warnings, .. } = self.counts;
         let state = counter.into_state(&mut |warning| warnings.push(warning));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Online dumps: the learning state at rest (`-o`, `-O`; spec model 10).
 //!
-//! The layout is the reference's memory image on x86-64 Linux, little endian: a first line, a record
-//! of fixed size, the slots, the token list. Pointers are written as 0 and ignored when read; all
-//! sizes are checked against each other and against the file before use.
+//! The layout is the reference's memory image on x86-64 Linux, little endian: a first line, a
+//! record of fixed size, the slots, the token list. Pointers are written as 0 and ignored when
+//! read; all sizes are checked against each other and against the file before use.
 
 use super::state::{LearningState, ORDERS};
 use super::table::{Cell, Head, MAX_BITS, Place, Spread, Table};
@@ -243,8 +243,8 @@ fn list_room(tokens: &[u8]) -> usize {
 }
 
 /// Adds the counts of `source` to `target`, both with token lists of texts, growing the target's
-/// table up to 2^`max_bits` slots (spec model 10, "Merging"). Shares of documents are not added, as in
-/// the reference.
+/// table up to 2^`max_bits` slots (spec model 10, "Merging"). Shares of documents are not added, as
+/// in the reference.
 pub fn merge(
     target: &mut LearningState,
     source: &LearningState,

@@ -3,7 +3,8 @@
 //! would have had them.
 //!
 //! The table depends on the order of first appearance only: what the later part holds goes behind
-//! the earlier one, feature by feature in the later part's own order, each with all its occurrences.
+//! the earlier one, feature by feature in the later part's own order, each with all its
+//! occurrences.
 
 use super::counter::Counter;
 use super::table::{AHEAD, Head, Place};
@@ -11,8 +12,8 @@ use super::tokens::{TermList, TokenList};
 use crate::error::WarningSink;
 use crate::token::lexicon::TermId;
 
-/// Bits that the table of a later part begins with at least: smaller ones can fill to the last slot,
-/// and what finds them so is not even counted.
+/// Bits that the table of a later part begins with at least: smaller ones can fill to the last
+/// slot, and what finds them so is not even counted.
 pub const SMALLEST_BITS: u8 = 5;
 
 impl Counter {

@@ -9,8 +9,8 @@ use crate::model::settings::{ModelOption, Scheme};
 
 /// How a category is learned: how documents are read, and how their counts are fitted.
 ///
-/// The defaults are those of `dbacl -l`. Categories that are to be compared must be learned with the
-/// same reading: kind of text, tokenizer, order, expressions.
+/// The defaults are those of `dbacl -l`. Categories that are to be compared must be learned with
+/// the same reading: kind of text, tokenizer, order, expressions.
 ///
 /// ```
 /// use dbacl::{LearnOptions, Scheme};
@@ -96,8 +96,8 @@ impl LearnOptions {
         self
     }
 
-    /// Makes features of what a regular expression captures (`-g`), in place of words; several may be
-    /// given. POSIX extended syntax; `EXPRESSION||2` takes the second group.
+    /// Makes features of what a regular expression captures (`-g`), in place of words; several may
+    /// be given. POSIX extended syntax; `EXPRESSION||2` takes the second group.
     ///
     /// # Errors
     /// [`Error::Pattern`](crate::Error::Pattern) when it cannot be compiled,

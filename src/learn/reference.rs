@@ -187,8 +187,8 @@ fn chain_sums(columns: &[Vec<u32>], term: impl Fn(f64) -> f64 + Copy) -> Vec<f32
     const STEPS: u32 = 64;
     let mut sums = vec![0.0f32; columns.len()];
     let mut waiting = columns.iter().enumerate().filter(|(_, counts)| !counts.is_empty());
-    // Each lane: a column, its counts still to come, and how far k has to go; idle lanes add nothing
-    // that is kept.
+    // Each lane: a column, its counts still to come, and how far k has to go; idle lanes add
+    // nothing that is kept.
     let mut lanes: [Option<(usize, std::slice::Iter<'_, u32>)>; LANES] = [const { None }; LANES];
     let mut left = [0u32; LANES];
     let mut k = [3.0f64; LANES];

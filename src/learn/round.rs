@@ -7,8 +7,8 @@ use super::groups::{Group, Groups};
 use crate::numeric::elementary::narrow;
 use crate::numeric::quantize::QuantWeight;
 
-/// Nats by which members of a group can ask for less or more than its first member. Five roundings of
-/// numbers up to 2^13 make less than a hundredth of that.
+/// Nats by which members of a group can ask for less or more than its first member. Five roundings
+/// of numbers up to 2^13 make less than a hundredth of that.
 const DOUBT: f64 = 1e-9;
 
 /// The largest change of a weight in a round, nats, as far as it is known.
@@ -44,10 +44,10 @@ pub struct Moved {
     pub max: i32,
 }
 
-/// Moves all weights towards what their counts ask for under the log-partition `z`, nats. All bases and
-/// `z` must be finite. `suffixes` has the suffix sums of all features in hash order; it is used where
-/// the members of a group may part, or where `is_enough` does not take what is known of the largest
-/// change. `before` is for work.
+/// Moves all weights towards what their counts ask for under the log-partition `z`, nats. All bases
+/// and `z` must be finite. `suffixes` has the suffix sums of all features in hash order; it is used
+/// where the members of a group may part, or where `is_enough` does not take what is known of the
+/// largest change. `before` is for work.
 pub fn round<I: Iterator<Item = u16>>(
     groups: &mut Groups,
     before: &mut Vec<u16>,
@@ -143,7 +143,8 @@ mod tests {
             - f64::from(slot.suffix) / 32.0
     }
 
-    /// Features of few exponents, but of different suffix sums: count, exponent, suffix sum, weight.
+    /// Features of few exponents, but of different suffix sums: count, exponent, suffix sum,
+    /// weight.
     fn features(order: u8) -> impl Strategy<Value = Vec<(u32, SlotWeights)>> {
         let feature = (1..4u32, 0..20i32, 0..3000u16, 0..2u16).prop_map(
             move |(count, exponent, suffix, lambda)| {

@@ -12,8 +12,8 @@ pub const AHEAD: usize = 64;
 /// Largest number of bits of a table's size.
 pub const MAX_BITS: u8 = 30;
 
-/// What a feature is made of, in 32 bits: its order (three bits), how its words are known (two bits),
-/// and a payload: the feature's first term, or its medium where features are kept as texts.
+/// What a feature is made of, in 32 bits: its order (three bits), how its words are known (two
+/// bits), and a payload: the feature's first term, or its medium where features are kept as texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Head(u32);
 
@@ -122,8 +122,8 @@ pub struct Spread {
     pub share: f32,
 }
 
-/// A table of 2^bits slots. Searches run over tags, one byte a slot, and look only at the slots that have
-/// the right one.
+/// A table of 2^bits slots. Searches run over tags, one byte a slot, and look only at the slots
+/// that have the right one.
 #[derive(Debug, Clone)]
 pub struct Table {
     bits: u8,
@@ -350,8 +350,8 @@ impl Table {
         Place::None
     }
 
-    /// The slot that holds `id`, for all its tag says, or the empty one where the search for it ends:
-    /// where to go on with [`Self::place_from`]. Asks for the slot's memory.
+    /// The slot that holds `id`, for all its tag says, or the empty one where the search for it
+    /// ends: where to go on with [`Self::place_from`]. Asks for the slot's memory.
     #[inline]
     pub fn candidate(&self, id: FeatureId) -> usize {
         let home = self.home(id);
@@ -457,8 +457,8 @@ impl Table {
         true
     }
 
-    /// Makes room for 2^`bits` slots, if the system lets it: growing moves less then. Memory is taken
-    /// as it is filled.
+    /// Makes room for 2^`bits` slots, if the system lets it: growing moves less then. Memory is
+    /// taken as it is filled.
     pub fn expect(&mut self, bits: u8) {
         let _ = bits <= MAX_BITS && has_addresses_to_spare() && self.reserve(1 << bits);
     }

@@ -19,7 +19,8 @@ pub enum TokenList {
     Texts(Vec<u8>),
     /// Features of the standard tokenizer, by their words.
     Terms(Box<TermList>),
-    /// Features whose texts are not known; only for measures that price all pairs of characters alike.
+    /// Features whose texts are not known; only for measures that price all pairs of characters
+    /// alike.
     Unread(Vec<Unread>),
 }
 
@@ -37,8 +38,8 @@ pub struct Unread {
 }
 
 /// Features as words. A feature's slot knows its first term and its suffix; following the suffixes
-/// spells it. Where the suffix's slot does not hold the suffix - because two features share an id, or
-/// the table was full - the words are kept here.
+/// spells it. Where the suffix's slot does not hold the suffix - because two features share an id,
+/// or the table was full - the words are kept here.
 #[derive(Debug, Clone, Default)]
 pub struct TermList {
     /// All words.
@@ -153,8 +154,8 @@ impl TermList {
         term
     }
 
-    /// The list of `texts`, whose features `table` holds; their slots are told what they are made of.
-    /// `None` if a feature is not one of the standard tokenizer's, or not in the table.
+    /// The list of `texts`, whose features `table` holds; their slots are told what they are made
+    /// of. `None` if a feature is not one of the standard tokenizer's, or not in the table.
     pub fn from_texts(texts: &[u8], table: &mut Table) -> Option<Self> {
         let mut list = Self::default();
         let mut places: HashMap<u32, &[u8]> = HashMap::new();
@@ -216,8 +217,8 @@ impl TokenList {
         std::mem::replace(self, Self::Texts(Vec::new()))
     }
 
-    /// Calls `each` for the features - body and medium - in order of first appearance, or in that of
-    /// their slots if the other is not known.
+    /// Calls `each` for the features - body and medium - in order of first appearance, or in that
+    /// of their slots if the other is not known.
     pub fn for_each(&self, table: &Table, mut each: impl FnMut(&[u8], Medium)) {
         match self {
             Self::Texts(list) => tokens_in(list).for_each(|(body, medium)| each(body, medium)),

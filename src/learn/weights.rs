@@ -46,8 +46,8 @@ impl Weights {
         Self(weights)
     }
 
-    /// Starts from the weights of an earlier file (spec model 7.6). A weight whose feature is not in
-    /// the table goes to the empty slot where the search for it ends.
+    /// Starts from the weights of an earlier file (spec model 7.6). A weight whose feature is not
+    /// in the table goes to the empty slot where the search for it ends.
     pub fn preload(
         &mut self,
         state: &LearningState,

@@ -89,8 +89,8 @@ pub struct WordEngine {
     unsettled: Vec<TermId>,
     /// How many such occurrences of single words there are beside n-grams.
     held_back: u32,
-    /// Words that are numbered at most, or some more: a table that takes no more features should not make
-    /// words pile up.
+    /// Words that are numbered at most, or some more: a table that takes no more features should
+    /// not make words pile up.
     most_words: usize,
     /// What documents are made of; only when their words wait for reading to be over, and documents
     /// are measured.
@@ -108,8 +108,8 @@ pub(super) enum IntoTable {
     AtOnce,
     /// When reading is over.
     AtEnd,
-    /// When their document ends, so that it can be measured; all but their slots then waits for reading
-    /// to be over.
+    /// When their document ends, so that it can be measured; all but their slots then waits for
+    /// reading to be over.
     WithDocument,
 }
 
@@ -201,9 +201,10 @@ impl WordEngine {
 }
 
 impl Counter {
-    /// Goes over from words and their numbers to features and their texts, if there are more words than
-    /// the table can ever take: from there on memory does not grow. Nothing else changes. To be called
-    /// where n-grams begin anew, and behind documents if these are measured by their words.
+    /// Goes over from words and their numbers to features and their texts, if there are more words
+    /// than the table can ever take: from there on memory does not grow. Nothing else changes. To
+    /// be called where n-grams begin anew, and behind documents if these are measured by their
+    /// words.
     pub(super) fn spell_if_words_are_many(&mut self, warnings: WarningSink<'_>) {
         let TokenList::Terms(list) = &self.state.tokens else { return };
         let Some(engine) = &self.engine else { return };
@@ -304,9 +305,9 @@ impl Counter {
         }
     }
 
-    /// Numbers the words that wait, puts occurrences beside n-grams that have waited into the table, and
-    /// finds slots for the words of the document being read, if documents are measured. Returns how
-    /// often words that have slots occur in it.
+    /// Numbers the words that wait, puts occurrences beside n-grams that have waited into the
+    /// table, and finds slots for the words of the document being read, if documents are measured.
+    /// Returns how often words that have slots occur in it.
     pub(super) fn settle_document(&mut self, warnings: WarningSink<'_>) -> usize {
         let Some(mut engine) = self.engine.take() else { return 0 };
         let TokenList::Terms(mut list) = self.state.tokens.take() else { return 0 };
@@ -367,8 +368,8 @@ impl Counter {
         !undecided && total < u64::from(u32::MAX)
     }
 
-    /// Counts the n-grams of several words that end in one word, longest first; the searches for them
-    /// have got as far as `places`. Returns whether one of them is new.
+    /// Counts the n-grams of several words that end in one word, longest first; the searches for
+    /// them have got as far as `places`. Returns whether one of them is new.
     fn count_longer(
         &mut self,
         position: Position<'_>,
@@ -420,9 +421,9 @@ impl Counter {
         new
     }
 
-    /// Links the new n-grams that end in one word to their suffixes, from the shortest up. A slot is
-    /// known to hold an n-gram when it holds its first word and its suffix's id, and is linked to a
-    /// suffix that is known. New ones that cannot be linked are spelled out.
+    /// Links the new n-grams that end in one word to their suffixes, from the shortest up. A slot
+    /// is known to hold an n-gram when it holds its first word and its suffix's id, and is linked
+    /// to a suffix that is known. New ones that cannot be linked are spelled out.
     fn link(&mut self, position: &Position<'_>, places: &[u32], list: &mut TermList) {
         let table = &mut self.state.table;
         let single = position.single().map(|term| &list.uses[term.index()]);
@@ -493,8 +494,8 @@ impl Counter {
             }
         }
         self.count_characters(&list);
-        // Occurrences of known n-grams were counted without a look at their order, and at the largest
-        // count.
+        // Occurrences of known n-grams were counted without a look at their order, and at the
+        // largest count.
         let totals = self.state.table.totals().into_iter().zip(engine.surplus);
         for (of_order, (total, surplus)) in self.state.total_of.iter_mut().zip(totals).skip(1) {
             *of_order = total.wrapping_add(surplus);

@@ -73,8 +73,8 @@ impl CharacterCounts {
         add_ones(&mut self.cells[LENGTH_ROW * SYMBOLS + length.min(SYMBOLS - 1)], times);
     }
 
-    /// Counts what `tally` holds, as if each of its words had been counted by itself. Returns whether
-    /// that is possible: not where there are counts that no counting gives.
+    /// Counts what `tally` holds, as if each of its words had been counted by itself. Returns
+    /// whether that is possible: not where there are counts that no counting gives.
     #[must_use]
     pub fn add_tally(&mut self, tally: &CharacterTally) -> bool {
         let is_counted = |cell: &f32| cell.is_sign_positive() && cell.fract() == 0.0;

@@ -17,8 +17,8 @@ pub fn exp(x: f64) -> f64 {
     x.exp()
 }
 
-/// Nats to bits, by division. Kept out of line: an optimiser that moves a caller's negation into the
-/// divisor would change the sign of a NaN, which is printed.
+/// Nats to bits, by division. Kept out of line: an optimiser that moves a caller's negation into
+/// the divisor would change the sign of a NaN, which is printed.
 #[inline(never)]
 pub fn bits(nats: f64) -> f64 {
     nats / LN_2

@@ -2,10 +2,11 @@
 //! Differences of exponentials of weights, tabulated.
 //!
 //! The fit sums `exp(rise/32 + t) - exp(t)` with `t = k/32 - m` for integers `k` and `rise`: stored
-//! weights lie on a grid of 1/32. If `m` lies on it as well, all arguments do, and one table serves.
-//! Else `t` is rounded; by how much depends on its binade only, because `k/32` is a multiple of its
-//! last place. `rise/32 + t` is exact, since it is a multiple of the same last place and no larger.
-//! So within a binade of `t` the arguments depend on `k + rise` alone: one table for each binade.
+//! weights lie on a grid of 1/32. If `m` lies on it as well, all arguments do, and one table
+//! serves. Else `t` is rounded; by how much depends on its binade only, because `k/32` is a
+//! multiple of its last place. `rise/32 + t` is exact, since it is a multiple of the same last
+//! place and no larger. So within a binade of `t` the arguments depend on `k + rise` alone: one
+//! table for each binade.
 
 use super::elementary::exp;
 

@@ -7,8 +7,8 @@ pub const RAND_MAX: i32 = i32::MAX;
 
 const LAG: usize = 31;
 
-/// The C library's additive-feedback `rand()` with seed 1 (spec model 4.2): the sequence 1804289383,
-/// 846930886, 1681692777, …
+/// The C library's additive-feedback `rand()` with seed 1 (spec model 4.2): the sequence
+/// 1804289383, 846930886, 1681692777, …
 #[derive(Debug, Clone)]
 pub struct Random {
     state: [u32; LAG],
@@ -93,7 +93,8 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, each with the same chance (to within 2^-64 of it). 0 if `bound` is 0.
+    /// A number below `bound`, each with the same chance (to within 2^-64 of it). 0 if `bound` is
+    /// 0.
     pub fn below(&mut self, bound: usize) -> usize {
         let product = u128::from(self.draw()) * bound as u128;
         usize::try_from(product >> 64).unwrap_or(0)

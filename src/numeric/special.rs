@@ -2,8 +2,8 @@
 //! Incomplete gamma functions and the normal distribution, by the algorithms of the Cephes
 //! mathematical library, release 2.8 (S. Moshier), in f64, operation by operation (spec model 13).
 //!
-//! Printed confidences are these functions' results cut to integers, so a better algorithm would be a
-//! different one: nothing here may be re-ordered, fused or replaced.
+//! Printed confidences are these functions' results cut to integers, so a better algorithm would be
+//! a different one: nothing here may be re-ordered, fused or replaced.
 
 // Constants stand as they are quoted everywhere; the compiler rounds them.
 #![allow(clippy::excessive_precision)]
@@ -355,14 +355,15 @@ mod tests {
     fn values_are_near_the_true_ones() {
         for (function, [a, x, truth, _]) in rows() {
             let value = evaluate(function, a, x);
-            // The factor's exponent is a difference of terms of size a log(x); its rounding error is
-            // the relative error of the value. Likewise a² in erfc and ndtr.
+            // The factor's exponent is a difference of terms of size a log(x); its rounding error
+            // is the relative error of the value. Likewise a² in erfc and ndtr.
             let tolerance = match function {
                 "igam" | "igamc" => 1e-14 + 6e-16 * (a * x.ln()).abs().max(x),
                 "erfc" | "ndtr" => 1e-14 + 3e-16 * a * a,
                 _ => 1e-14,
             };
-            // near its zeros at 1 and 2, and as a complement, a value has only an absolute precision
+            // near its zeros at 1 and 2, and as a complement, a value has only an absolute
+            // precision
             let scale = if function == "igamc" && x < a.max(1.0) || function == "lgam" {
                 1.0_f64.max(truth.abs())
             } else {

@@ -74,8 +74,8 @@ pub fn whole(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standi
 }
 
 /// Appends the confidence that the document belongs to the category, percent: a number of
-/// per-thousand halves that is rounded to f32 first. The reference computes it where it prints it, so
-/// the note of an underflow comes between the category's scores and its confidence.
+/// per-thousand halves that is rounded to f32 first. The reference computes it where it prints it,
+/// so the note of an underflow comes between the category's scores and its confidence.
 fn confidence_percent(out: &mut Vec<u8>, mark: &[u8], model: &Model, standing: &Standing) {
     let moments = model.category().map(|category| category.header().moments).unwrap_or_default();
     let (permille, underflow) = confidence(standing.divergence, &moments);

@@ -21,8 +21,8 @@ impl Scores {
         Self { complexity: vec![0.0; count], cross_entropy: vec![0.0; count] }
     }
 
-    /// Whether the complexities differ by more than a tenth, which makes the categories' scores hard to
-    /// compare.
+    /// Whether the complexities differ by more than a tenth, which makes the categories' scores
+    /// hard to compare.
     pub fn are_disparate(&self) -> bool {
         let least = self.complexity.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.complexity.iter().copied().fold(f64::NEG_INFINITY, f64::max);

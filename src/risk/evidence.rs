@@ -12,8 +12,8 @@ pub const GROUPS: usize = 8;
 
 /// A compiled condition.
 pub trait Condition {
-    /// Whether `line`, its newline included, contains a match; if so, `starts` holds where each group
-    /// that took part begins.
+    /// Whether `line`, its newline included, contains a match; if so, `starts` holds where each
+    /// group that took part begins.
     fn matches(&mut self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool;
 }
 
@@ -187,8 +187,9 @@ impl<'s, C: Condition> CapturedRows<'s, C> {
 
     /// What the formulas of `category` can refer to.
     ///
-    /// Compatibility: captured numbers are always those of the category's first row, even if another
-    /// one is in use; 0 if it never matched (memory that nobody had written, in the reference).
+    /// Compatibility: captured numbers are always those of the category's first row, even if
+    /// another one is in use; 0 if it never matched (memory that nobody had written, in the
+    /// reference).
     pub fn values_of(&self, category: usize) -> Values {
         let mut submatches = [0.0; 9];
         if let Some(first) = self.specification.rows_of(category).next() {

@@ -2,9 +2,9 @@
 //! The formulas of a row → losses (spec tools 1.5).
 //!
 //! Arithmetic is on logarithms: every sub-formula yields the natural logarithm of its value. So
-//! `log(x)` of an x below 1 and a difference below 0 are not-a-numbers, which is how negative losses
-//! are found. From loosest to tightest the operators are `+ - * / ^`, each on a level of its own:
-//! `5+1-3` is `5+(1-3)` and `a*b/c` is `a*(b/c)`. All group to the left but `^`.
+//! `log(x)` of an x below 1 and a difference below 0 are not-a-numbers, which is how negative
+//! losses are found. From loosest to tightest the operators are `+ - * / ^`, each on a level of its
+//! own: `5+1-3` is `5+(1-3)` and `a*b/c` is `a*(b/c)`. All group to the left but `^`.
 //!
 //! Operators and open brackets stand on a stack of our own, so no depth of nesting is too deep.
 
@@ -33,8 +33,8 @@ pub struct Row {
     pub uses_submatch: bool,
 }
 
-/// Evaluates `text`, formulas separated by commas. Without `values` there is nothing that `$k` could
-/// refer to, and it is a syntax error. `relaxed` is as in [`Lexer::of_formulas`].
+/// Evaluates `text`, formulas separated by commas. Without `values` there is nothing that `$k`
+/// could refer to, and it is a syntax error. `relaxed` is as in [`Lexer::of_formulas`].
 pub fn evaluate(text: &[u8], values: Option<&Values>, relaxed: bool) -> Row {
     let lexer = Lexer::of_formulas(text, relaxed);
     let mut reader = Reader { lexer, values, uses_submatch: false };

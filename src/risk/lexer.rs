@@ -57,15 +57,15 @@ pub struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    /// A lexer at the start of `text`, which is a specification. With `relaxed` there may be comments
-    /// behind other text, carriage returns, numbers like `.5` and `1e5`, and names may hold `_`, `-`
-    /// and `.`.
+    /// A lexer at the start of `text`, which is a specification. With `relaxed` there may be
+    /// comments behind other text, carriage returns, numbers like `.5` and `1e5`, and names may
+    /// hold `_`, `-` and `.`.
     pub const fn of_specification(text: &'a [u8], relaxed: bool) -> Self {
         Self { text, at: 0, line: 1, relaxed, has_long_names: relaxed }
     }
 
-    /// A lexer at the start of `text`, which are the formulas of a row. `relaxed` is as above, but for
-    /// the names: a hyphen is a minus.
+    /// A lexer at the start of `text`, which are the formulas of a row. `relaxed` is as above, but
+    /// for the names: a hyphen is a minus.
     pub const fn of_formulas(text: &'a [u8], relaxed: bool) -> Self {
         Self { text, at: 0, line: 1, relaxed, has_long_names: false }
     }

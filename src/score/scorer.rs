@@ -10,7 +10,8 @@ use crate::token::Feature;
 use crate::token::id::FeatureId;
 use memmap2::Mmap;
 
-/// Sums of one category over a document. Lines of the cache are not shared with other threads' sums.
+/// Sums of one category over a document. Lines of the cache are not shared with other threads'
+/// sums.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[repr(align(64))]
 pub struct Tally {
@@ -76,7 +77,8 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         &self.models
     }
 
-    /// Replaces the categories by newer versions of them, for the words to come; none should be waiting.
+    /// Replaces the categories by newer versions of them, for the words to come; none should be
+    /// waiting.
     pub fn set_models(&mut self, models: Vec<Model<D>>) {
         if models.len() != self.models.len() {
             return;
@@ -106,7 +108,8 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         (&self.models, &mut self.tallies)
     }
 
-    /// Whether a document of so many tokens, and one more, cannot fill the table of empirical counts.
+    /// Whether a document of so many tokens, and one more, cannot fill the table of empirical
+    /// counts.
     #[inline]
     pub(super) fn remembers(&self, tokens: usize) -> bool {
         self.empirical.as_ref().is_none_or(|table| table.is_roomy(tokens))

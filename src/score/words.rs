@@ -128,9 +128,9 @@ impl<D: AsRef<[u8]>, F: FnMut(TermId, Word<'_>)> TermUser for Numbering<'_, D, F
 }
 
 impl<D: AsRef<[u8]>> Scorer<D> {
-    /// Prepares to score words for n-grams of up to `order`. Returns whether that is possible: not with
-    /// categories whose terms depend on the document so far (the entropy is wanted, or a model is
-    /// multinomial and counts the document's words).
+    /// Prepares to score words for n-grams of up to `order`. Returns whether that is possible: not
+    /// with categories whose terms depend on the document so far (the entropy is wanted, or a model
+    /// is multinomial and counts the document's words).
     pub fn expect_words(&mut self, order: u8, wanted: Wanted) -> bool {
         let counts = self.measures_entropy();
         let multinomial = self.models().iter().any(Model::is_multinomial);
@@ -160,7 +160,8 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         ScoredWords { scorer: self, medium, warnings }
     }
 
-    /// Scores the n-grams that wait; to be called behind each line of text. Single words go on waiting.
+    /// Scores the n-grams that wait; to be called behind each line of text. Single words go on
+    /// waiting.
     pub fn end_of_line(&mut self, warnings: WarningSink<'_>) {
         if self.words.as_ref().is_some_and(|words| words.line.order() > 1) {
             self.end_of_words(warnings);
@@ -189,8 +190,8 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         }
     }
 
-    /// Scores the words that wait, and brings counts up to date with them; to be called before results
-    /// are made.
+    /// Scores the words that wait, and brings counts up to date with them; to be called before
+    /// results are made.
     pub fn settle_words(&mut self, warnings: WarningSink<'_>) {
         self.end_of_words(warnings);
         let Some(mut words) = self.words.take() else { return };

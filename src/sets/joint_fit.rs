@@ -11,8 +11,9 @@ use crate::joint::header::RefitLine;
 use crate::joint::select::{Quality, Settings};
 use crate::model::settings::ModelOption;
 
-/// Fits the categories of a set together on labelled documents (`dbacl --refit`). The set that comes
-/// of it judges much better than categories that were learned one by one, and its probabilities hold.
+/// Fits the categories of a set together on labelled documents (`dbacl --refit`). The set that
+/// comes of it judges much better than categories that were learned one by one, and its
+/// probabilities hold.
 ///
 /// ```
 /// use dbacl::{CategorySet, FitOptions, JointFit, LearnOptions, Learner};
@@ -44,8 +45,8 @@ use crate::model::settings::ModelOption;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Settings that are not asked for are chosen by cross-validation, on all processors. The result does
-/// not depend on their number, but it does on the order of the documents.
+/// Settings that are not asked for are chosen by cross-validation, on all processors. The result
+/// does not depend on their number, but it does on the order of the documents.
 pub struct JointFit<'a> {
     names: Vec<String>,
     categories: Vec<Category<&'a [u8]>>,

@@ -10,8 +10,8 @@ use crate::model::settings::ModelOption;
 use crate::token::Feature;
 use std::io;
 
-/// Reads documents, each as if it came alone. Mail is one message; the verdicts that it brings are no
-/// evidence.
+/// Reads documents, each as if it came alone. Mail is one message; the verdicts that it brings are
+/// no evidence.
 pub struct DocumentReader {
     reader: FeatureReader<'static>,
     is_mail: bool,

@@ -116,8 +116,8 @@ impl Counting {
         self.blanks = 0;
     }
 
-    /// The node of `term` below `parent`, new if it has not been seen before; one more occurrence of
-    /// it if it `counts`.
+    /// The node of `term` below `parent`, new if it has not been seen before; one more occurrence
+    /// of it if it `counts`.
     #[inline]
     fn node(&mut self, parent: u32, term: u32, counts: bool) -> u32 {
         let first = First { place: self.place, ordinal: self.ordinal };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Counts of a part of an input, and of parts put together.
 //!
-//! Features are paths in a tree of words: an n-gram is the n-gram without its last word, and that word.
-//! Each node knows where it first appeared: in which shard, and after which others of that shard. The
-//! earliest place is kept when counts are merged, so that merging gives the same in any order and in
-//! any grouping.
+//! Features are paths in a tree of words: an n-gram is the n-gram without its last word, and that
+//! word. Each node knows where it first appeared: in which shard, and after which others of that
+//! shard. The earliest place is kept when counts are merged, so that merging gives the same in any
+//! order and in any grouping.
 
 use super::varint;
 use crate::document::Ending;
@@ -133,8 +133,8 @@ pub struct First {
     pub ordinal: u32,
 }
 
-/// Words, each with a tag: a medium, and for features of regular expressions, whose whole body is one
-/// word, the order times 16.
+/// Words, each with a tag: a medium, and for features of regular expressions, whose whole body is
+/// one word, the order times 16.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
     bytes: Vec<u8>,
@@ -207,8 +207,8 @@ fn hash_bytes(bytes: &[u8], tag: u8) -> u64 {
     fold(hash, last)
 }
 
-/// Nodes by parent and term: open addressing, at most two thirds full. What counting needs of a node
-/// is in its entry, so that an occurrence costs one look into memory.
+/// Nodes by parent and term: open addressing, at most two thirds full. What counting needs of a
+/// node is in its entry, so that an occurrence costs one look into memory.
 #[derive(Debug, Clone, Default)]
 struct Index {
     entries: Vec<Entry>,
@@ -253,8 +253,8 @@ impl Index {
         }
     }
 
-    /// Puts a new entry at the place that [`Self::find`] found for it; `used` with it. Returns where
-    /// it is.
+    /// Puts a new entry at the place that [`Self::find`] found for it; `used` with it. Returns
+    /// where it is.
     fn insert(&mut self, entry: Entry, at: usize, used: usize) -> usize {
         if used * 3 <= self.entries.len() * 2 {
             self.entries[at] = entry;

@@ -44,8 +44,8 @@ pub fn reason(fault: &DumpFault) -> String {
     }
 }
 
-/// The counts of a dump. Features that share an id with an earlier one were counted as that one, and
-/// stay so. The order of n-grams is the highest that was seen.
+/// The counts of a dump. Features that share an id with an earlier one were counted as that one,
+/// and stay so. The order of n-grams is the highest that was seen.
 ///
 /// # Errors
 /// [`ConversionFault`].

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! What a category is made from depends on the input only through its distinct features in order of
-//! first appearance, their counts, and - for mail - the documents in order: growth and fullness of the
-//! table, collisions of ids and sums over documents follow from these, and are worked out when the
-//! counts are replayed. [`counts::Counts`] holds exactly this; nothing in it is rounded.
+//! first appearance, their counts, and - for mail - the documents in order: growth and fullness of
+//! the table, collisions of ids and sums over documents follow from these, and are worked out when
+//! the counts are replayed. [`counts::Counts`] holds exactly this; nothing in it is rounded.
 
 pub mod collect;
 pub mod counts;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Reading on several processors: the input is cut into parts of about equal size, one for each
-//! thread, and what was counted of them is put together in their order. What cannot be cut so that one
-//! pass would see the same is left to one pass.
+//! thread, and what was counted of them is put together in their order. What cannot be cut so that
+//! one pass would see the same is left to one pass.
 
 use super::collect::Counting;
 use super::counts::{CountSettings, Counts};
@@ -143,8 +143,8 @@ impl Inputs<'_> {
         Ok(whole.filter(|counts| !counts.is_inexact()))
     }
 
-    /// The inputs cut for as many threads as there are to be, and their size in bytes; `None` if one
-    /// pass is to read them.
+    /// The inputs cut for as many threads as there are to be, and their size in bytes; `None` if
+    /// one pass is to read them.
     fn parts(&self) -> Option<(Vec<Vec<Piece>>, u64)> {
         if self.threads == Some(1) || self.operands.is_empty() {
             return None;
@@ -168,7 +168,8 @@ impl Inputs<'_> {
         }
     }
 
-    /// Reads each of `parts` on a thread of its own; `None` if that is not what one pass would read.
+    /// Reads each of `parts` on a thread of its own; `None` if that is not what one pass would
+    /// read.
     fn read_parts<R: PartCounts>(
         &self,
         parts: &[Vec<Piece>],
@@ -210,7 +211,8 @@ impl Inputs<'_> {
                 ..part.1
             };
         }
-        // Each part was read as behind the ones before it; what comes before all of them is another matter.
+        // Each part was read as behind the ones before it; what comes before all of them is another
+        // matter.
         let mut readers = Vec::new();
         for (number, (mut reader, ending)) in read.into_iter().enumerate() {
             let depends_on_room = number == 0 && so_far.depends_on_room;
@@ -224,7 +226,8 @@ impl Inputs<'_> {
         if self.watcher.is_wanted() { Ok(()) } else { Err(Interrupted) }
     }
 
-    /// Reads a part, behind inputs that left `room` for a line; `None` if it cannot be read to its end.
+    /// Reads a part, behind inputs that left `room` for a line; `None` if it cannot be read to its
+    /// end.
     fn read_part(
         &self,
         part: &[Piece],
@@ -351,7 +354,8 @@ fn pieces(operands: &[OsString]) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-/// Deals the files out to `threads` in their order, cutting them between lines if that `cuts` no text.
+/// Deals the files out to `threads` in their order, cutting them between lines if that `cuts` no
+/// text.
 fn cut(pieces: Vec<Piece>, size: u64, threads: usize, cuts: bool) -> Vec<Vec<Piece>> {
     let share = size.div_ceil(threads.max(1) as u64).max(SMALLEST);
     let mut parts: Vec<Vec<Piece>> = vec![Vec::new()];

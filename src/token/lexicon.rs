@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Words seen so far, each known by a small number.
 //!
-//! A text repeats its words: what is worked out once for a word - its hash, its digrams, its weight in
-//! a category - is kept by its number and found again by one look-up of 32 bytes.
+//! A text repeats its words: what is worked out once for a word - its hash, its digrams, its weight
+//! in a category - is kept by its number and found again by one look-up of 32 bytes.
 
 use super::tokenizer::{WORD_WINDOW, Word};
 use crate::alloc_hints::{make_room, prefetch};
@@ -89,8 +89,8 @@ impl Lexicon {
     }
 }
 
-/// A word in a medium: its bytes, padded with zeros, and in the last place, which no word reaches, the
-/// medium's number.
+/// A word in a medium: its bytes, padded with zeros, and in the last place, which no word reaches,
+/// the medium's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(align(32))]
 struct Key([u8; WORD_WINDOW]);

@@ -84,8 +84,8 @@ impl Marks {
         (self.base, self.end) = (0, 0);
     }
 
-    /// What comes next from position `at` of the text in the first `length` bytes of `padded`, which
-    /// has [`PADDING`] zero bytes behind it. Calls come with positions that never fall.
+    /// What comes next from position `at` of the text in the first `length` bytes of `padded`,
+    /// which has [`PADDING`] zero bytes behind it. Calls come with positions that never fall.
     #[inline]
     pub fn find(&mut self, padded: &[u8], length: usize, at: usize) -> Found {
         if at < self.end
@@ -220,7 +220,8 @@ impl Marks {
         }
     }
 
-    /// A word goes on over letters, digits and, but for its second byte, high bytes; then over signs.
+    /// A word goes on over letters, digits and, but for its second byte, high bytes; then over
+    /// signs.
     fn adp(&self, padded: &[u8], at: usize, next: &mut Next) -> Block {
         let bytes = block_at(padded, at, 0);
         let Classes { alpha, digit, punct, high } = classes(bytes);
@@ -295,7 +296,8 @@ fn classes(bytes: &[u8; 64]) -> Classes {
     Classes { alpha, digit, punct, high: rare_mask(bytes, |byte| byte >= 0x80) }
 }
 
-/// The visible bytes that come thrice: in its folded case the byte is like the next two as they stand.
+/// The visible bytes that come thrice: in its folded case the byte is like the next two as they
+/// stand.
 #[inline]
 fn thrice(padded: &[u8], at: usize, folds: bool) -> Mask {
     let (bytes, second, third) =

@@ -85,8 +85,8 @@ impl NgramLine {
         self.order
     }
 
-    /// Whether so many words wait that they should be worked on before the line ends, so that memory
-    /// does not grow with its length.
+    /// Whether so many words wait that they should be worked on before the line ends, so that
+    /// memory does not grow with its length.
     pub fn is_long(&self) -> bool {
         self.words.len() >= BLOCK
     }
@@ -138,8 +138,8 @@ impl NgramLine {
         next == self.hashes[at].start() + 1
     }
 
-    /// Works out the ids of all n-grams of several words in `medium` that end in the waiting words, and
-    /// returns them: word by word, longest first. Blank ones have none.
+    /// Works out the ids of all n-grams of several words in `medium` that end in the waiting words,
+    /// and returns them: word by word, longest first. Blank ones have none.
     pub fn hash(&mut self, medium: Medium) -> &[FeatureId] {
         let end_of_text = self.text.len();
         self.text.resize(end_of_text + HASH_PADDING, 0);
@@ -161,8 +161,8 @@ impl NgramLine {
         &self.ids
     }
 
-    /// The waiting words one after the other, with the ids of [`Self::hash`] and how many of all ids
-    /// come before.
+    /// The waiting words one after the other, with the ids of [`Self::hash`] and how many of all
+    /// ids come before.
     pub fn positions(&self) -> impl Iterator<Item = (usize, Position<'_>)> {
         let (mut from, mut blanks) = (0, 0);
         (0..self.words.len()).filter_map(move |at| {

@@ -85,8 +85,8 @@ impl<'a> Word<'a> {
 
 /// Receives the words of a line.
 pub trait WordSink {
-    /// A word ended. It is empty where a line ends behind a byte that belongs to no word; such words
-    /// take their place in n-grams.
+    /// A word ended. It is empty where a line ends behind a byte that belongs to no word; such
+    /// words take their place in n-grams.
     fn word(&mut self, word: Word<'_>);
 
     /// The line ended: n-grams do not go on behind it.
@@ -109,8 +109,8 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// A tokenizer at the start of a run, for n-grams of up to `order` words. With `straddle` (`-S`)
-    /// line ends are ordinary cuts.
+    /// A tokenizer at the start of a run, for n-grams of up to `order` words. With `straddle`
+    /// (`-S`) line ends are ordinary cuts.
     pub fn new(scheme: Scheme, keep_case: bool, straddle: bool, order: u8) -> Self {
         let word = [0; WORD_WINDOW];
         let order = usize::from(order);
@@ -199,8 +199,8 @@ impl Tokenizer {
         line.truncate(length);
     }
 
-    /// Whether the next text would be cut in the same way by a tokenizer that has seen none: the state
-    /// of `cef`, `adp` and `cef2` outlives lines and files.
+    /// Whether the next text would be cut in the same way by a tokenizer that has seen none: the
+    /// state of `cef`, `adp` and `cef2` outlives lines and files.
     pub fn is_at_rest(&self) -> bool {
         self.state == State::Start
     }

@@ -3,8 +3,9 @@
 //!
 //! Letters bundle (`-vn`), values are attached or follow (`-c NAME`, `-cNAME`), options are also
 //! recognised after operands, and `--` ends them. A mistake is an event, not an end: it carries
-//! getopt's own message, and the run goes on, as the programs have always done. Every option also has
-//! a long name (`--name`, `--name=VALUE`, `--name VALUE`, or any unambiguous beginning of the name).
+//! getopt's own message, and the run goes on, as the programs have always done. Every option also
+//! has a long name (`--name`, `--name=VALUE`, `--name VALUE`, or any unambiguous beginning of the
+//! name).
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -33,8 +34,8 @@ pub enum Value {
     Required(&'static str),
 }
 
-/// An option: what the program calls it, its letter, its long name, whether a value belongs to it, and
-/// what it does.
+/// An option: what the program calls it, its letter, its long name, whether a value belongs to it,
+/// and what it does.
 pub const fn opt<K: Copy>(
     key: K,
     letter: Option<u8>,
@@ -45,8 +46,8 @@ pub const fn opt<K: Copy>(
     Opt { key, letter, long, value, help }
 }
 
-/// The options of a table that people should know, for those who need not know what the program calls
-/// them.
+/// The options of a table that people should know, for those who need not know what the program
+/// calls them.
 pub fn without_keys<K>(table: &[Opt<K>]) -> Vec<Opt<()>> {
     let shown = table.iter().filter(|option| !option.help.is_empty());
     shown

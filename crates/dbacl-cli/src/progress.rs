@@ -13,14 +13,14 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(1);
 const BETWEEN: Duration = Duration::from_millis(200);
 
-/// How many works are watched: of works inside works, only the innermost one is shown. A process has
-/// one terminal, so this is one number for the process.
+/// How many works are watched: of works inside works, only the innermost one is shown. A process
+/// has one terminal, so this is one number for the process.
 static DEPTH: AtomicUsize = AtomicUsize::new(0);
 /// Whether there is a line on the terminal now.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
-/// Does `work`, and shows that it goes on: what is done, and what part of it if `part` tells how much
-/// is done of how much.
+/// Does `work`, and shows that it goes on: what is done, and what part of it if `part` tells how
+/// much is done of how much.
 ///
 /// ```
 /// let sum: u64 = dbacl_cli::progress::watch("adding", || None, || (1..=100).sum());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What programs write to a terminal: control bytes of mail, file names and patterns are shown, so that
-//! they cannot command the terminal. Pipes and files get the bytes as they are.
+//! What programs write to a terminal: control bytes of mail, file names and patterns are shown, so
+//! that they cannot command the terminal. Pipes and files get the bytes as they are.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};

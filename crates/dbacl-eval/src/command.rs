@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Commands given by the user: learners that read a mailbox, filters that read a message and print a
-//! verdict.
+//! Commands given by the user: learners that read a mailbox, filters that read a message and print
+//! a verdict.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -103,7 +103,8 @@ impl ShellCommand {
         Ok(output.stdout.trim_ascii().to_vec())
     }
 
-    /// Asks a filter about several messages, `jobs` at a time; verdicts in the order of the messages.
+    /// Asks a filter about several messages, `jobs` at a time; verdicts in the order of the
+    /// messages.
     ///
     /// # Errors
     /// If the filter cannot be started.

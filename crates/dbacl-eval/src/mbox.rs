@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Mailboxes → messages.
 //!
-//! A message starts at a line that begins with `From ` at the start of the mailbox or after an empty
-//! line. Other lines that begin so are body text and get a `>` in front, and each message ends
-//! with an empty line, so that messages put together are a mailbox again.
+//! A message starts at a line that begins with `From ` at the start of the mailbox or after an
+//! empty line. Other lines that begin so are body text and get a `>` in front, and each message
+//! ends with an empty line, so that messages put together are a mailbox again.
 
 use std::io::{self, BufRead};
 

@@ -54,7 +54,8 @@ pub fn lam(one: f64, other: f64) -> f64 {
     inverse_logit(f64::midpoint(logit(one), logit(other)))
 }
 
-/// The area above the ROC curve, with the interval of Hanley and `McNeil` (1982) on the logit scale.
+/// The area above the ROC curve, with the interval of Hanley and `McNeil` (1982) on the logit
+/// scale.
 pub fn area(scored: &[Scored]) -> Rate {
     let value = area_above(scored);
     let positives = real(scored.iter().filter(|one| one.positive).count());

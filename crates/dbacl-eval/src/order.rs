@@ -3,8 +3,8 @@
 
 use dbacl::numeric::random::SplitMix64;
 
-/// Deals messages out to folds: each run of as many messages as there are folds gives one to each, in
-/// random order. So folds of a category differ by one message at most.
+/// Deals messages out to folds: each run of as many messages as there are folds gives one to each,
+/// in random order. So folds of a category differ by one message at most.
 #[derive(Debug, Clone)]
 pub struct Dealer {
     generator: SplitMix64,

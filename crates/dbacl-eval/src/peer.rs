@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Other filters on the same folds, behind a wrapper (spec tools 3.5).
 //!
-//! `WRAPPER learn FOLDER/CATEGORY` reads a mailbox; `WRAPPER score FOLDER/CATEGORY...` reads a message
-//! and prints its verdict and a number that is larger the more the message looks like the positive
-//! category. A wrapper without `score` is asked to `filter`, which prints the verdict alone.
+//! `WRAPPER learn FOLDER/CATEGORY` reads a mailbox; `WRAPPER score FOLDER/CATEGORY...` reads a
+//! message and prints its verdict and a number that is larger the more the message looks like the
+//! positive category. A wrapper without `score` is asked to `filter`, which prints the verdict
+//! alone.
 
 use crate::command::ShellCommand;
 use crate::protocol::{Document, Findings, Judged, Meter, Plan};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! `dbacl-eval` against the program `dbacl`, its page in a browser, the wrappers and the TREC commands.
+//! `dbacl-eval` against the program `dbacl`, its page in a browser, the wrappers and the TREC
+//! commands.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;

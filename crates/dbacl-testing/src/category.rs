@@ -12,8 +12,8 @@ use dbacl::token::id::FeatureId;
 use std::path::Path;
 
 /// Writes a mail category whose only features are these words of these media, with weights in nats.
-/// Its words end at blanks and ASCII punctuation, its reference measure costs nothing; it learned 9 features
-/// in 3 documents.
+/// Its words end at blanks and ASCII punctuation, its reference measure costs nothing; it learned 9
+/// features in 3 documents.
 pub fn category(path: &Path, words: &[(&str, u8, f32)]) {
     const BITS: u8 = 8;
     let mut slots = vec![(FeatureId(0), QuantWeight(0)); 1 << BITS];

@@ -47,8 +47,8 @@ pub fn skip(test: &str, reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
 }
 
-/// Compares a file of the repository that is made from others with what it should hold. With `BLESS`
-/// in the environment it is written.
+/// Compares a file of the repository that is made from others with what it should hold. With
+/// `BLESS` in the environment it is written.
 #[track_caller]
 pub fn holds(name: &str, expected: &str) {
     let path = root().join(name);

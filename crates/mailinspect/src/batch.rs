@@ -100,8 +100,8 @@ fn description(entry: &Entry, style: Style) -> Cow<'_, [u8]> {
     }
 }
 
-/// Gives a message to a shell command, and waits for its end. What becomes of the command is its own
-/// affair.
+/// Gives a message to a shell command, and waits for its end. What becomes of the command is its
+/// own affair.
 ///
 /// # Errors
 /// If the message cannot be read or the shell not be started.

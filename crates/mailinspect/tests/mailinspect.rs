@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The interactive mode of mailinspect in a pseudo-terminal, and the batch mode beside the classifier.
+//! The interactive mode of mailinspect in a pseudo-terminal, and the batch mode beside the
+//! classifier.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};

@@ -2,8 +2,8 @@
 //! The program `bayesol`: scores, priors and losses → the category with the smallest expected loss
 //! (spec tools 1).
 //!
-//! The exit status is the answer: the category's number, from 1. Fatal errors end with 1 as well, and
-//! other errors with 0, as scripts have come to know it.
+//! The exit status is the answer: the category's number, from 1. Fatal errors end with 1 as well,
+//! and other errors with 0, as scripts have come to know it.
 
 mod direct;
 
@@ -125,8 +125,8 @@ pub struct Streams<'a> {
 
 /// Runs the program; returns its exit status.
 ///
-/// `program` is the name as invoked; `stdin` is read when there are no files; `compile` turns a row's condition into a matcher, or refuses
-/// it.
+/// `program` is the name as invoked; `stdin` is read when there are no files; `compile` turns a
+/// row's condition into a matcher, or refuses it.
 pub fn run<C: Condition>(
     program: &OsStr,
     args: impl IntoIterator<Item = OsString>,

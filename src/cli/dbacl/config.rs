@@ -866,8 +866,8 @@ pub fn load_as(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
 /// What to print.
 fn load_mapped(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
     #[allow(unsafe_code)]
-    // SAFETY: who asks for `-m` promises that nobody changes the file in place while it is in use, as for
-    // the reference, which maps it then, too.
+    // SAFETY: who asks for `-m` promises that nobody changes the file in place while it is in use,
+    // as for the reference, which maps it then, too.
     load_by(path, name, |path| unsafe { mapped::map(path) })
 }
 
@@ -967,8 +967,8 @@ fn note_about(generation: &Generation) {
     }
 }
 
-/// Warns of a file that decides verdicts and that anybody may write to. A file that its group may write
-/// to is shared on purpose.
+/// Warns of a file that decides verdicts and that anybody may write to. A file that its group may
+/// write to is shared on purpose.
 pub fn warn_of_writers(path: &Path) {
     const OTHERS: u32 = 0o002;
     if std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.mode() & OTHERS != 0) {
@@ -979,8 +979,8 @@ pub fn warn_of_writers(path: &Path) {
 /// What is behind the path of a fitted category in that of its ordinary file.
 pub const ORDINARY: &str = ".ordinary";
 
-/// Opens a category that is going to be fitted anew. If it is empty or damaged, as a power cut leaves
-/// files, that is its ordinary file, and `true`.
+/// Opens a category that is going to be fitted anew. If it is empty or damaged, as a power cut
+/// leaves files, that is its ordinary file, and `true`.
 ///
 /// # Errors
 /// A category that cannot be opened and has no ordinary file, or is a file of something else.

@@ -61,8 +61,8 @@ impl LearnNotes {
         self.looks_like_mail |= begins_mail(line);
     }
 
-    /// What to say about the counts of a run, which are `full` if features were left out; `features`
-    /// is their number in the whole text, if it is known.
+    /// What to say about the counts of a run, which are `full` if features were left out;
+    /// `features` is their number in the whole text, if it is known.
     pub fn hints(&self, state: &LearningState, full: bool, features: Option<u64>) -> Vec<String> {
         let mut hints = Vec::new();
         if self.looks_like_mail && !state.options.has(ModelOption::Mail) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! One process at a time changes a file that is added to: a second one waits, else one update would be
-//! lost.
+//! One process at a time changes a file that is added to: a second one waits, else one update would
+//! be lost.
 //!
 //! Such files are replaced at the end of a run, so the lock is on an empty file beside them.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Documents as records: one JSON object, or one text, a line (`--input`). Each is classified as a file
-//! of its own would be, whatever came before it; results come in the order of the records.
+//! Documents as records: one JSON object, or one text, a line (`--input`). Each is classified as a
+//! file of its own would be, whatever came before it; results come in the order of the records.
 
 use super::MESSAGES;
 use super::config::{Config, OpenSets, lossy};

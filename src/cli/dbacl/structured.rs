@@ -129,8 +129,8 @@ impl Format {
         }
     }
 
-    /// Appends a document's verdict: for the category of number `best`, with names and log odds of all
-    /// categories.
+    /// Appends a document's verdict: for the category of number `best`, with names and log odds of
+    /// all categories.
     pub fn verdict(
         self,
         out: &mut Vec<u8>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The programs `mailcross`, `mailtoe` and `mailfoot`: cross-validation and online simulations of mail
-//! filters (spec tools 3). They share their subcommands, so they share this code.
+//! The programs `mailcross`, `mailtoe` and `mailfoot`: cross-validation and online simulations of
+//! mail filters (spec tools 3). They share their subcommands, so they share this code.
 //!
 //! As in the reference, messages and usage go to standard output.
 

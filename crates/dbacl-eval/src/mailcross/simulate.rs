@@ -225,8 +225,8 @@ struct Source {
 impl Source {
     /// Makes the message that was read ahead the current one. Returns whether another follows.
     ///
-    /// Compatibility: a mailbox's last message comes without the empty line at its end (recorded case
-    /// mailtoe-run).
+    /// Compatibility: a mailbox's last message comes without the empty line at its end (recorded
+    /// case mailtoe-run).
     fn advance(&mut self) -> io::Result<bool> {
         std::mem::swap(&mut self.message, &mut self.following);
         let goes_on = self.messages.read(&mut self.following)?;

@@ -64,9 +64,9 @@ impl Scoring {
 /// How a judge reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fidelity {
-    /// As the reference's mailinspect: words are scored singly whatever the category's order, markup
-    /// stays in the text unless the category was learned from XML, and a message's entropy starts at
-    /// its predecessor's.
+    /// As the reference's mailinspect: words are scored singly whatever the category's order,
+    /// markup stays in the text unless the category was learned from XML, and a message's entropy
+    /// starts at its predecessor's.
     #[default]
     Compatible,
     /// As the classifier reads each message by itself.
@@ -95,8 +95,8 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// A judge by `category`, which is called `name`. With `keep_case` tokens keep their case, also if
-    /// the category's do not.
+    /// A judge by `category`, which is called `name`. With `keep_case` tokens keep their case, also
+    /// if the category's do not.
     ///
     /// # Errors
     /// An expression of the category that cannot be compiled.
@@ -198,7 +198,8 @@ impl Judge {
         mut trace: impl FnMut(&Feature<'_>, &Cell),
     ) {
         let Self { scorer, cutter, .. } = self;
-        // A category of texts knows only the medium of texts (case tools/mailinspect-text-category).
+        // A category of texts knows only the medium of texts (case
+        // tools/mailinspect-text-category).
         let is_mail = self.reading.has(ModelOption::Mail);
         let medium = if is_mail { self.filter.medium() } else { Medium::TEXT };
         cutter.features(line, medium, &mut |feature| {

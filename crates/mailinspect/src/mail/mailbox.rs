@@ -21,8 +21,8 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
-    /// The mailbox at `path`: an mbox file; or a folder, whose files are messages or mboxes, those of
-    /// its `cur` and `new` if it has these.
+    /// The mailbox at `path`: an mbox file; or a folder, whose files are messages or mboxes, those
+    /// of its `cur` and `new` if it has these.
     ///
     /// # Errors
     /// [`dbacl::Error::Io`] when it cannot be opened.

@@ -170,8 +170,8 @@ impl State {
         self.sort();
     }
 
-    /// Forgets all messages: they are scored again by another category. They come in the same order, so
-    /// tags and the last search stay.
+    /// Forgets all messages: they are scored again by another category. They come in the same
+    /// order, so tags and the last search stay.
     pub fn restart(&mut self, category: String) {
         self.category = category;
         self.entries.clear();

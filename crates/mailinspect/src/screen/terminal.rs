@@ -206,8 +206,8 @@ pub fn run(config: &Config, mailbox: &Mailbox, first: Judge) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for keys, but no longer than `limit`. Returns whether the terminal is still there: one that
-/// has gone away gives no keys, and whoever asks for some would wait in a busy loop for ever.
+/// Waits for keys, but no longer than `limit`. Returns whether the terminal is still there: one
+/// that has gone away gives no keys, and whoever asks for some would wait in a busy loop for ever.
 fn may_ask(limit: Duration) -> io::Result<bool> {
     let input = io::stdin();
     let mut keys = [PollFd::new(&input, PollFlags::IN)];
