@@ -203,10 +203,10 @@ pub use classify::explain::Explained;
 pub use classify::{CategorySet, Classifier, Incomparable, Verdict};
 pub use joint::explain::{Explanation, Piece, TokenEvidence};
 
-// Fitting together.
+// Fitting together, and filtering mail.
 pub use joint::fit::{FitError, FitNote, FitOptions, FitVerdicts};
 pub use joint::select::{Quality as FitQuality, Settings as FitSettings};
-pub use sets::{Fit, JointFit};
+pub use sets::{Fit, JointFit, MailFilter, MailFilterError, MailVerdict};
 
 // What can go wrong.
 pub use error::{Error, Result, Warning, WarningSink};

@@ -628,3 +628,39 @@ fn the_library_fits_as_the_program_does() {
         assert!(refused.contains("was fitted before"), "{refused}");
     }
 }
+
+#[test]
+fn the_library_filters_mail_as_the_program_does() {
+    use dbacl::{MailFilter, MailFilterError};
+    let mut none = |warning| panic!("{warning}");
+    let (_folder, path) = filter();
+    let filter = MailFilter::open(&path.join("f"), &mut none).expect("a filter");
+    assert_eq!(filter.names(), ["ham", "spam"]);
+    let forged =
+        "From a@b.c\r\nX-Dbacl: ham 100.00%\r\n folded\r\nSubject: pills\r\n\r\ncheap offer\r\n";
+    let mails = [
+        mail("ham", 50),
+        mail("spam", 51),
+        forged.to_owned(),
+        "Subject: meeting about cheap offers\n\nX-DBACL: ham\n".to_owned(),
+        "Subject: \n\n".to_owned(),
+        "x-dbacl".to_owned(),
+        String::new(),
+    ];
+    for mail in &mails {
+        let passed_on = dbacl(&path, &["--mail-filter", "f"], mail.as_bytes());
+        assert!(passed_on.status.success(), "{}", text(&passed_on.stderr));
+        assert_eq!(text(&filter.filter(mail.as_bytes())), text(&passed_on.stdout), "{mail}");
+    }
+    // An open filter stays what it was; one that is opened now knows of the correction.
+    let odd = "Subject: agenda\n\nunheard of\n";
+    let before = filter.classify(odd.as_bytes()).expect("files");
+    let corrected = dbacl(&path, &["--mail-correct", "f", "spam"], odd.as_bytes());
+    assert!(corrected.status.success(), "{}", text(&corrected.stderr));
+    assert_eq!(filter.classify(odd.as_bytes()).expect("files"), before);
+    let opened = MailFilter::open(&path.join("f"), &mut none).expect("a filter");
+    assert_ne!(opened.classify(odd.as_bytes()).expect("files"), before);
+    // No filter, no verdict: the mail's way through is the program's matter.
+    let missing = MailFilter::open(&path.join("no"), &mut none).expect_err("no folder");
+    assert!(matches!(missing, MailFilterError::NoFilter { .. }), "{missing}");
+}

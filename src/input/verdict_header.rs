@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The header line `X-DBACL` that the mail filter adds: a mail that brings one is not believed.
 
+use std::io;
+
 /// The header's name.
-pub const NAME: &[u8] = b"x-dbacl";
+const NAME: &[u8] = b"x-dbacl";
+
+/// Of a line that begins as a verdict, so much is looked at until the colon.
+const LOOK: usize = 64;
 
 /// Whether a line begins such a header: blanks may stand before the colon.
-pub fn begins(line: &[u8]) -> bool {
+fn begins(line: &[u8]) -> bool {
     line.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME))
         && line[NAME.len()..].trim_ascii_start().first() == Some(&b':')
 }
@@ -25,9 +30,214 @@ impl VerdictHeaders {
     }
 }
 
+/// Gives a mail a verdict of its own in place of those that it brings, in pieces of any size. Takes
+/// no memory.
+pub struct Marker<'a> {
+    verdict: &'a [u8],
+    line_end: &'static [u8],
+    is_said: bool,
+    remover: Remover,
+}
+
+impl<'a> Marker<'a> {
+    /// A marker of a mail that begins so.
+    pub fn new(verdict: &'a [u8], beginning: &[u8]) -> Self {
+        let line_end: &[u8] = match memchr::memchr(b'\n', beginning) {
+            Some(at) if at > 0 && beginning[at - 1] == b'\r' => b"\r\n",
+            _ => b"\n",
+        };
+        Self { verdict, line_end, is_said: false, remover: Remover::default() }
+    }
+
+    /// Takes the next piece of the mail; `keep` gets what is passed on.
+    ///
+    /// # Errors
+    /// Those of `keep`.
+    pub fn feed(&mut self, bytes: &[u8], keep: Keep<'_>) -> io::Result<()> {
+        let Self { verdict, line_end, is_said, remover } = self;
+        remover.feed(bytes, &mut |piece| {
+            let is_first = !std::mem::replace(is_said, true);
+            let is_envelope = is_first && piece.starts_with(b"From ") && piece.ends_with(b"\n");
+            if is_first && !is_envelope {
+                say(verdict, line_end, keep)?;
+            }
+            keep(piece)?;
+            if is_envelope { say(verdict, line_end, keep) } else { Ok(()) }
+        })
+    }
+
+    /// Ends the mail.
+    ///
+    /// # Errors
+    /// Those of `keep`.
+    pub fn finish(self, keep: Keep<'_>) -> io::Result<()> {
+        if !self.is_said {
+            say(self.verdict, self.line_end, keep)?;
+        }
+        self.remover.finish(keep)
+    }
+}
+
+fn say(verdict: &[u8], line_end: &[u8], keep: Keep<'_>) -> io::Result<()> {
+    [b"X-DBACL: ", verdict, line_end].iter().try_for_each(|part| keep(part))
+}
+
+/// Takes the verdicts that a mail brings out of its header, in pieces of any size. Takes no memory.
+struct Remover {
+    place: Place,
+    /// The beginning of a line that does not tell yet what it is.
+    held: [u8; LOOK],
+    length: usize,
+    /// Whether the header line before was taken out; lines that go on with it are, too.
+    drops: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Start,
+    Kept,
+    Dropped,
+    Body,
+}
+
+/// Takes what stays of a mail.
+pub type Keep<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
+
+impl Default for Remover {
+    fn default() -> Self {
+        Self { place: Place::Start, held: [0; LOOK], length: 0, drops: false }
+    }
+}
+
+impl Remover {
+    /// Takes the next piece of the mail; `keep` gets what stays, lines of the header one by one
+    /// where the piece holds them whole.
+    fn feed(&mut self, mut bytes: &[u8], keep: Keep<'_>) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match self.place {
+                Place::Body => return keep(bytes),
+                Place::Start if self.length == 0 => {
+                    if let Some(place) = kind(&bytes[..bytes.len().min(LOOK)], self.drops) {
+                        self.enter(place);
+                    } else {
+                        self.held[..bytes.len()].copy_from_slice(bytes);
+                        self.length = bytes.len();
+                        return Ok(());
+                    }
+                }
+                Place::Start => {
+                    self.held[self.length] = bytes[0];
+                    self.length += 1;
+                    bytes = &bytes[1..];
+                    let held = self.held;
+                    let held = &held[..self.length];
+                    if let Some(place) = kind(held, self.drops) {
+                        self.length = 0;
+                        self.enter(place);
+                        if place != Place::Dropped {
+                            keep(held)?;
+                        }
+                        if place != Place::Body && held.ends_with(b"\n") {
+                            self.place = Place::Start;
+                        }
+                    }
+                }
+                Place::Kept | Place::Dropped => {
+                    let end = memchr::memchr(b'\n', bytes).map(|at| at + 1);
+                    let (line, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+                    if self.place == Place::Kept {
+                        keep(line)?;
+                    }
+                    if end.is_some() {
+                        self.place = Place::Start;
+                    }
+                    bytes = rest;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, place: Place) {
+        self.place = place;
+        self.drops = place == Place::Dropped;
+    }
+
+    /// Ends the mail.
+    fn finish(self, keep: Keep<'_>) -> io::Result<()> {
+        if self.length == 0 { Ok(()) } else { keep(&self.held[..self.length]) }
+    }
+}
+
+/// What the line is that begins so; `None` if more of it is needed. `drops` says what became of the
+/// line before.
+fn kind(line: &[u8], drops: bool) -> Option<Place> {
+    if line.starts_with(b"\n") || line.starts_with(b"\r\n") {
+        return Some(Place::Body);
+    }
+    if matches!(line[0], b' ' | b'\t') {
+        return Some(if drops { Place::Dropped } else { Place::Kept });
+    }
+    if begins(line) {
+        return Some(Place::Dropped);
+    }
+    if line == b"\r" {
+        return None;
+    }
+    let length = line.len().min(NAME.len());
+    let is_name = line[..length].eq_ignore_ascii_case(&NAME[..length]);
+    let goes_on = is_name && line[length..].iter().all(|byte| matches!(byte, b' ' | b'\t'));
+    match goes_on {
+        // So many blanks have no other use than to hide a verdict.
+        true if line.len() == LOOK => Some(Place::Dropped),
+        true => None,
+        false => Some(Place::Kept),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is left of a mail that comes in pieces of `size` bytes.
+    fn removed(mail: &[u8], size: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut remover = Remover::default();
+        let mut keep = |piece: &[u8]| {
+            out.extend_from_slice(piece);
+            Ok(())
+        };
+        for piece in mail.chunks(size) {
+            remover.feed(piece, &mut keep).unwrap();
+        }
+        remover.finish(&mut keep).unwrap();
+        out
+    }
+
+    #[test]
+    fn forged_verdicts_are_taken_out_of_the_header_only() {
+        let hidden = format!("A: b\nX-DBACL{}: ham\nC: d\n\n", " ".repeat(100));
+        for (mail, expected) in [
+            ("A: b\n\nX-DBACL: ham\n", "A: b\n\nX-DBACL: ham\n"),
+            ("x-dbacl: ham\n 100%\nA: b\n\nc\n", "A: b\n\nc\n"),
+            ("From a\nA: b\nX-Dbacl:ham\n\n", "From a\nA: b\n\n"),
+            ("From a\r\nX-DBACL \t: ham\r\n\r\n\r\n", "From a\r\n\r\n\r\n"),
+            ("A: b\n\tX-DBACL: c\n\n", "A: b\n\tX-DBACL: c\n\n"),
+            ("X-DBACL-Other: d\r\n\r\n", "X-DBACL-Other: d\r\n\r\n"),
+            ("X-DBACL: no end", ""),
+            ("X-DBACL: a\nX-DBACL: b\n c\n d\nE: f\n g\n", "E: f\n g\n"),
+            ("X-DBACL", "X-DBACL"),
+            ("X-DBACL\nX\nx-d: e\n\r", "X-DBACL\nX\nx-d: e\n\r"),
+            ("A: b\rX-DBACL: c\n\rX-DBACL: d\n\n", "A: b\rX-DBACL: c\n\rX-DBACL: d\n\n"),
+            (hidden.as_str(), "A: b\nC: d\n\n"),
+            ("", ""),
+        ] {
+            for size in 1..=mail.len().max(1) {
+                let found = removed(mail.as_bytes(), size);
+                assert_eq!(found, expected.as_bytes(), "{mail:?} in pieces of {size}");
+            }
+        }
+    }
 
     #[test]
     fn headers_go_on_in_lines_that_begin_with_a_blank() {

@@ -33,7 +33,8 @@ const FALSE_POSITIVES: f64 = 0.001;
 /// Documents of each category that settings can be chosen with.
 const ENOUGH: usize = 20;
 
-/// Documents of each category of which a quarter tells the quality and the posterior's scale well enough.
+/// Documents of each category of which a quarter tells the quality and the posterior's scale well
+/// enough.
 const PLENTY: usize = 20_000;
 
 /// What a joint fit is asked for. What is not said is chosen by cross-validation.
@@ -222,10 +223,9 @@ pub enum FitNote {
 impl std::fmt::Display for FitNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::FewDocuments { category, documents } => write!(
-                f,
-                "only {documents} documents of category {category}: results may be poor"
-            ),
+            Self::FewDocuments { category, documents } => {
+                write!(f, "only {documents} documents of category {category}: results may be poor")
+            }
             Self::Unverified { category, documents, share, wrong, needed } => write!(
                 f,
                 "{documents} documents of {category} are too few to promise {}% false positives: \
@@ -233,7 +233,8 @@ impl std::fmt::Display for FitNote {
                 100.0 * share
             ),
             Self::NoThresholds => f.write_str(
-                "a limit of false positives and unsure verdicts need exactly two categories: ignored",
+                "a limit of false positives and unsure verdicts need exactly two categories: \
+                 ignored",
             ),
         }
     }
@@ -466,15 +467,15 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
     }
 }
 
-/// Whether many more documents are to be fitted than the ordinary categories were learned from: their
-/// scores are not worth a share then. Text has no documents in the files.
+/// Whether many more documents are to be fitted than the ordinary categories were learned from:
+/// their scores are not worth a share then. Text has no documents in the files.
 const fn documents_grew(documents: usize, learned: usize) -> bool {
     learned > 0 && documents * 4 > learned * 5
 }
 
 impl FittedWeights {
-    /// The bytes of the file of category `at`, which the header calls `name`; `ordinary` is what was
-    /// learned of it.
+    /// The bytes of the file of category `at`, which the header calls `name`; `ordinary` is what
+    /// was learned of it.
     pub fn file<D: AsRef<[u8]>>(&self, at: usize, ordinary: &Category<D>, name: &[u8]) -> Vec<u8> {
         let place = u32::try_from(at + 1).unwrap_or(u32::MAX);
         let line = RefitLine { place, ..self.line.clone() };

@@ -9,6 +9,7 @@
 use super::calibrate::{Calibration, logistic, probabilities};
 use super::scoring::Scoring;
 use crate::category::layout::LINE_LIMIT;
+use crate::numeric::cformat;
 use crate::numeric::elementary::{exp, log};
 use std::fmt::Write;
 
@@ -61,6 +62,20 @@ pub struct Decision {
     pub probability: f64,
     /// Whether the score lies in the band of those that cannot be told.
     pub is_unsure: bool,
+}
+
+impl Decision {
+    /// Appends `NAME PROBABILITY%`, or `unsure PROBABILITY% NAME`; `name` is that of the category.
+    pub fn write(&self, out: &mut Vec<u8>, name: &[u8]) {
+        out.extend_from_slice(if self.is_unsure { b"unsure" } else { name });
+        out.push(b' ');
+        cformat::fixed(out, 100.0 * self.probability, 0, 2);
+        out.push(b'%');
+        if self.is_unsure {
+            out.push(b' ');
+            out.extend_from_slice(name);
+        }
+    }
 }
 
 /// Why the categories of a run do not make a set.

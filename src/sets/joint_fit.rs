@@ -51,7 +51,7 @@ pub struct JointFit<'a> {
     names: Vec<String>,
     categories: Vec<Category<&'a [u8]>>,
     options: FitOptions,
-    reader: DocumentReader,
+    reader: DocumentReader<'static>,
     is_mail: bool,
     /// Whether documents are priced by the categories' reference measures, which differ.
     measures: bool,
@@ -107,7 +107,7 @@ impl<'a> JointFit<'a> {
         Ok(Self {
             measures: !blend::digrams_agree(&categories),
             is_mail: reading.has(ModelOption::Mail),
-            reader: DocumentReader::new(reading),
+            reader: DocumentReader::new(reading, None),
             options: options.clone(),
             corpus: CorpusBuilder::default(),
             names,

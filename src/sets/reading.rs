@@ -9,18 +9,23 @@ use crate::joint::documents::CorpusBuilder;
 use crate::model::settings::ModelOption;
 use crate::token::Feature;
 use std::io;
+use std::sync::atomic::AtomicBool;
 
 /// Reads documents, each as if it came alone. Mail is one message; the verdicts that it brings are
 /// no evidence.
-pub struct DocumentReader {
-    reader: FeatureReader<'static>,
+pub struct DocumentReader<'a> {
+    reader: FeatureReader<'a>,
     is_mail: bool,
 }
 
-impl DocumentReader {
-    /// A reader of documents.
-    pub fn new(options: &ReadOptions) -> Self {
-        Self { reader: FeatureReader::new(options), is_mail: options.has(ModelOption::Mail) }
+impl<'a> DocumentReader<'a> {
+    /// A reader of documents, which ends early once `stop` is set.
+    pub fn new(options: &ReadOptions, stop: Option<&'a AtomicBool>) -> Self {
+        let reader = match stop {
+            Some(stop) => FeatureReader::stoppable(options, stop),
+            None => FeatureReader::new(options),
+        };
+        Self { reader, is_mail: options.has(ModelOption::Mail) }
     }
 
     /// Reads a document of category `label` into `corpus`. See [`CorpusBuilder`] for `measured`.

@@ -7,7 +7,6 @@ use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
 use super::records;
-use super::refit::mail::write_verdict;
 use super::signals::Signals;
 use super::structured::{Format, Id};
 use crate::classify::Fitted;
@@ -188,7 +187,7 @@ impl Classifier<'_> {
                     .collect();
                 format.verdict(out, &Id::Name(name), &verdict, category, &rows);
             } else {
-                write_verdict(out, &verdict, &models[category].name);
+                verdict.write(out, &models[category].name);
                 out.push(b'\n');
             }
             let number = u8::try_from(category + 1).unwrap_or(u8::MAX);

@@ -12,7 +12,6 @@ use crate::atomic_file::beside;
 use crate::category::header::Header;
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
-use crate::category::sparse::SparseCategory;
 use crate::classify::shared::{SharedReading, complete_kind, default_scheme, settle_multinomial};
 use crate::cli::getopt::Event;
 use crate::cli::output::{Messages, raw};
@@ -27,6 +26,7 @@ use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
 use crate::numeric::parse::atoi;
 use crate::report::print::Form;
 use crate::score::model::{Model, PatternSet};
+use crate::sets::mail_filter;
 use crate::shards::counts::{Counts, Documents, counting_options};
 use crate::shards::replay::Order;
 use crate::token::PatternId;
@@ -34,7 +34,6 @@ use crate::token::pattern::PatternList;
 pub use dbacl_cli::names::{base_name, lossy, resolve};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -607,17 +606,11 @@ impl<'a> Builder<'a> {
         self.config.opened.0.place(path, file);
     }
 
-    /// Keeps a set open.
-    pub fn keep_open(&mut self, generation: Generation) {
-        note_about(&generation);
-        self.config.opened.0.keep(generation);
-    }
-
     /// Takes over how the text of a category was cut.
     ///
     /// # Errors
     /// A category that does not go with the options or the other categories.
-    pub fn adopt(
+    fn adopt(
         &mut self,
         path: &Path,
         header: &Header,
@@ -871,14 +864,6 @@ fn load_mapped(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
     load_by(path, name, |path| unsafe { mapped::map(path) })
 }
 
-/// Opens a category that is called `name` for the features of one document.
-///
-/// # Errors
-/// What to print.
-pub fn load_sparse(path: &Path, name: &Path) -> Result<SparseCategory, Failure> {
-    load_by(path, name, SparseCategory::open)
-}
-
 fn load_by<T>(
     path: &Path,
     name: &Path,
@@ -888,32 +873,35 @@ fn load_by<T>(
     if path == name {
         warn_of_writers(path);
     }
-    let loaded = open(path).map_err(|error| {
-        let last = format!("could not load category {}", path.display());
-        match error {
-            Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-                Failure::new(Kind::NoInput, last)
-            }
-            Error::Io { ref source, .. } => {
-                let kind = Kind::of_reading(source);
-                Failure { kind, lines: vec![error.to_string(), last] }
-            }
-            _ => {
-                let mut lines = vec![error.to_string(), last];
-                let kept = beside(path, ORDINARY);
-                if mapped::open(&kept).is_ok() {
-                    let text = format!(
-                        "{} is whole: --refit makes the category anew, from it and from the ledger \
-                         or the documents",
-                        kept.display()
-                    );
-                    lines.insert(1, text);
-                }
-                Failure { kind: Kind::Data, lines }
-            }
+    open(path).map_err(|error| not_loaded(error, path, name))
+}
+
+/// Why the file `path` of the category `name` cannot be opened.
+pub fn not_loaded(error: Error, path: &Path, name: &Path) -> Failure {
+    let last = format!("could not load category {}", path.display());
+    let failure = match error {
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            Failure::new(Kind::NoInput, last)
         }
-    });
-    loaded.map_err(|failure| called(failure, path, name))
+        Error::Io { ref source, .. } => {
+            let kind = Kind::of_reading(source);
+            Failure { kind, lines: vec![error.to_string(), last] }
+        }
+        _ => {
+            let mut lines = vec![error.to_string(), last];
+            let kept = beside(path, ORDINARY);
+            if mapped::open(&kept).is_ok() {
+                let text = format!(
+                    "{} is whole: --refit makes the category anew, from it and from the ledger \
+                     or the documents",
+                    kept.display()
+                );
+                lines.insert(1, text);
+            }
+            Failure { kind: Kind::Data, lines }
+        }
+    };
+    called(failure, path, name)
 }
 
 /// A failure about the file `path` that calls it `name`.
@@ -957,23 +945,12 @@ impl OpenSets {
 
 /// Says what users should know of a set that is read.
 fn note_about(generation: &Generation) {
-    let name = generation.store().folder().display().to_string();
-    if generation.is_earlier() {
-        let text = format!("the last changes of {name} are damaged: what was before them is used");
-        MESSAGES.warning(&text);
-    }
-    if let Some(path) = generation.open_to_others() {
-        MESSAGES.warning(&format!("{} can be changed by others", path.display()));
-    }
+    generation.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
 }
 
-/// Warns of a file that decides verdicts and that anybody may write to. A file that its group may
-/// write to is shared on purpose.
+/// Warns of a file that decides verdicts and that anybody may write to.
 pub fn warn_of_writers(path: &Path) {
-    const OTHERS: u32 = 0o002;
-    if std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.mode() & OTHERS != 0) {
-        super::MESSAGES.warning(&format!("anybody may write to {}", path.display()));
-    }
+    mail_filter::warn_of_writers(path, &mut |warning| MESSAGES.warning(&warning.0));
 }
 
 /// What is behind the path of a fitted category in that of its ordinary file.

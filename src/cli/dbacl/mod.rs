@@ -202,7 +202,7 @@ fn mail(
                 if let Some(text) = unknown {
                     return Err(Failure::new(Kind::Usage, text));
                 }
-                refit::mail::open(program, &folder)?.judge(mail, &signals)
+                refit::mail::judge(&folder, mail, &signals)
             };
             refit::pass::filter(judge, is_strict, &signals)
         }

@@ -4,7 +4,7 @@
 use super::Store;
 use super::manifest::{self, Manifest, Purpose};
 use crate::atomic_file::is_named;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Warning};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read};
@@ -174,6 +174,17 @@ impl Generation {
         &self.manifest
     }
 
+    /// What users should know of the set that is read.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let name = self.store.folder.display();
+        let torn = self.is_earlier.then(|| {
+            format!("the last changes of {name} are damaged: what was before them is used")
+        });
+        let open = self.open_to_others();
+        let open = open.map(|path| format!("{} can be changed by others", path.display()));
+        torn.into_iter().chain(open).map(Warning::new).collect()
+    }
+
     /// The first of its folders and files that others may write to, or that is another user's.
     pub fn open_to_others(&self) -> Option<PathBuf> {
         let own = rustix::process::geteuid().as_raw();
@@ -219,10 +230,5 @@ impl Opened {
     /// Lets `name` stand for `file`.
     pub fn place(&mut self, name: PathBuf, file: PathBuf) {
         self.placed.push((name, file));
-    }
-
-    /// Keeps a generation that is open.
-    pub fn keep(&mut self, generation: Generation) {
-        self.generations.push(generation);
     }
 }

@@ -14,11 +14,9 @@ use crate::joint::incremental;
 use crate::joint::ledger;
 use crate::joint::store::{Change, Name, Store, member};
 use crate::lock::Lock;
+use crate::sets::mail_filter::{self, LEDGER};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-
-/// The ledger in a set.
-pub const LEDGER: &str = "ledger";
 
 /// A set's corrections, a ledger of their own, in the set of a mail filter.
 pub const CORRECTIONS: &str = "corrections";
@@ -78,9 +76,9 @@ pub fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Path>) -> 
     if let Some(path) = ledger {
         links.push(name(path.to_path_buf(), LEDGER.into(), ledger::ANY_MAGIC));
         links.push(name(beside(path, ".state"), "ledger.state".into(), incremental::KIND));
-        let order = path.with_file_name(mail::ORDER);
+        let order = path.with_file_name(mail_filter::ORDER);
         if path.file_name() == Some(OsStr::new(LEDGER)) && mail::is_order(&order) {
-            links.push(name(order, mail::ORDER.into(), mail::MAGIC));
+            links.push(name(order, mail_filter::ORDER.into(), mail_filter::MAGIC));
         }
     }
     links
@@ -127,7 +125,7 @@ impl Files {
 
     /// Where the corrections of a mail filter are.
     pub fn corrections(&self) -> Option<PathBuf> {
-        let is_mail = self.change.has(OsStr::new(mail::ORDER));
+        let is_mail = self.change.has(OsStr::new(mail_filter::ORDER));
         is_mail.then(|| self.change.path(OsStr::new(CORRECTIONS)))
     }
 

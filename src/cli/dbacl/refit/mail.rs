@@ -8,28 +8,23 @@
 //! dbacl --mail-correct DIR spam <mail
 //! ```
 
-use super::super::config::{Builder, Config, base_name, load_sparse};
+use super::super::config::{Builder, not_loaded};
 use super::super::failure::{Failure, Kind};
 use super::super::lock;
 use super::super::options;
 use super::super::signals::Signals;
 use super::super::{MESSAGES, VARIABLE_BUT_LOCALE};
-use super::files::{self, CORRECTIONS, LEDGER};
-use super::reader::Reader;
+use super::files::{self, CORRECTIONS};
 use super::store::{self, not_changed};
 use crate::atomic_file::{Unforced, beside};
-use crate::category::sparse::SparseCategory;
 use crate::cli::getopt;
 use crate::cli::output::Output;
 use crate::joint::corrections;
-use crate::joint::header::{Decision, RefitLine, set_of};
 use crate::joint::ledger;
 use crate::joint::store::{Change, Name, Store, member};
-use crate::numeric::cformat;
-use crate::token::id::FeatureId;
+use crate::sets::mail_filter::{self, LEDGER, MAGIC, MailFilter, MailFilterError, ORDER, labels};
 use std::ffi::{OsStr, OsString};
 use std::fs::{OpenOptions, Permissions};
-use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -54,12 +49,6 @@ const LEARNING: [&str; 14] = [
 
 /// How words are cut: addresses and amounts in one piece, case kept.
 const WORDS: [&str; 3] = ["-e", "cef", "-j"];
-
-/// The categories; the first is to be protected, the second what the filter is there to find.
-pub const ORDER: &str = "order";
-
-/// How that file begins.
-pub const MAGIC: &[u8] = b"# dbacl mail filter\n";
 
 /// What people call mail that must not be lost.
 const GOOD: [&str; 12] = [
@@ -87,8 +76,7 @@ fn arguments(parts: &[&str]) -> Vec<OsString> {
 
 /// A path that is not looked up below `DBACL_PATH`.
 fn direct(path: &Path) -> OsString {
-    let begins = matches!(path.as_os_str().as_bytes().first(), Some(b'/' | b'.'));
-    if begins { path.into() } else { Path::new(".").join(path).into() }
+    mail_filter::direct(path).into()
 }
 
 /// A category and its mail.
@@ -266,9 +254,6 @@ fn builder(
     Ok(builder)
 }
 
-/// The environment does not change what the filter does.
-const NO_VARIABLE: fn(&str) -> Option<OsString> = |_| None;
-
 /// Makes a filter's folder, for the user alone; one that is there stays as it is.
 fn private_folder(folder: &Path) -> Result<(), Failure> {
     if folder.is_dir() {
@@ -339,20 +324,6 @@ pub fn is_order(path: &Path) -> bool {
     std::fs::read(path).is_ok_and(|bytes| bytes.starts_with(MAGIC))
 }
 
-/// The two labels in the file `path`.
-fn labels(path: &Path) -> Result<Vec<String>, Failure> {
-    let missing = |error: io::Error| {
-        let text = format!("{}: {error}; learn with --mail-learn first", path.display());
-        Failure::new(Kind::NoInput, text)
-    };
-    let text = std::fs::read_to_string(path).map_err(missing)?;
-    let labels: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
-    if labels.len() != 2 || labels.iter().any(|label| label.is_empty() || label.contains('/')) {
-        return Err(Failure::new(Kind::Data, format!("{} is damaged", path.display())));
-    }
-    Ok(labels.into_iter().map(str::to_owned).collect())
-}
-
 /// The category files of a filter's folder.
 ///
 /// # Errors
@@ -380,92 +351,31 @@ pub fn correcting(folder: &Path, operands: &[OsString]) -> Result<Vec<OsString>,
     Ok(command)
 }
 
-/// Opens the filter of `folder`: one generation of it, if it has any.
+/// The verdict of the filter in `folder` on a mail.
 ///
 /// # Errors
-/// A folder that is none of a filter, or a filter that cannot be opened.
-pub fn open(program: &OsStr, folder: &Path) -> Result<Filter, Failure> {
-    let store = Store::beside(&folder.join(LEDGER));
-    let generation = store.open().map_err(|error| {
-        Failure::new(Kind::NoInput, format!("{error}; learn with --mail-learn"))
-    })?;
-    let generation = generation.filter(|generation| generation.has(OsStr::new(ORDER)));
-    let order = match &generation {
-        Some(generation) => generation.path(OsStr::new(ORDER)),
-        None => folder.join(ORDER),
-    };
-    let mut builder = Builder::new(program, &MESSAGES, &NO_VARIABLE);
-    let (mut names, mut categories) = (Vec::new(), Vec::new());
-    for label in labels(&order)? {
-        let name = PathBuf::from(direct(&folder.join(&label)));
-        let file = match &generation {
-            Some(generation) => generation.path(&member("category.", OsStr::new(&label))),
-            None => name.clone(),
-        };
-        let category = load_sparse(&file, &name)?;
-        builder.adopt(&name, category.header(), category.patterns())?;
-        names.push(base_name(&name));
-        categories.push(category);
-    }
-    if let Some(generation) = generation {
-        builder.keep_open(generation);
-    }
-    Ok(Filter { config: builder.finish()?, names, categories })
+/// A folder that is none of a filter, or a filter that cannot be opened or read.
+pub fn judge(folder: &Path, mail: &[u8], signals: &Signals) -> Result<Vec<u8>, Failure> {
+    let filter = MailFilter::open(folder, &mut |warning| MESSAGES.warning(&warning.0))?;
+    Ok(filter.judge(mail, Some(&signals.stop))?.to_string().into_bytes())
 }
 
-/// An open filter.
-pub struct Filter {
-    config: Config,
-    /// Names of the categories.
-    names: Vec<Vec<u8>>,
-    categories: Vec<SparseCategory>,
-}
-
-impl Filter {
-    /// The verdict on a mail.
-    ///
-    /// # Errors
-    /// Categories that do not make a set or cannot be read any more.
-    pub fn judge(self, mail: &[u8], signals: &Signals) -> Result<Vec<u8>, Failure> {
-        let Self { mut config, names, categories } = self;
-        let lines: Vec<Option<RefitLine>> =
-            categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
-        let line = match set_of(&lines) {
-            Ok(Some(line)) => line,
-            Ok(None) => {
-                return Err(Failure::new(Kind::Data, "these categories were not fitted together"));
+impl From<MailFilterError> for Failure {
+    fn from(error: MailFilterError) -> Self {
+        let text = error.to_string();
+        match error {
+            MailFilterError::NoFilter { .. } => {
+                Self::new(Kind::NoInput, format!("{text}; learn with --mail-learn first"))
             }
-            Err(mismatch) => return Err(Failure::new(Kind::Data, mismatch.text())),
-        };
-        let mut reader = Reader::new(&mut config, &[], &names);
-        reader.read_mail(signals, mail)?;
-        let corpus = reader.into_corpus();
-        let mut scores = vec![f64::NAN; categories.len()];
-        if let Some(document) = corpus.documents.first() {
-            let terms = corpus.terms_of(0);
-            let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
-            for (category, score) in categories.iter().zip(&mut scores) {
-                let weights = category.weights(&ids)?.into_iter();
-                *score =
-                    line.scoring.score_by(category.header(), document.occurrences, terms, weights);
+            MailFilterError::Generation(_) => {
+                Self::new(Kind::NoInput, format!("{text}; learn with --mail-learn"))
+            }
+            MailFilterError::Category { name, path, source } => not_loaded(source, &path, &name),
+            MailFilterError::Incomparable(error) => error.into(),
+            MailFilterError::Damaged { .. } | MailFilterError::NotFitted(_) => {
+                Self::new(Kind::Data, text)
             }
         }
-        let verdict = line.verdict(&scores);
-        let mut text = Vec::new();
-        write_verdict(&mut text, &verdict, &names[verdict.category]);
-        Ok(text)
-    }
-}
-
-/// `NAME PROBABILITY%`, or `unsure PROBABILITY% NAME` with the more probable category behind.
-pub fn write_verdict(out: &mut Vec<u8>, verdict: &Decision, name: &[u8]) {
-    out.extend_from_slice(if verdict.is_unsure { b"unsure" } else { name });
-    out.push(b' ');
-    cformat::fixed(out, 100.0 * verdict.probability, 0, 2);
-    out.push(b'%');
-    if verdict.is_unsure {
-        out.push(b' ');
-        out.extend_from_slice(name);
     }
 }
 

@@ -2,12 +2,12 @@
 //! Sources of labelled documents → a corpus, through the same filters and tokenizers as scoring.
 
 use super::super::config::{Config, lossy};
-use super::super::failure::{Failure, Kind, output_failure};
+use super::super::failure::{Failure, Kind};
 use super::super::inputs;
 use super::super::signals::Signals;
 use super::record;
 use crate::category::mapped::MappedCategory;
-use crate::document::{Cutter, FeatureReader, FeatureSink, LineState, ReadOptions};
+use crate::document::{Cutter, FeatureSink, LineState, ReadOptions};
 use crate::input::mailbox::Separators;
 use crate::input::source::open_regular;
 use crate::input::verdict_header::VerdictHeaders;
@@ -140,16 +140,6 @@ impl<'a> Reader<'a> {
             }
             None => Ok(()),
         }
-    }
-
-    /// Reads one mail.
-    ///
-    /// # Errors
-    /// An interrupt.
-    pub fn read_mail(&mut self, signals: &Signals, mail: &[u8]) -> Result<(), Failure> {
-        let mut reader = FeatureReader::stoppable(&self.options, &signals.stop);
-        let read = reader.read_bytes(mail, &mut self.documents);
-        read.map_err(|error| output_failure(&error))
     }
 
     /// What was read.
