@@ -37,6 +37,10 @@
 //! Mail is learned with [`LearnOptions::mail`]; tokenizer, n-grams, regular expressions and table
 //! sizes are methods of [`LearnOptions`].
 //!
+//! Categories that are fitted together on labelled documents judge much better, and their
+//! probabilities hold: see [`JointFit`]. [`MailFilter`] judges mail by a folder that
+//! `dbacl --mail-learn` has made.
+//!
 //! # How data flows
 //!
 //! ```text
