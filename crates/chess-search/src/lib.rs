@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Finds good chess moves by looking ahead.
+//!
+//! A [`Searcher`] answers a [`Request`] - a position, how it came about, and [`Limits`] - with the
+//! best moves and their values in centipawns. It looks ahead by iterative deepening with principal
+//! variation search. What a position is worth where looking ahead ends, an [`Evaluate`] says; the
+//! one here is [`Classical`]. Others may be plugged in, as may tables of endgames ([`Endgames`])
+//! and what a book knows ([`Advice`]).
+//!
+//! The crate knows the rules of chess from `shakmaty`; it knows neither protocols nor text.
+//!
+//! ```
+//! use chess_search::{Classical, Limits, Request, Searcher};
+//! use shakmaty::{CastlingMode, fen::Fen};
+//!
+//! let fen: Fen = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1".parse().expect("a good FEN");
+//! let position = fen.into_position(CastlingMode::Standard).expect("a legal position");
+//! let mut searcher = Searcher::new(1, Box::new(Classical::default()));
+//! let found = searcher.search(&Request::new(&position, Limits::depth(4)), &mut |_| {});
+//! assert_eq!(found.lines[0].moves[0].to().to_string(), "a8");
+//! assert_eq!(found.lines[0].value.mate_in(), Some(1));
+//! ```
+#![warn(missing_docs)]
+// Two arms with a pattern each read better than an if with two blocks.
+#![allow(clippy::match_bool)]
+// What can panic here are invariants of ours, named where they are relied on.
+#![allow(clippy::missing_panics_doc)]
+
+mod classical;
+pub mod endgame;
+mod exchange;
+mod limits;
+mod moves;
+mod search;
+mod table;
+
+pub use classical::Classical;
+pub use exchange::exchange_value;
+pub use limits::{Clock, Limits};
+pub use moves::PackedMove;
+pub use search::{Advice, Endgames, Ending, Found, Line, Request, Searcher};
+
+use shakmaty::Chess;
+
+/// Says what a position is worth without looking ahead.
+pub trait Evaluate: Send {
+    /// Centipawns for the side to move.
+    fn evaluate(&self, position: &Chess) -> i32;
+}
+
+/// The value of being mated now, centipawns, negated.
+const MATE: i32 = 32_000;
+/// Values beyond this one mean a mate that was seen.
+const MATE_SEEN: i32 = MATE - 1_000;
+/// Half-moves that a search can be deep.
+const MAX_PLY: usize = 128;
+
+/// What a move or position is worth, for the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Value(i32);
+
+impl Value {
+    /// A value in centipawns.
+    pub const fn from_centipawns(centipawns: i32) -> Self {
+        Self(centipawns)
+    }
+
+    /// Centipawns; those of a mate are beyond 30,000.
+    pub const fn centipawns(self) -> i32 {
+        self.0
+    }
+
+    /// Moves until mate, negative for being mated; `None` if no mate was seen.
+    pub const fn mate_in(self) -> Option<i32> {
+        if self.0 > MATE_SEEN {
+            Some((MATE - self.0 + 1) / 2)
+        } else if self.0 < -MATE_SEEN {
+            Some(-((MATE + self.0 + 1) / 2))
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! How long a search may last.
+
+use std::time::Duration;
+
+/// A clock that runs for the whole game or for some moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// Time left.
+    pub left: Duration,
+    /// Time added after each move.
+    pub increment: Duration,
+    /// Moves to make until time is added; `None` if never.
+    pub moves_to_go: Option<u32>,
+}
+
+/// What ends a search; the first limit reached does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Half-moves to look ahead.
+    pub depth: Option<usize>,
+    /// Positions to look at.
+    pub nodes: Option<u64>,
+    /// Time for this move.
+    pub move_time: Option<Duration>,
+    /// The clock to be managed.
+    pub clock: Option<Clock>,
+    /// Look for a mate in so many moves.
+    pub mate: Option<u32>,
+    /// Time that passes between our answer and the clock's stop.
+    pub overhead: Duration,
+}
+
+/// Half-moves that a clock without a number of moves is shared among.
+const SHARE: u32 = 25;
+
+impl Limits {
+    /// Only a depth, half-moves.
+    pub fn depth(depth: usize) -> Self {
+        Self { depth: Some(depth), ..Self::default() }
+    }
+
+    /// Only a time for the move.
+    pub fn time(time: Duration) -> Self {
+        Self { move_time: Some(time), ..Self::default() }
+    }
+
+    /// Whether nothing ends the search but a signal.
+    pub fn is_endless(&self) -> bool {
+        let Self { depth, nodes, move_time, clock, mate, overhead: _ } = self;
+        depth.is_none()
+            && nodes.is_none()
+            && move_time.is_none()
+            && clock.is_none()
+            && mate.is_none()
+    }
+
+    /// The time after which no new depth is begun, and the time after which the search ends where
+    /// it is.
+    ///
+    /// Of a clock a twenty-fifth, or what each move until the next control has, and most of the
+    /// increment; in need five times as much, never more than a third of what is left.
+    pub fn budget(&self) -> (Option<Duration>, Option<Duration>) {
+        if let Some(time) = self.move_time {
+            let time = time.saturating_sub(self.overhead).max(Duration::from_millis(1));
+            return (Some(time), Some(time));
+        }
+        let Some(clock) = self.clock else { return (None, None) };
+        let left = clock.left.saturating_sub(self.overhead);
+        let moves = clock.moves_to_go.map_or(SHARE, |n| n.clamp(1, SHARE) + 1);
+        let share = left / moves + clock.increment * 3 / 4;
+        // The last move before a control may use what is left, but for a reserve.
+        let most = if clock.moves_to_go == Some(1) { left * 3 / 4 } else { left / 3 };
+        let soft = share.min(most).max(Duration::from_millis(1));
+        let hard = (share * 5).min(most).max(Duration::from_millis(1));
+        (Some(soft), Some(hard))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(left: u64, increment: u64, moves_to_go: Option<u32>) -> Limits {
+        let clock = Clock {
+            left: Duration::from_millis(left),
+            increment: Duration::from_millis(increment),
+            moves_to_go,
+        };
+        Limits { clock: Some(clock), overhead: Duration::from_millis(30), ..Limits::default() }
+    }
+
+    #[test]
+    fn clocks_never_run_out() {
+        for (left, increment, moves) in [
+            (10_000, 100, None),
+            (60, 0, None),
+            (5, 100, None),
+            (1000, 0, Some(1)),
+            (900, 0, Some(40)),
+        ] {
+            let (soft, hard) = clock(left, increment, moves).budget();
+            let (soft, hard) = (soft.expect("a clock"), hard.expect("a clock"));
+            assert!(soft <= hard, "{left}");
+            assert!(
+                hard <= Duration::from_millis(left.saturating_sub(30).max(1)),
+                "{left}: {hard:?}"
+            );
+        }
+        // A whole game at the increment's pace: what is left never falls to nothing.
+        let mut left = 10_000u64;
+        for _ in 0..400 {
+            let (_, hard) = clock(left, 100, None).budget();
+            let used = u64::try_from(hard.expect("a clock").as_millis()).expect("short") + 20;
+            assert!(used < left, "{left} {used}");
+            left = left - used + 100;
+        }
+    }
+
+    #[test]
+    fn limits_are_told_from_none() {
+        assert!(Limits::default().is_endless());
+        assert!(!Limits::depth(3).is_endless());
+        assert_eq!(Limits::depth(3).budget(), (None, None));
+        let time = Duration::from_millis(500);
+        assert_eq!(Limits::time(time).budget(), (Some(time), Some(time)));
+    }
+}

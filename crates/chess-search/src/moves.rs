@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Moves in 16 bits, as tables keep them.
+
+use shakmaty::{Move, Role};
+
+/// A move as target square, origin square and promotion: 6, 6 and 3 bits, as Polyglot's books have
+/// it. Castling is the king that takes its own rook. Zero stands for no move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PackedMove(pub u16);
+
+impl From<Move> for PackedMove {
+    fn from(m: Move) -> Self {
+        let from = m.from().unwrap_or(m.to());
+        let promotion = match m.promotion() {
+            Some(Role::Knight) => 1,
+            Some(Role::Bishop) => 2,
+            Some(Role::Rook) => 3,
+            Some(Role::Queen) => 4,
+            _ => 0,
+        };
+        Self(u16::from(m.to()) | (u16::from(from) << 6) | (promotion << 12))
+    }
+}

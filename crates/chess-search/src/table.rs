@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The transposition table: what was found out about positions, of a stated size.
+
+use crate::moves::PackedMove;
+use crate::{MATE_SEEN, MAX_PLY};
+
+/// What a stored value says of the true one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bound {
+    /// Nothing is stored.
+    #[default]
+    None,
+    /// The value is at most this one.
+    Upper,
+    /// The value is at least this one.
+    Lower,
+    /// The value.
+    Exact,
+}
+
+/// What is known of a position.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Entry {
+    check: u32,
+    /// The best move, if any is known.
+    pub best: PackedMove,
+    value: i16,
+    /// Half-moves that were looked ahead.
+    pub depth: i8,
+    /// What the value says.
+    pub bound: Bound,
+    generation: u8,
+}
+
+impl Entry {
+    /// The value as seen from `ply` half-moves after the root.
+    pub fn value(&self, ply: usize) -> i32 {
+        let value = i32::from(self.value);
+        let ply = distance(ply);
+        match value {
+            v if v > MATE_SEEN => v - ply,
+            v if v < -MATE_SEEN => v + ply,
+            v => v,
+        }
+    }
+}
+
+fn distance(ply: usize) -> i32 {
+    i32::try_from(ply.min(MAX_PLY)).unwrap_or(0)
+}
+
+/// Entries by position key; each key has two places, of which the less useful one is overwritten.
+pub struct Table {
+    entries: Vec<[Entry; 2]>,
+    generation: u8,
+}
+
+impl Table {
+    /// A table of at most that many megabytes, at least some kilobytes.
+    pub fn new(megabytes: usize) -> Self {
+        let room = (megabytes << 20) / size_of::<[Entry; 2]>();
+        let places = (room.max(512) / 2 + 1).next_power_of_two();
+        Self { entries: vec![[Entry::default(); 2]; places], generation: 0 }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.entries.fill([Entry::default(); 2]);
+    }
+
+    /// What is stored from now on is newer than what is there.
+    pub const fn begin(&mut self) {
+        self.generation = self.generation.wrapping_add(1);
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the place is the key's low bits")]
+    fn place(&self, key: u64) -> usize {
+        key as usize & (self.entries.len() - 1)
+    }
+
+    const fn check(key: u64) -> u32 {
+        (key >> 32) as u32
+    }
+
+    /// What is known of the position with this key.
+    pub fn get(&self, key: u64) -> Option<Entry> {
+        let check = Self::check(key);
+        let pair = &self.entries[self.place(key)];
+        pair.iter().find(|e| e.check == check && e.bound != Bound::None).copied()
+    }
+
+    /// Stores what was found out `ply` half-moves after the root.
+    pub fn put(
+        &mut self,
+        key: u64,
+        best: PackedMove,
+        value: i32,
+        depth: i32,
+        bound: Bound,
+        ply: usize,
+    ) {
+        let check = Self::check(key);
+        let ply = distance(ply);
+        let value = match value {
+            v if v > MATE_SEEN => v + ply,
+            v if v < -MATE_SEEN => v - ply,
+            v => v,
+        };
+        let place = self.place(key);
+        let generation = self.generation;
+        let pair = &mut self.entries[place];
+        let worth = |e: &Entry| {
+            i32::from(e.depth)
+                - if e.generation == generation { 0 } else { 100 }
+                - if e.bound == Bound::None { 1000 } else { 0 }
+        };
+        let slot = match pair.iter().position(|e| e.check == check) {
+            Some(slot) => slot,
+            None => usize::from(worth(&pair[1]) < worth(&pair[0])),
+        };
+        let entry = &mut pair[slot];
+        // A shallow bound does not replace deep knowledge of the same position.
+        if entry.check == check
+            && entry.generation == generation
+            && bound != Bound::Exact
+            && i32::from(entry.depth) > depth + 3
+        {
+            return;
+        }
+        let best =
+            if best == PackedMove::default() && entry.check == check { entry.best } else { best };
+        *entry = Entry {
+            check,
+            best,
+            value: i16::try_from(value).unwrap_or(if value > 0 { i16::MAX } else { i16::MIN }),
+            depth: i8::try_from(depth).unwrap_or(i8::MAX),
+            bound,
+            generation,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MATE;
+
+    #[test]
+    fn mates_are_stored_by_their_distance_from_the_position() {
+        let mut table = Table::new(0);
+        // Mate five half-moves after the root, stored two after it, is three from there.
+        table.put(7, PackedMove(9), MATE - 5, 4, Bound::Exact, 2);
+        let entry = table.get(7).expect("stored");
+        assert_eq!((entry.value(2), entry.value(4)), (MATE - 5, MATE - 7));
+        assert_eq!(entry.best, PackedMove(9));
+        assert!(table.get(7 | 1 << 40).is_none());
+    }
+
+    #[test]
+    fn sizes_are_kept() {
+        for megabytes in [0, 1, 16] {
+            let table = Table::new(megabytes);
+            let bytes = table.entries.len() * size_of::<[Entry; 2]>();
+            assert!(bytes <= (megabytes << 20).max(1 << 16), "{megabytes}: {bytes}");
+        }
+    }
+}
