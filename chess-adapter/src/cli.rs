@@ -19,11 +19,14 @@ use crate::play::models::Manifest;
 use crate::play::settings::Settings;
 use crate::play::why;
 use crate::protocol::dialogue::{self, Protocol};
+use crate::protocol::uci::Limits;
 use crate::random::Random;
 use crate::text::encode::Encoding;
 use crate::text::notation::Spelling;
 use crate::text::prepare::{self, Describe, Describe2, Statistics, TextFiles, Unfinished};
-use crate::tools::arena::{self, EnginePlayer, Player, RandomMover, Side, UciPlayer, XboardPlayer};
+use crate::tools::arena::{
+    self, Clocks, EnginePlayer, Player, RandomMover, Side, UciPlayer, XboardPlayer,
+};
 use crate::tools::evaluate;
 use crate::tools::learn::{self, Preset};
 
@@ -55,7 +58,20 @@ enum Verb {
     Book(BookArgs),
     /// A game as one HTML page: boards, likeliest moves, evidence
     Report(ReportArgs),
+    /// Make endgame tables by retrograde analysis
+    Tables(TablesArgs),
 }
+
+#[derive(Debug, Args)]
+struct TablesArgs {
+    /// Men of both sides, such as KQK KRKN: up to four with the kings
+    #[arg(required = true, value_name = "MEN")]
+    materials: Vec<String>,
+    /// Folder of the tables; those that are there already are kept
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+}
+
 /// How games become text; the same for every verb that reads PGN.
 #[derive(Debug, Args)]
 struct TextArgs {
@@ -238,9 +254,15 @@ struct EngineArgs {
     /// Take moves from this opening book, ours or Polyglot
     #[arg(long, value_name = "FILE")]
     book: Option<String>,
+    /// Look ahead: so many half-moves, or so long (as 500ms or 0.5s), on, off, or auto
+    #[arg(long, value_name = "DEPTH|TIME")]
+    search: Option<String>,
     /// Folder of Syzygy endgame tables
     #[arg(long, value_name = "DIR")]
     syzygy: Option<String>,
+    /// Folder of endgame tables made by the verb tables
+    #[arg(long, value_name = "DIR")]
+    tables: Option<String>,
     /// Folder of style categories: play by the opponent's style (preset style)
     #[arg(long, value_name = "DIR")]
     style: Option<String>,
@@ -292,7 +314,9 @@ impl EngineArgs {
             ("Window", &self.window),
             ("BookFile", &self.book),
             ("SyzygyPath", &self.syzygy),
+            ("TablePath", &self.tables),
             ("StylePath", &self.style),
+            ("Search", &self.search),
         ] {
             if let Some(value) = value {
                 settings.set(name, value).with_context(|| name.to_lowercase())?;
@@ -391,9 +415,25 @@ struct MatchArgs {
     /// The protocol an engine speaks
     #[arg(long, value_enum, default_value_t)]
     opponent_protocol: EngineProtocol,
-    /// What the opponent is told: after go for UCI, at the start of a game for XBoard (commands with commas)
+    /// What the opponent is told: after go for UCI, at the start of a game for XBoard (commands
+    /// with commas)
     #[arg(long, value_name = "LIMITS")]
     opponent_go: Option<String>,
+    /// What our engine is told after go, such as "movetime 500"
+    #[arg(long, value_name = "LIMITS", default_value = "")]
+    go: String,
+    /// Clocks in place of other limits, seconds for the game and after each move, such as 10+0.1
+    #[arg(long, value_name = "TIME+INCREMENT")]
+    clock: Option<String>,
+    /// Gamelines to begin with, one a line; each is played with both colours
+    #[arg(long, value_name = "FILE")]
+    openings: Option<PathBuf>,
+    /// Half-moves taken from each of these
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    opening_plies: usize,
+    /// Say how the match stands after each game
+    #[arg(long)]
+    progress: bool,
     /// Seed of the random mover
     #[arg(long, value_name = "N", default_value_t = 1)]
     match_seed: u64,
@@ -649,7 +689,10 @@ fn opponent(args: &MatchArgs, children: &ChildProcesses) -> Result<Box<dyn Playe
             for complaint in engine.load() {
                 eprintln!("chess-adapter: opponent: {complaint}");
             }
-            Box::new(EnginePlayer(engine))
+            Box::new(EnginePlayer(
+                engine,
+                Limits::parse(args.opponent_go.as_deref().unwrap_or(&args.go)),
+            ))
         }
         command => {
             let go = args.opponent_go.as_deref();
@@ -669,9 +712,34 @@ fn opponent(args: &MatchArgs, children: &ChildProcesses) -> Result<Box<dyn Playe
     })
 }
 
+/// The first half-moves of each gameline of a file.
+fn read_openings(path: &Path, plies: usize) -> Result<Vec<Vec<shakmaty::Move>>> {
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut openings = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let mut game = crate::text::game::Game::default();
+        for word in line.split_whitespace().take(plies) {
+            let m = crate::text::notation::read_move(game.position(), word.as_bytes()).map_err(
+                |e| {
+                    anyhow::anyhow!(
+                        "{} line {}: {word}: {}",
+                        path.display(),
+                        number + 1,
+                        e.as_str()
+                    )
+                },
+            )?;
+            game.play(m);
+        }
+        openings.push(game.moves().to_vec());
+    }
+    Ok(openings)
+}
+
 fn run_match(args: &MatchArgs) -> Result<ExitCode> {
     let children = ChildProcesses::default();
-    let mut engine = EnginePlayer(args.engine.loaded_engine(&children)?);
+    let mut engine = EnginePlayer(args.engine.loaded_engine(&children)?, Limits::parse(&args.go));
     let mut opponent = opponent(args, &children)?;
     let mut pgn = match &args.pgn {
         None => None,
@@ -679,18 +747,35 @@ fn run_match(args: &MatchArgs) -> Result<ExitCode> {
             Some(File::create(path).with_context(|| format!("cannot write {}", path.display()))?)
         }
     };
-    let options = arena::Options { games: args.games, side: args.side, limit: args.limit };
-    let score = arena::play_match(&mut engine, opponent.as_mut(), &options, |game, color, end| {
+    let options = arena::Options {
+        games: args.games,
+        side: args.side,
+        limit: args.limit,
+        clocks: args.clock.as_deref().map(Clocks::parse).transpose()?,
+        openings: args
+            .openings
+            .as_deref()
+            .map_or_else(|| Ok(Vec::new()), |path| read_openings(path, args.opening_plies))?,
+    };
+    let report = |played: &arena::Played, color: Color, score: &arena::Score| -> Result<()> {
+        if args.progress {
+            eprintln!("{}", score.line());
+        }
         if let Some(file) = &mut pgn {
             let names = ["dbacl", args.opponent.as_str()];
             let (white, black) =
                 if color.is_white() { (names[0], names[1]) } else { (names[1], names[0]) };
-            let result = end.map_or("*", |e| e.result().as_str());
-            let reason = end.map_or("stopped", crate::text::game::End::reason);
-            writeln!(file, "{}", game.to_pgn(white, black, result, reason))?;
+            let (result, reason) = match (played.overstepped, played.end) {
+                (Some(Color::White), _) => ("0-1", "White loses on time"),
+                (Some(Color::Black), _) => ("1-0", "Black loses on time"),
+                (None, Some(end)) => (end.result().as_str(), end.reason()),
+                (None, None) => ("*", "stopped"),
+            };
+            writeln!(file, "{}", played.game.to_pgn(white, black, result, reason))?;
         }
         Ok(())
-    })?;
+    };
+    let score = arena::play_match(&mut engine, opponent.as_mut(), &options, report)?;
     children.close();
     let mut out = std::io::stdout().lock();
     match args.json {
@@ -720,6 +805,12 @@ fn write_output(path: Option<&Path>, contents: &[u8]) -> Result<()> {
         None => std::io::stdout().lock().write_all(contents).context("standard output"),
         Some(path) => crate::play::models::replace_file(path, contents),
     }
+}
+
+fn run_tables(args: &TablesArgs) -> Result<ExitCode> {
+    let mut progress = |text: &str| eprintln!("{text}");
+    crate::tools::endgames::make(&args.materials, &args.output, &mut progress)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn run_book(args: &BookArgs) -> Result<ExitCode> {
@@ -807,6 +898,7 @@ pub fn main() -> ExitCode {
         Verb::Book(args) => run_book(args),
         Verb::Report(args) => run_report(args),
         Verb::Style(args) => run_style(args),
+        Verb::Tables(args) => run_tables(args),
     };
     done.unwrap_or_else(|error| {
         if is_closed_pipe(&error) {

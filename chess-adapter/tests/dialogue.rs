@@ -68,9 +68,16 @@ fn hold(dialogue: &Dialogue, line_end: &str) -> Vec<String> {
     String::from_utf8(output.stdout).expect("ASCII").lines().map(str::to_owned).collect()
 }
 
-/// `< *` in a UCI handshake stands for all lines up to `uciok`.
+/// `< *` in a UCI handshake stands for all lines up to `uciok`; `< ...` for lines up to one that
+/// fits the next pattern.
 fn compare(name: &str, expected: &[String], mut lines: &[String]) {
-    for pattern in expected {
+    for (i, pattern) in expected.iter().enumerate() {
+        if pattern == "..." {
+            let next = expected.get(i + 1).expect("a pattern after the dots");
+            let skipped = lines.iter().position(|l| fits(next, l));
+            lines = &lines[skipped.unwrap_or_else(|| panic!("{name}: no {next:?} in {lines:?}"))..];
+            continue;
+        }
         let Some((line, rest)) = lines.split_first() else {
             panic!("{name}: no line for {pattern:?}")
         };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The whole way with the real classifier: learn from the shipped games, then play, explain, measure.
+//! The whole way with the real classifier: learn from the shipped games, then play, explain,
+//! measure.
 
 use std::path::Path;
 use std::process::Command;
@@ -151,4 +152,38 @@ fn styles_are_learned_and_asked() {
     run(&["learn", &some, "-o", &models, "--preset", "style"]);
     let (score, _) = run(&["match", &models, "--style", &styles, "--games", "1", "--limit", "40"]);
     assert!(score.contains("half-moves"), "{score}");
+}
+
+#[test]
+fn endgame_tables_are_made_kept_and_played() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tables = folder.path().display().to_string();
+    let (_, output) = run(&["tables", "KRK", "KQK", "-o", &tables]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("1/2 KRK: longest mate 16 moves"), "{told}");
+    let (_, output) = run(&["tables", "KRK", "-o", &tables]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is there"));
+    // Two random movers would shuffle for ever; with the tables the rook mates.
+    let fake = crate::support::fake().display().to_string();
+    let mut child = Command::new(crate::support::adapter())
+        .args(["play", "--dbacl", &fake, "--white", &fake, "--black", &fake])
+        .args(["--encoding", "half", "--tables", &tables])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the adapter runs");
+    let question = b"uci\nposition fen 7k/8/6K1/8/8/8/8/R7 b - - 0 1\ngo\n\
+        position fen 6k1/8/6K1/8/8/8/8/R7 w - - 0 1\ngo\nquit\n";
+    std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), question).expect("read");
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("bestmove h8g8") && text.contains("bestmove a1a8"), "{text}");
+    let (status, told) = {
+        let output = Command::new(crate::support::adapter())
+            .args(["tables", "KPKP", "-o", &tables])
+            .output()
+            .expect("the adapter runs");
+        (output.status, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert!(!status.success() && told.contains("KPKP: no table"), "{told}");
 }

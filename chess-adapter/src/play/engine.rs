@@ -4,9 +4,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context as _, Error, Result};
+use chess_search::endgame::EndgameTables;
+use chess_search::{Classical, Found, Limits, Request, Searcher};
 use shakmaty::{Chess, Color, Move, Position};
 
 use crate::features::basic::Template;
@@ -14,7 +16,10 @@ use crate::play::book::{self, Book, BookMove, Count};
 use crate::play::choose::{self, Scored};
 use crate::play::classifier::Program;
 use crate::play::cluster::Clusters;
+use crate::play::endgames;
+use crate::play::interrupts::Interrupts;
 use crate::play::models::{self, MANIFEST, Manifest, Voice};
+use crate::play::searching::{Allowance, BookAdvice, Waiting};
 use crate::play::settings::Settings;
 use crate::play::style::{self, Judge, Style};
 use crate::play::tables::Tables;
@@ -32,6 +37,8 @@ pub enum Source {
     Mate,
     /// It stands in the book.
     Book,
+    /// The classifier preferred it among the best moves of a search.
+    Search,
 }
 
 /// A chosen move and what it was chosen from.
@@ -47,6 +54,16 @@ pub struct Choice {
     pub depth: usize,
     /// What the rule left to choose from, the preferred one first.
     pub considered: Vec<Scored>,
+    /// What the search found, if there was one.
+    pub found: Option<Found>,
+}
+
+impl Choice {
+    /// The reply that the search expects to the chosen move.
+    pub fn expected_reply(&self) -> Option<Move> {
+        let lines = &self.found.as_ref()?.lines;
+        lines.iter().find(|l| l.moves.first() == Some(&self.completion.m))?.moves.get(1).copied()
+    }
 }
 
 /// Why no move was chosen.
@@ -89,11 +106,15 @@ pub struct Engine {
     random: Random,
     /// Whether draws are on now.
     pub randomised: bool,
-    /// Whether the interface asked for a move at once.
-    pub stop: Arc<AtomicBool>,
+    /// What the interface says in the middle of a search.
+    pub interrupts: Arc<Interrupts>,
+    searcher: Option<Searcher>,
+    /// Whether White's and Black's models ask for a search.
+    searches: [bool; 2],
     book: Option<Book>,
     clusters: Option<Clusters>,
     tables: Option<Tables>,
+    distances: Option<EndgameTables>,
     watch: Option<PathBuf>,
     bad_moves: u32,
     /// The voice played against the opponent of this game, once the style is known.
@@ -126,10 +147,13 @@ impl Engine {
             factory,
             spelling,
             random: Random::from_seed(seed),
-            stop: Arc::default(),
+            interrupts: Arc::default(),
+            searcher: None,
+            searches: [false; 2],
             book: None,
             clusters: None,
             tables: None,
+            distances: None,
             watch: None,
             bad_moves: 0,
             style_voice: None,
@@ -175,6 +199,19 @@ impl Engine {
         }
     }
 
+    /// Forgets what earlier searches found.
+    pub fn forget_searches(&mut self) {
+        if let Some(searcher) = &mut self.searcher {
+            searcher.clear();
+        }
+    }
+
+    /// Starts a new game from the start position; what earlier searches found is forgotten.
+    pub fn new_game(&mut self) {
+        self.forget_searches();
+        self.set_position(Chess::default());
+    }
+
     /// Plays a legal move on the board.
     pub fn play(&mut self, m: Move) {
         self.game.play(m);
@@ -218,6 +255,12 @@ impl Engine {
             self.told.clear();
         }
         self.style_checked &= before.style_path == now.style_path && !self.stale.contains(&true);
+        if before.table_path != now.table_path {
+            self.distances = None;
+        }
+        if before.hash != now.hash {
+            self.searcher = None;
+        }
         if before.seed != now.seed {
             self.random = Random::from_seed(now.seed);
         }
@@ -227,7 +270,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Loads what the settings name and is not loaded yet; one message for each thing that cannot be.
+    /// Loads what the settings name and is not loaded yet; one message for each thing that cannot
+    /// be.
     pub fn load(&mut self) -> Vec<String> {
         let mut complaints = Vec::new();
         for color in [Color::White, Color::Black] {
@@ -273,6 +317,15 @@ impl Engine {
                 }
             }
         }
+        if self.distances.is_none() && !self.settings.table_path.is_empty() {
+            match endgames::open(Path::new(&self.settings.table_path)) {
+                Ok(tables) => self.distances = Some(tables),
+                Err(error) => {
+                    complaints.push(format!("{error:#}"));
+                    self.settings.table_path.clear();
+                }
+            }
+        }
         if let Err(error) = self.check_style() {
             complaints.push(format!("{error:#}"));
             self.settings.style_path.clear();
@@ -280,8 +333,7 @@ impl Engine {
         if self.settings.look_ahead > 0
             && self.voices.iter().flatten().any(|voice| !voice.reads_half_moves())
         {
-            let text =
-                "look-ahead has no effect with this voice: it needs one that reads half-moves only";
+            let text = "look-ahead has no effect with this voice: it needs half-moves";
             self.notes.insert(text.to_owned());
         }
         for note in std::mem::take(&mut self.notes) {
@@ -292,7 +344,8 @@ impl Engine {
         complaints
     }
 
-    /// Finds the style's categories, and the voices that play against styles, before the game needs them.
+    /// Finds the style's categories, and the voices that play against styles, before the game needs
+    /// them.
     fn check_style(&mut self) -> Result<()> {
         if self.settings.style_path.is_empty() || self.style_checked {
             return Ok(());
@@ -312,7 +365,7 @@ impl Engine {
             for voice in [style::DRAWS_VOICE, style::WINS_VOICE] {
                 if !voices.contains(voice) {
                     anyhow::bail!(
-                        "{path}: no voice {voice:?} for {color}, which play by style needs; learn with --preset style"
+                        "{path}: no voice {voice:?} for {color}: play by style needs --preset style"
                     );
                 }
             }
@@ -332,6 +385,7 @@ impl Engine {
         let path = Path::new(path);
         let program = &self.factory.program;
         self.avoids_draws[index(color)] = false;
+        self.searches[index(color)] = false;
         let mut voice = if path.is_dir() {
             let manifest = Manifest::read(path)?;
             if manifest.spelling() != self.spelling {
@@ -345,6 +399,8 @@ impl Engine {
             let voice = if chosen.is_empty() { &manifest.voice } else { chosen };
             self.avoids_draws[index(color)] =
                 manifest.avoid_draws.iter().any(|v| v.as_str() == voice);
+            self.searches[index(color)] =
+                manifest.preset == SEARCHING_PRESET && *voice == manifest.voice;
             manifest.voice(path, color, voice, self.factory.template.as_ref(), program)?
         } else {
             std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -354,6 +410,13 @@ impl Engine {
         voice.window = self.settings.window;
         voice.warm_up()?;
         Ok(Some(voice))
+    }
+
+    /// Whether the side to move looks ahead when nothing limits it.
+    pub fn searches(&self) -> bool {
+        let allowed = Allowance { waiting: Waiting::UntilNextLine, ..Allowance::default() };
+        let by_itself = self.searches[index(self.game.turn())];
+        self.settings.search.limits(&allowed, by_itself).is_some()
     }
 
     /// The voice that judges a colour's moves.
@@ -388,7 +451,7 @@ impl Engine {
                 &self.game,
                 &completions,
                 self.settings.hard_minimum,
-                &self.stop,
+                &self.interrupts,
             )?;
             scores = ahead.unwrap_or(scores);
             is_ahead = true;
@@ -419,13 +482,30 @@ impl Engine {
         only: Option<&[Move]>,
         depth: Option<usize>,
     ) -> Result<Choice, Trouble> {
+        self.choose_within(only, &Allowance::depth(depth), &mut |_| {})
+    }
+
+    /// Chooses a move for the side to move within what the protocol allows; `progress` is told what
+    /// a search finds.
+    ///
+    /// # Errors
+    ///
+    /// No legal move, no model, or the classifier failed.
+    pub fn choose_within(
+        &mut self,
+        only: Option<&[Move]>,
+        allowed: &Allowance,
+        progress: &mut dyn FnMut(&Found),
+    ) -> Result<Choice, Trouble> {
         if let Some(choice) = self.book_choice(only) {
             return Ok(choice);
         }
         self.adapt_to_style()?;
+        let depth = allowed.limits.depth;
         let replies =
             depth.map_or(usize::MAX, |d| d.saturating_sub(1)).min(self.settings.look_ahead);
         let ranking = self.rank(only, replies)?;
+        let mut found = None;
         let mut source = Source::Classifier;
         let mate =
             ranking.iter().find(|s| s.completion.mates).filter(|_| self.settings.mate_keyword);
@@ -433,8 +513,17 @@ impl Engine {
             source = Source::Mate;
             (mate.completion.clone(), Vec::new())
         } else {
-            let list = self.filter(&ranking);
-            let candidates = choose::candidates(&list, self.settings.rule);
+            let turn = index(self.game.turn());
+            let limits = self.settings.search.limits(allowed, self.searches[turn]);
+            let mut list = self.filter(&ranking, limits.is_none());
+            if let Some(limits) = limits {
+                let best = self.look_deep(&list, limits, allowed.waiting, progress);
+                list = among_best(&list, &best, self.settings.search_margin);
+                found = Some(best);
+                source = Source::Search;
+            }
+            let rule = if found.is_some() { choose::Rule::Basic } else { self.settings.rule };
+            let candidates = choose::candidates(&list, rule);
             let chosen = if self.randomised {
                 choose::draw(&list, &candidates, self.settings.temperature, &mut self.random)
             } else {
@@ -445,8 +534,59 @@ impl Engine {
         };
         let looks_ahead =
             self.voices[index(self.game.turn())].as_ref().is_some_and(Voice::reads_half_moves);
-        let depth = if looks_ahead { 1 + replies } else { 1 };
-        Ok(Choice { completion, source, ranking, depth, considered })
+        let depth = match &found {
+            Some(found) => found.depth.max(1),
+            None if looks_ahead => 1 + replies,
+            None => 1,
+        };
+        Ok(Choice { completion, source, ranking, depth, considered, found })
+    }
+
+    /// Looks ahead from the game's position, at the moves of this list.
+    fn look_deep(
+        &mut self,
+        list: &[Scored],
+        mut limits: Limits,
+        waiting: Waiting,
+        progress: &mut dyn FnMut(&Found),
+    ) -> Found {
+        limits.overhead = Duration::from_millis(u64::from(self.settings.move_overhead));
+        let mut searcher = self
+            .searcher
+            .take()
+            .unwrap_or_else(|| Searcher::new(self.settings.hash, Box::new(Classical::default())));
+        let interrupts = self.interrupts.clone();
+        let stop = || {
+            interrupts.is_stopped()
+                || match waiting {
+                    Waiting::No => false,
+                    Waiting::UntilNextLine => interrupts.is_line_waiting(),
+                    Waiting::UntilStop | Waiting::UntilPonderHit => interrupts.has_ended(),
+                }
+        };
+        let pondering = || waiting == Waiting::UntilPonderHit && !interrupts.is_ponder_hit();
+        let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
+        let weight = self.settings.book_weight;
+        let suggestions: Vec<(Move, Count)> = match weight > 0.0 {
+            true => self.suggestions().iter().filter_map(|b| Some((b.m, b.count?))).collect(),
+            false => Vec::new(),
+        };
+        let advice =
+            BookAdvice::new(self.book.as_ref(), self.game.position(), &suggestions, weight);
+        let request = Request {
+            history: self.game.earlier_keys(),
+            moves: &moves,
+            margin: i32::try_from(self.settings.search_margin).unwrap_or(0),
+            lines: self.settings.multi_pv,
+            stop: &stop,
+            pondering: &pondering,
+            advice: (weight > 0.0).then_some(&advice as &dyn chess_search::Advice),
+            endgames: self.distances.as_ref().map(|t| t as &dyn chess_search::Endgames),
+            ..Request::new(self.game.position(), limits)
+        };
+        let found = searcher.search(&request, progress);
+        self.searcher = Some(searcher);
+        found
     }
 
     /// Once the opponent has made enough moves: which voice to play against that style.
@@ -498,6 +638,7 @@ impl Engine {
             ranking: Vec::new(),
             depth: 1,
             considered: Vec::new(),
+            found: None,
         })
     }
 
@@ -527,7 +668,8 @@ impl Engine {
         }
     }
 
-    /// Completions that lead to positions of the book by moves it does not know: what was played there, turned round.
+    /// Completions that lead to positions of the book by moves it does not know: what was played
+    /// there, turned round.
     fn add_positions_met(&self, completions: &[Completion], known: &mut Vec<BookMove>) {
         let Some(book) = &self.book else { return };
         for completion in completions {
@@ -548,9 +690,16 @@ impl Engine {
         }
     }
 
-    /// Leaves out what endgame tables and draw avoidance forbid, unless nothing would be left.
-    fn filter(&mut self, ranking: &[Scored]) -> Vec<Scored> {
+    /// Leaves out what endgame tables and, if asked, draw avoidance forbid, unless nothing would be
+    /// left.
+    fn filter(&mut self, ranking: &[Scored], avoiding_draws: bool) -> Vec<Scored> {
         let mut list = ranking.to_vec();
+        if let Some(tables) = &self.distances {
+            let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
+            if let Some(good) = endgames::best(tables, self.game.position(), &moves) {
+                list.retain(|s| good.contains(&s.completion.m));
+            }
+        }
         if let Some(tables) = &self.tables {
             let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
             let kept = tables.best(self.game.position(), &moves);
@@ -563,7 +712,7 @@ impl Engine {
         }
         let lead = self.game.material_balance() * if self.game.turn().is_white() { 1 } else { -1 };
         let default = self.avoids_draws[index(self.game.turn())];
-        if self.settings.avoid_draws.unwrap_or(default) && lead >= 0 {
+        if avoiding_draws && self.settings.avoid_draws.unwrap_or(default) && lead >= 0 {
             let kept: Vec<Scored> =
                 list.iter().filter(|s| !self.draws_at_once(s.completion.m)).cloned().collect();
             if !kept.is_empty() {
@@ -635,6 +784,31 @@ impl Engine {
     }
 }
 
+/// The preset whose models look ahead by themselves: the default one.
+const SEARCHING_PRESET: &str = "best";
+
+/// Values beyond this are won or lost: there the best move is played, whatever the classifier
+/// thinks.
+const DECIDED: i32 = 600;
+
+/// The moves that are about as good as the best one found, in the classifier's order.
+fn among_best(list: &[Scored], found: &Found, margin: u32) -> Vec<Scored> {
+    let Some(best) = found.lines.first() else { return list.to_vec() };
+    let top = best.value.centipawns();
+    let margin = if top.abs() > DECIDED { 0 } else { i32::try_from(margin).unwrap_or(0) };
+    let good: Vec<Move> = found
+        .lines
+        .iter()
+        .filter(|l| l.value.centipawns() >= top - margin)
+        .filter_map(|l| l.moves.first().copied())
+        // Of moves that win alike the first found is as good as any.
+        .take(if margin == 0 { 1 } else { usize::MAX })
+        .collect();
+    let kept: Vec<Scored> =
+        list.iter().filter(|s| good.contains(&s.completion.m)).cloned().collect();
+    if kept.is_empty() { list.to_vec() } else { kept }
+}
+
 /// Scores every completion by the lines that extend it by each legal reply (spec chess 9.7); `None`
 /// when stopped.
 fn look_ahead(
@@ -642,11 +816,11 @@ fn look_ahead(
     game: &Game,
     completions: &[Completion],
     hard_minimum: bool,
-    stop: &AtomicBool,
+    interrupts: &Interrupts,
 ) -> Result<Option<Vec<f64>>> {
     let mut scores = Vec::with_capacity(completions.len());
     for completion in completions {
-        if stop.load(Ordering::Relaxed) {
+        if interrupts.is_stopped() {
             return Ok(None);
         }
         let mut after = game.clone();
@@ -744,7 +918,7 @@ pub(crate) mod tests {
         let settings = Settings { look_ahead: 1, ..Settings::default() };
         let mut engine = engine(&["e4"], settings);
         engine.choose(None, None).expect("a move");
-        engine.stop.store(true, Ordering::Relaxed);
+        engine.interrupts.stop_for_good();
         assert_eq!(engine.choose(None, None).expect("a move").completion.word, "e4");
     }
 

@@ -4,6 +4,7 @@
 use anyhow::{Context as _, Result, bail};
 
 use crate::play::choose::Rule;
+use crate::play::searching::SearchMode;
 use crate::text::encode::Encoding;
 
 /// What play can be told.
@@ -42,6 +43,8 @@ pub struct Settings {
     pub book_weight: f64,
     /// Folder of endgame tables.
     pub syzygy_path: String,
+    /// Folders of our own endgame tables.
+    pub table_path: String,
     /// Folder of style categories, asked once a game which voice to play.
     pub style_path: String,
     /// Resign when material is down by so many pawns; 0 for never.
@@ -58,6 +61,18 @@ pub struct Settings {
     pub voice: String,
     /// Ignore the interface's `random`.
     pub deterministic: bool,
+    /// Whether to look ahead.
+    pub search: SearchMode,
+    /// Among moves so many centipawns below the best the classifier chooses.
+    pub search_margin: u32,
+    /// Megabytes of the search's table.
+    pub hash: usize,
+    /// Processors that may be used; one is.
+    pub threads: usize,
+    /// Whether the interface may let the engine think in the opponent's time.
+    pub ponder: bool,
+    /// Milliseconds between our answer and the clock's stop.
+    pub move_overhead: u32,
 }
 
 impl Default for Settings {
@@ -79,6 +94,7 @@ impl Default for Settings {
             cluster_file: String::new(),
             book_weight: 0.0,
             syzygy_path: String::new(),
+            table_path: String::new(),
             style_path: String::new(),
             resign_material: 0,
             resign_moves: 3,
@@ -87,6 +103,12 @@ impl Default for Settings {
             black_model: String::new(),
             voice: String::new(),
             deterministic: false,
+            search: SearchMode::Auto,
+            search_margin: 20,
+            hash: 16,
+            threads: 1,
+            ponder: false,
+            move_overhead: 50,
         }
     }
 }
@@ -133,10 +155,17 @@ pub const NAMES: &[&str] = &[
     "ClusterFile",
     "BookWeight",
     "SyzygyPath",
+    "TablePath",
     "StylePath",
     "ResignMaterial",
     "ResignMoves",
     "DrawAfter",
+    "Search",
+    "SearchMargin",
+    "Hash",
+    "Threads",
+    "Ponder",
+    "Move Overhead",
 ];
 
 fn number<T: TryInto<i64>>(value: T) -> i64 {
@@ -169,21 +198,30 @@ impl Settings {
             "ClusterFile" => Value::File(self.cluster_file.clone()),
             "BookWeight" => Value::Text(self.book_weight.to_string()),
             "SyzygyPath" => Value::Path(self.syzygy_path.clone()),
+            "TablePath" => Value::Path(self.table_path.clone()),
             "StylePath" => Value::Path(self.style_path.clone()),
             "ResignMaterial" => Value::Spin(i64::from(self.resign_material), 0, 100),
             "ResignMoves" => Value::Spin(i64::from(self.resign_moves), 1, 100),
             "DrawAfter" => Value::Spin(i64::from(self.draw_after), 0, 100),
+            "Search" => Value::Text(self.search.text()),
+            "SearchMargin" => Value::Spin(i64::from(self.search_margin), 0, 1000),
+            "Hash" => Value::Spin(number(self.hash), 1, 65_536),
+            "Threads" => Value::Spin(number(self.threads), 1, 1024),
+            "Ponder" => Value::Check(self.ponder),
+            "Move Overhead" => Value::Spin(i64::from(self.move_overhead), 0, 10_000),
             _ => return None,
         })
     }
 
-    /// Sets an option; names are matched without regard to case, `value` as the protocols write it.
+    /// Sets an option; names are matched without regard to case and spaces, `value` as the
+    /// protocols write it.
     ///
     /// # Errors
     ///
     /// The name is unknown or the value is none of its kind; nothing is changed then.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
-        let name = NAMES.iter().find(|n| n.eq_ignore_ascii_case(name)).context("unknown option")?;
+        let bare = |name: &str| name.replace(' ', "").to_ascii_lowercase();
+        let name = NAMES.iter().find(|n| bare(n) == bare(name)).context("unknown option")?;
         let kind = self.get(name).context("unknown option")?;
         let value = value.trim();
         let on = || match value.to_ascii_lowercase().as_str() {
@@ -244,10 +282,17 @@ impl Settings {
             "ClusterFile" => self.cluster_file = text(),
             "BookWeight" => self.book_weight = real()?,
             "SyzygyPath" => self.syzygy_path = text(),
+            "TablePath" => self.table_path = text(),
             "StylePath" => self.style_path = text(),
             "ResignMaterial" => self.resign_material = u32::try_from(spin()?)?,
             "ResignMoves" => self.resign_moves = u32::try_from(spin()?)?,
             "DrawAfter" => self.draw_after = u32::try_from(spin()?)?,
+            "Search" => self.search = SearchMode::parse(value)?,
+            "SearchMargin" => self.search_margin = u32::try_from(spin()?)?,
+            "Hash" => self.hash = size()?,
+            "Threads" => self.threads = size()?,
+            "Ponder" => self.ponder = on()?,
+            "Move Overhead" => self.move_overhead = u32::try_from(spin()?)?,
             _ => bail!("unknown option"),
         }
         Ok(())

@@ -14,6 +14,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::play::classifier::ChildProcesses;
 use crate::play::engine::Engine;
+use crate::play::interrupts::Interrupts;
 use crate::protocol::uci::Uci;
 use crate::protocol::xboard::{self, Xboard};
 
@@ -49,13 +50,14 @@ struct Shared {
     thinking: Arc<AtomicBool>,
     /// Commands read and not yet answered.
     unanswered: Arc<AtomicUsize>,
-    stop: Arc<AtomicBool>,
+    interrupts: Arc<Interrupts>,
     ended: Arc<AtomicBool>,
     children: ChildProcesses,
 }
 
 impl Shared {
-    /// Whether nothing but a `go` is in the works, and stays so for a moment: most answers take less.
+    /// Whether nothing but a `go` is in the works, and stays so for a moment: most answers take
+    /// less.
     fn is_thinking_only(&self) -> bool {
         let only =
             || self.thinking.load(Ordering::SeqCst) && self.unanswered.load(Ordering::SeqCst) == 1;
@@ -102,20 +104,20 @@ fn read_lines(events: &mpsc::Sender<Event>, shared: &Shared) {
                 continue;
             }
             Ok(Line::End) | Err(_) => {
+                shared.interrupts.end();
                 let _ = events.send(Event::End);
                 return;
             }
         }
         let line = String::from_utf8_lossy(&bytes).trim().to_owned();
         match line.as_str() {
-            "stop" | "?" => shared.stop.store(true, Ordering::Relaxed),
             "isready" if shared.is_thinking_only() => {
                 let mut out = io::stdout().lock();
                 let _ = writeln!(out, "readyok").and_then(|()| out.flush());
                 continue;
             }
             "quit" => {
-                shared.stop.store(true, Ordering::Relaxed);
+                shared.interrupts.stop_for_good();
                 shared.unanswered.fetch_add(1, Ordering::SeqCst);
                 let _ = events.send(Event::Line(line));
                 thread::sleep(QUIT_PATIENCE);
@@ -126,6 +128,7 @@ fn read_lines(events: &mpsc::Sender<Event>, shared: &Shared) {
             _ => {}
         }
         shared.unanswered.fetch_add(1, Ordering::SeqCst);
+        shared.interrupts.read(&line);
         if events.send(Event::Line(line)).is_err() {
             return;
         }
@@ -139,6 +142,7 @@ fn watch_signals(events: mpsc::Sender<Event>, shared: Shared) -> Result<()> {
         for signal in signals.forever() {
             if signal == SIGTERM {
                 shared.ended.store(true, Ordering::SeqCst);
+                shared.interrupts.stop_for_good();
                 shared.children.close();
                 let _ = events.send(Event::End);
             }
@@ -207,7 +211,7 @@ pub fn run(
     let shared = Shared {
         thinking: Arc::default(),
         unanswered: Arc::default(),
-        stop: engine.stop.clone(),
+        interrupts: engine.interrupts.clone(),
         ended: Arc::default(),
         children: children.clone(),
     };
@@ -222,6 +226,19 @@ pub fn run(
     }
 }
 
+/// Writes a line to standard output and flushes it.
+fn writer(shared: &Shared) -> impl FnMut(&str) -> io::Result<()> + 'static {
+    let ended = shared.ended.clone();
+    move |text| {
+        if ended.load(Ordering::SeqCst) {
+            return Ok(()); // what fails while ending is no news
+        }
+        let mut out = io::stdout().lock();
+        writeln!(out, "{text}")?;
+        out.flush()
+    }
+}
+
 fn converse(
     engine: Engine,
     protocol: Protocol,
@@ -230,14 +247,7 @@ fn converse(
     queue: &mpsc::Receiver<Event>,
     shared: &Shared,
 ) -> io::Result<()> {
-    let mut write = |text: &str| {
-        if shared.ended.load(Ordering::SeqCst) {
-            return Ok(()); // what fails while ending is no news
-        }
-        let mut out = io::stdout().lock();
-        writeln!(out, "{text}")?;
-        out.flush()
-    };
+    let mut write = writer(shared);
     let mut waiting = Some(engine);
     let mut dialogue: Option<Dialogue> = None;
     while let Ok(Event::Line(line)) = queue.recv() {
@@ -247,15 +257,19 @@ fn converse(
                 Protocol::Uci => true,
                 Protocol::Xboard => false,
             };
-            dialogue = Some(match is_uci {
-                true => Dialogue::Uci(Box::new(Uci::new(engine, name.to_owned()))),
-                false => {
-                    Dialogue::Xboard(Box::new(Xboard::new(engine, name.to_owned(), log.cloned())))
-                }
+            let mut write = writer(shared);
+            dialogue = Some(if is_uci {
+                let mut uci = Uci::new(engine, name.to_owned());
+                uci.tell_live(Box::new(move |reply| drop(write(&reply.to_string()))));
+                Dialogue::Uci(Box::new(uci))
+            } else {
+                let mut xboard = Xboard::new(engine, name.to_owned(), log.cloned());
+                xboard.tell_live(Box::new(move |reply| drop(write(&reply.to_string()))));
+                Dialogue::Xboard(Box::new(xboard))
             });
         }
         let Some(dialogue) = &mut dialogue else { break };
-        shared.stop.store(false, Ordering::Relaxed);
+        shared.interrupts.take(&line);
         let thinks = matches!(dialogue, Dialogue::Uci(_)) && line.starts_with("go");
         shared.thinking.store(thinks, Ordering::SeqCst);
         dialogue.answer(&line, &mut write)?;

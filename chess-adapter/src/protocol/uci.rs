@@ -2,11 +2,13 @@
 //! The UCI protocol (spec chess 8): lines to commands, commands to replies.
 
 use std::fmt;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use shakmaty::Chess;
+use chess_search::{Clock, Found, Line};
+use shakmaty::{Chess, Color};
 
-use crate::play::engine::{Engine, Trouble};
+use crate::play::engine::{Choice, Engine, Trouble};
+use crate::play::searching::{Allowance, Waiting};
 use crate::play::settings::NAMES;
 use crate::text::game::read_fen;
 use crate::text::notation;
@@ -16,10 +18,48 @@ use crate::text::notation;
 pub struct Limits {
     /// Only these moves.
     pub search_moves: Vec<String>,
+    /// Clock times by colour, White's first; milliseconds.
+    pub time: [Option<u64>; 2],
+    /// Increments by colour, milliseconds.
+    pub increment: [u64; 2],
+    /// Moves until the next time control.
+    pub moves_to_go: Option<u32>,
     /// Half-moves to look at.
     pub depth: Option<usize>,
-    /// Wait for `stop` or `ponderhit` before answering.
-    pub waits: bool,
+    /// Positions to look at.
+    pub nodes: Option<u64>,
+    /// Look for a mate in so many moves.
+    pub mate: Option<u32>,
+    /// Time for this move, milliseconds.
+    pub move_time: Option<u64>,
+    /// When to answer.
+    pub waiting: Waiting,
+}
+
+impl Limits {
+    /// What these words allow the side to move.
+    pub fn allowance(&self, turn: Color) -> Allowance {
+        let side = turn.fold_wb(0, 1);
+        let clock = self.time[side].map(|left| Clock {
+            left: Duration::from_millis(left),
+            increment: Duration::from_millis(self.increment[side]),
+            moves_to_go: self.moves_to_go,
+        });
+        let limits = chess_search::Limits {
+            depth: self.depth,
+            nodes: self.nodes,
+            move_time: self.move_time.map(Duration::from_millis),
+            clock,
+            mate: self.mate,
+            overhead: Duration::ZERO,
+        };
+        Allowance { limits, waiting: self.waiting }
+    }
+
+    /// Reads the words after `go`.
+    pub fn parse(words: &str) -> Self {
+        parse_limits(&words.split_whitespace().collect::<Vec<_>>())
+    }
 }
 
 /// One line from the driver.
@@ -119,14 +159,28 @@ fn parse_limits(rest: &[&str]) -> Limits {
     let mut limits = Limits::default();
     let mut words = rest.iter().peekable();
     while let Some(word) = words.next() {
+        // Clocks that have run out may be negative.
+        let mut number = || -> Option<u64> {
+            let next = words.next_if(|w| !WORDS_OF_GO.contains(w))?;
+            next.parse::<i64>().ok().map(|n| u64::try_from(n).unwrap_or(0))
+        };
         match *word {
             "searchmoves" => {
                 while let Some(m) = words.next_if(|w| !WORDS_OF_GO.contains(w)) {
                     limits.search_moves.push((*m).to_owned());
                 }
             }
-            "infinite" | "ponder" => limits.waits = true,
-            "depth" => limits.depth = words.next().and_then(|w| w.parse().ok()),
+            "infinite" => limits.waiting = Waiting::UntilStop,
+            "ponder" => limits.waiting = Waiting::UntilPonderHit,
+            "depth" => limits.depth = number().and_then(|n| usize::try_from(n).ok()),
+            "nodes" => limits.nodes = number(),
+            "mate" => limits.mate = number().and_then(|n| u32::try_from(n).ok()),
+            "movetime" => limits.move_time = number(),
+            "wtime" => limits.time[0] = number(),
+            "btime" => limits.time[1] = number(),
+            "winc" => limits.increment[0] = number().unwrap_or(0),
+            "binc" => limits.increment[1] = number().unwrap_or(0),
+            "movestogo" => limits.moves_to_go = number().and_then(|n| u32::try_from(n).ok()),
             _ => {}
         }
     }
@@ -148,9 +202,12 @@ pub enum Reply {
     Info(String),
     /// `info string ...`
     Note(String),
-    /// `bestmove M`
+    /// `bestmove M`, with `ponder M` if a reply is expected
     BestMove(String),
 }
+
+/// Takes replies while a command is still being worked on.
+pub type Live = Box<dyn FnMut(&Reply)>;
 
 impl fmt::Display for Reply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -175,12 +232,18 @@ pub struct Uci {
     pending: Option<String>,
     start: Option<String>,
     quitting: bool,
+    live: Option<Live>,
 }
 
 impl Uci {
     /// A dialogue in which nothing was said yet.
     pub const fn new(engine: Engine, name: String) -> Self {
-        Self { engine, name, debug: false, pending: None, start: None, quitting: false }
+        Self { engine, name, debug: false, pending: None, start: None, quitting: false, live: None }
+    }
+
+    /// Has what a search finds told while it goes on, instead of with the answer.
+    pub fn tell_live(&mut self, live: Live) {
+        self.live = Some(live);
     }
 
     /// Whether the dialogue is over.
@@ -219,7 +282,7 @@ impl Uci {
             }
             Command::NewGame => {
                 self.start = None;
-                self.engine.set_position(Chess::default());
+                self.engine.new_game();
             }
             Command::Position { fen, moves } => self.position(fen, &moves, &mut replies),
             Command::Go(limits) => self.go(&limits, &mut replies),
@@ -273,30 +336,33 @@ impl Uci {
         let only: Vec<_> = limits.search_moves.iter().filter_map(read).collect();
         let only = (!only.is_empty()).then_some(only);
         let started = Instant::now();
-        let best = match self.engine.choose(only.as_deref(), limits.depth) {
+        let allowed = limits.allowance(self.engine.game().turn());
+        let multi = self.engine.settings().multi_pv;
+        let mut live = self.live.take();
+        let mut progress = |found: &Found| {
+            for reply in search_lines(found, multi) {
+                match &mut live {
+                    Some(live) => live(&reply),
+                    None => replies.push(reply),
+                }
+            }
+        };
+        let chosen = self.engine.choose_within(only.as_deref(), &allowed, &mut progress);
+        self.live = live;
+        let best = match chosen {
             Ok(choice) => {
                 if let Err(error) = self.engine.write_watch_files(&choice) {
                     replies.push(Reply::Note(format!("{error:#}")));
                 }
-                let time = started.elapsed().as_millis();
-                let nodes = choice.ranking.len();
-                let depth = choice.depth;
                 let best = notation::to_coordinates(choice.completion.m);
-                let multi = self.engine.settings().multi_pv;
-                let ranked =
-                    choice.ranking.iter().map(|s| notation::to_coordinates(s.completion.m));
-                let others = ranked.filter(|m| *m != best);
-                let lines: Vec<String> =
-                    std::iter::once(best.clone()).chain(others).take(multi).collect();
-                for (k, m) in lines.iter().enumerate() {
-                    let number =
-                        if multi > 1 { format!("multipv {} ", k + 1) } else { String::new() };
-                    let line = format!(
-                        "depth {depth} {number}nodes {nodes} time {time} score cp 0 pv {m}"
-                    );
-                    replies.push(Reply::Info(line));
+                match &choice.found {
+                    Some(found) => replies.extend(chosen_line(found, &choice)),
+                    None => replies.extend(ranking_lines(&choice, &best, multi, started)),
                 }
-                best
+                match choice.expected_reply() {
+                    Some(reply) => format!("{best} ponder {}", notation::to_coordinates(reply)),
+                    None => best,
+                }
             }
             Err(Trouble::NoMove) => "0000".to_owned(),
             Err(trouble) => {
@@ -313,12 +379,60 @@ impl Uci {
                     .map_or_else(|| "0000".to_owned(), |c| notation::to_coordinates(c.m))
             }
         };
-        if limits.waits {
-            self.pending = Some(best);
-        } else {
+        if limits.waiting == Waiting::No {
             replies.push(Reply::BestMove(best));
+        } else {
+            self.pending = Some(best);
         }
     }
+}
+
+/// What a search found, one line for each of the best moves.
+fn search_lines(found: &Found, multi: usize) -> Vec<Reply> {
+    let lines = found.lines.iter().take(multi).enumerate();
+    lines.map(|(k, line)| search_line(found, line, (multi > 1).then_some(k + 1))).collect()
+}
+
+fn search_line(found: &Found, line: &Line, number: Option<usize>) -> Reply {
+    let score = match line.value.mate_in() {
+        Some(moves) => format!("mate {moves}"),
+        None => format!("cp {}", line.value.centipawns()),
+    };
+    let number = number.map_or_else(String::new, |k| format!("multipv {k} "));
+    let moves: Vec<String> = line.moves.iter().map(|m| notation::to_coordinates(*m)).collect();
+    Reply::Info(format!(
+        "depth {} seldepth {} {number}score {score} nodes {} nps {} time {} pv {}",
+        found.depth,
+        found.selective_depth,
+        found.nodes,
+        found.nodes_per_second(),
+        found.time.as_millis(),
+        moves.join(" ")
+    ))
+}
+
+/// The line of the move that the classifier chose, if it is not the search's first.
+fn chosen_line(found: &Found, choice: &Choice) -> Option<Reply> {
+    let place = found.lines.iter().position(|l| l.moves.first() == Some(&choice.completion.m))?;
+    (place > 0).then(|| search_line(found, &found.lines[place], None))
+}
+
+/// The classifier's first choices, without a search.
+fn ranking_lines(choice: &Choice, best: &str, multi: usize, started: Instant) -> Vec<Reply> {
+    let time = started.elapsed().as_millis();
+    let (nodes, depth) = (choice.ranking.len(), choice.depth);
+    let ranked = choice.ranking.iter().map(|s| notation::to_coordinates(s.completion.m));
+    let others = ranked.filter(|m| m != best);
+    let lines = std::iter::once(best.to_owned()).chain(others).take(multi);
+    lines
+        .enumerate()
+        .map(|(k, m)| {
+            let number = if multi > 1 { format!("multipv {} ", k + 1) } else { String::new() };
+            Reply::Info(format!(
+                "depth {depth} {number}nodes {nodes} time {time} score cp 0 pv {m}"
+            ))
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -346,10 +460,22 @@ mod tests {
                 Command::Go(Limits {
                     search_moves: vec!["e2e4".into(), "d2d4".into()],
                     depth: Some(3),
-                    waits: true,
+                    waiting: Waiting::UntilStop,
+                    ..Limits::default()
                 }),
             ),
-            ("go wtime 1 btime x", Command::Go(Limits::default())),
+            ("go btime x", Command::Go(Limits::default())),
+            (
+                "go ponder wtime -5 btime 900 binc 10 movestogo 3 movetime nodes 7",
+                Command::Go(Limits {
+                    time: [Some(0), Some(900)],
+                    increment: [0, 10],
+                    moves_to_go: Some(3),
+                    nodes: Some(7),
+                    waiting: Waiting::UntilPonderHit,
+                    ..Limits::default()
+                }),
+            ),
             ("ponderhit", Command::Stop),
             ("xyzzy", Command::Nothing),
             ("", Command::Nothing),

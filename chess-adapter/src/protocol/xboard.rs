@@ -3,8 +3,9 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use chess_search::{Clock, Found, Line};
 use shakmaty::{
     Board, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Piece, Position, PositionError,
     Setup, Square,
@@ -12,6 +13,7 @@ use shakmaty::{
 
 use crate::play::choose;
 use crate::play::engine::{Choice, Engine, Source, Trouble};
+use crate::play::searching::{Allowance, Waiting};
 use crate::play::settings::NAMES;
 use crate::play::why;
 use crate::text::game::{End, read_fen};
@@ -52,6 +54,12 @@ pub enum Command {
     Ping(String),
     /// `sd D`; `None` for a bad argument
     Depth(Option<usize>),
+    /// `level MPS BASE INC`
+    Level(TimeControl),
+    /// `st T`
+    MoveTime(Duration),
+    /// `time N`, centiseconds
+    ClockTime(u64),
     /// `draw`
     Draw,
     /// `result R {C}`
@@ -110,8 +118,11 @@ impl Command {
         let rest = rest.trim();
         let owned = || rest.to_owned();
         match word {
-            "" | "?" | "level" | "st" | "time" | "otim" | "nps" | "hard" | "easy" | "rating"
-            | "ics" | "computer" | "pause" | "resume" | "memory" | "cores" => Self::Nothing,
+            "" | "?" | "otim" | "nps" | "hard" | "easy" | "rating" | "ics" | "computer"
+            | "pause" | "resume" | "memory" | "cores" => Self::Nothing,
+            "level" => TimeControl::parse(rest).map_or(Self::Nothing, Self::Level),
+            "st" => parse_minutes(rest, 1.0).map_or(Self::Nothing, Self::MoveTime),
+            "time" => rest.parse().map_or(Self::Nothing, Self::ClockTime),
             "xboard" => Self::Xboard,
             "protover" => Self::Protover(rest.parse().unwrap_or(2)),
             "accepted" => Self::Accepted(owned()),
@@ -161,6 +172,37 @@ impl Command {
             _ => Self::Unknown(line.to_owned()),
         }
     }
+}
+
+/// How the clocks run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeControl {
+    /// Moves until time is added again, 0 for the whole game.
+    moves: u32,
+    base: Duration,
+    increment: Duration,
+}
+
+impl TimeControl {
+    /// Reads `MPS BASE INC`; BASE is minutes or minutes:seconds, INC seconds.
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split_whitespace();
+        let moves = words.next()?.parse().ok()?;
+        let base = parse_minutes(words.next()?, 60.0)?;
+        let increment = parse_minutes(words.next()?, 1.0)?;
+        Some(Self { moves, base, increment })
+    }
+}
+
+/// Reads `A:B`, minutes and seconds, or a single number of the given unit in seconds.
+fn parse_minutes(text: &str, unit: f64) -> Option<Duration> {
+    let seconds = match text.split_once(':') {
+        Some((minutes, seconds)) => {
+            minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?
+        }
+        None => text.parse::<f64>().ok()? * unit,
+    };
+    (0.0..1e7).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
 }
 
 /// One line to the interface.
@@ -253,12 +295,21 @@ pub struct Xboard {
     analyzing: bool,
     editor: Option<Editor>,
     depth: Option<usize>,
+    /// The clock, or the time for each move; neither if the interface said nothing.
+    control: Option<TimeControl>,
+    move_time: Option<Duration>,
+    /// Our clock, as the interface last told it.
+    time_left: Option<Duration>,
+    live: Option<Live>,
     told: Vec<String>,
     opponent: String,
     log: Option<PathBuf>,
     followup: Option<Command>,
     quitting: bool,
 }
+
+/// Takes replies while a command is still being worked on.
+pub type Live = Box<dyn FnMut(&Reply)>;
 
 /// How a game came to be over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,12 +333,58 @@ impl Xboard {
             analyzing: false,
             editor: None,
             depth: None,
+            control: None,
+            move_time: None,
+            time_left: None,
+            live: None,
             told: Vec::new(),
             opponent: String::from("?"),
             log,
             followup: None,
             quitting: false,
         }
+    }
+
+    /// Has what a search finds told while it goes on, instead of with the answer.
+    pub fn tell_live(&mut self, live: Live) {
+        self.live = Some(live);
+    }
+
+    /// What the interface allows for the next move.
+    fn allowance(&self) -> Allowance {
+        let mut allowed = Allowance::depth(self.depth);
+        allowed.limits.move_time = self.move_time;
+        if let Some(control) = self.control {
+            let played = u32::try_from(self.engine.game().plies() / 2).unwrap_or(0);
+            let moves_to_go = (control.moves > 0).then(|| control.moves - played % control.moves);
+            allowed.limits.clock = Some(Clock {
+                left: self.time_left.unwrap_or(control.base),
+                increment: control.increment,
+                moves_to_go,
+            });
+        }
+        allowed
+    }
+
+    /// Chooses a move; what a search finds meanwhile goes to the interface.
+    fn choose(&mut self, allowed: &Allowance, replies: &mut Vec<Reply>) -> Result<Choice, Trouble> {
+        let mut live = self.live.take();
+        let (post, san) = (self.post || self.analyzing, self.san);
+        let position = self.engine.game().position().clone();
+        let spelling = self.engine.game().spelling();
+        let multi = self.engine.settings().multi_pv;
+        let mut progress = |found: &Found| {
+            for line in found.lines.iter().take(multi).filter(|_| post) {
+                let reply = Reply::Thinking(search_line(found, line, &position, san, spelling));
+                match &mut live {
+                    Some(live) => live(&reply),
+                    None => replies.push(reply),
+                }
+            }
+        };
+        let choice = self.engine.choose_within(None, allowed, &mut progress);
+        self.live = live;
+        choice
     }
 
     /// Reads a line in the dialogue's state.
@@ -322,7 +419,8 @@ impl Xboard {
         ];
         let options = NAMES.iter().filter_map(|name| {
             let value = self.engine.settings().get(name)?;
-            Some(format!("option=\"{name} {}\"", value.xboard()))
+            // Some drivers keep only the first word of a name.
+            Some(format!("option=\"{} {}\"", name.replace(' ', ""), value.xboard()))
         });
         lines.extend(options);
         lines.into_iter().map(Reply::Feature).collect()
@@ -397,9 +495,11 @@ impl Xboard {
                 _ => {}
             },
             Command::New => {
+                self.engine.new_game();
                 self.start_game(Chess::default());
                 self.side = Some(Color::Black);
                 self.depth = None;
+                self.time_left = None;
                 self.engine.randomised = self.engine.settings().random_play;
                 self.analysis(&mut replies);
             }
@@ -428,6 +528,13 @@ impl Xboard {
             Command::Move(word) => self.user_move(word, &mut replies),
             Command::Ping(n) => replies.push(Reply::Pong(n)),
             Command::Depth(depth) => self.depth = depth.or(self.depth),
+            Command::Level(control) => {
+                (self.control, self.move_time, self.time_left) = (Some(control), None, None);
+            }
+            Command::MoveTime(time) => (self.move_time, self.control) = (Some(time), None),
+            Command::ClockTime(centiseconds) => {
+                self.time_left = Some(Duration::from_millis(centiseconds.saturating_mul(10)));
+            }
             Command::Draw => {
                 if self.engine.is_drawish() {
                     replies.push(Reply::OfferDraw);
@@ -470,7 +577,13 @@ impl Xboard {
             Command::Status => {
                 let moves = self.engine.game().position().legal_moves().len();
                 match self.analyzing {
-                    true => replies.push(Reply::Status(moves)),
+                    true => {
+                        replies.push(Reply::Status(moves));
+                        // A search that the question ended goes on.
+                        if self.engine.searches() {
+                            self.analysis(&mut replies);
+                        }
+                    }
                     false => {
                         replies.push(Reply::Error {
                             what: "command not legal now",
@@ -541,7 +654,8 @@ impl Xboard {
         }
     }
 
-    /// Says the result if the game is over by the rules. In force mode only what nobody needs to claim ends a game.
+    /// Says the result if the game is over by the rules. In force mode only what nobody needs to
+    /// claim ends a game.
     fn has_ended(&mut self, replies: &mut Vec<Reply>) -> bool {
         let end = self.engine.end().filter(|end| self.side.is_some() || end.is_inevitable());
         let Some(end) = end else { return false };
@@ -573,10 +687,14 @@ impl Xboard {
             return;
         }
         let started = Instant::now();
-        let choice = match self.engine.choose(None, self.depth) {
+        let allowed = self.allowance();
+        let choice = match self.choose(&allowed, replies) {
             Ok(choice) => choice,
             Err(trouble) => return self.trouble(replies, trouble),
         };
+        if choice.found.is_some() && self.engine.interrupts.is_abandoned() {
+            return; // the interface has something else in mind
+        }
         if let Err(error) = self.engine.write_watch_files(&choice) {
             self.tell(replies, Reply::TellUser(format!("{error:#}")));
         }
@@ -605,6 +723,19 @@ impl Xboard {
             Source::Book => format!("(book move {})", choice.completion.word),
             Source::Mate => format!("(mate {})", choice.completion.word),
             Source::Classifier => format!("({})", best.join(", ")),
+            Source::Search => {
+                let found = choice.found.as_ref();
+                let line = found.and_then(|found| {
+                    let played = Some(&choice.completion.m);
+                    Some((found, found.lines.iter().find(|l| l.moves.first() == played)?))
+                });
+                if let Some((found, line)) = line {
+                    let game = self.engine.game();
+                    let text = search_line(found, line, game.position(), self.san, game.spelling());
+                    return Reply::Thinking(format!("{text} ({})", best.join(", ")));
+                }
+                format!("({})", best.join(", "))
+            }
         };
         Reply::Thinking(format!(
             "{} 0 {centiseconds} {} {text}",
@@ -621,7 +752,11 @@ impl Xboard {
         }
         self.load(replies);
         let started = Instant::now();
-        match self.engine.choose_best() {
+        let allowed = Allowance { waiting: Waiting::UntilNextLine, ..Allowance::default() };
+        let randomised = std::mem::take(&mut self.engine.randomised);
+        let choice = self.choose(&allowed, replies);
+        self.engine.randomised = randomised;
+        match choice {
             Ok(choice) => replies.push(self.thinking(&choice, started)),
             Err(Trouble::NoModel(color)) => {
                 self.tell(replies, Reply::TellUserError(format!("no model for {color}")));
@@ -755,6 +890,35 @@ impl Xboard {
             Err(_) => self.no_such_position(replies),
         }
     }
+}
+
+/// Depth, value, time, nodes and moves of a search, as thinking output has them.
+fn search_line(
+    found: &Found,
+    line: &Line,
+    position: &Chess,
+    san: bool,
+    spelling: notation::Spelling,
+) -> String {
+    let value = match line.value.mate_in() {
+        Some(moves) if moves > 0 => 100_000 + moves,
+        Some(moves) => -100_000 + moves,
+        None => line.value.centipawns(),
+    };
+    let mut position = position.clone();
+    let mut words = String::new();
+    for &m in &line.moves {
+        let word = if san {
+            notation::to_word(&position, m, spelling)
+        } else {
+            notation::to_coordinates(m)
+        };
+        words.push(' ');
+        words.push_str(&word);
+        position.play_unchecked(m);
+    }
+    let centiseconds = found.time.as_millis() / 10;
+    format!("{} {value} {centiseconds} {}{words}", found.depth, found.nodes)
 }
 
 #[cfg(test)]

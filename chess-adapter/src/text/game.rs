@@ -92,8 +92,8 @@ pub fn position_key(position: &Chess) -> u64 {
     key.into()
 }
 
-/// Reads a position in FEN; odd but legal ones are taken, the two counters may be missing. Castling rights that name
-/// the rook's file, as Chess960 writes them, are refused.
+/// Reads a position in FEN; odd but legal ones are taken, the two counters may be missing. Castling
+/// rights that name the rook's file, as Chess960 writes them, are refused.
 ///
 /// # Errors
 ///
@@ -158,6 +158,11 @@ impl Game {
     /// The position after that many half-moves.
     pub fn position_at(&self, ply: usize) -> &Chess {
         &self.positions[ply]
+    }
+
+    /// Keys of all positions before the one now.
+    pub fn earlier_keys(&self) -> &[u64] {
+        &self.keys[..self.keys.len() - 1]
     }
 
     /// How words are spelt.

@@ -5,7 +5,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
@@ -13,6 +13,7 @@ use shakmaty::{Chess, Color, EnPassantMode, Move, Position, fen::Fen};
 
 use crate::play::classifier::{ChildProcesses, end};
 use crate::play::engine::{Engine, Trouble};
+use crate::protocol::uci::Limits;
 use crate::random::Random;
 use crate::text::game::{End, Game};
 use crate::text::notation::{self, Spelling};
@@ -25,24 +26,62 @@ pub trait Player {
     /// # Errors
     ///
     /// The player is gone or answers nonsense.
-    fn answer(&mut self, game: &Game) -> Result<Move>;
+    fn answer(&mut self, game: &Game, clocks: Option<&Clocks>) -> Result<Move>;
+}
+
+/// Both sides' clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clocks {
+    /// Time left, White's first.
+    pub left: [Duration; 2],
+    /// Time added after each move.
+    pub increment: Duration,
+}
+
+impl Clocks {
+    /// Reads `SECONDS+SECONDS`: time for the game and after each move.
+    ///
+    /// # Errors
+    ///
+    /// The text is not of that form.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
+        let time = |text: &str| -> Result<Duration> {
+            let seconds: f64 = text.trim().parse().with_context(|| format!("no time: {text:?}"))?;
+            Duration::try_from_secs_f64(seconds).with_context(|| format!("no time: {text:?}"))
+        };
+        Ok(Self { left: [time(base)?; 2], increment: time(increment)? })
+    }
+
+    const fn side(turn: Color) -> usize {
+        match turn {
+            Color::White => 0,
+            Color::Black => 1,
+        }
+    }
+
+    fn go(&self) -> String {
+        let [white, black] = self.left.map(|t| t.as_millis());
+        let increment = self.increment.as_millis();
+        format!("wtime {white} btime {black} winc {increment} binc {increment}")
+    }
 }
 
 /// Draws uniformly among the legal moves.
 pub struct RandomMover(pub Random);
 
 impl Player for RandomMover {
-    fn answer(&mut self, game: &Game) -> Result<Move> {
+    fn answer(&mut self, game: &Game, _clocks: Option<&Clocks>) -> Result<Move> {
         let moves = game.completions();
         Ok(moves.get(self.0.below(moves.len().max(1))).context("no legal move")?.m)
     }
 }
 
-/// Our engine.
-pub struct EnginePlayer(pub Engine);
+/// Our engine, and what it is told after `go`.
+pub struct EnginePlayer(pub Engine, pub Limits);
 
 impl Player for EnginePlayer {
-    fn answer(&mut self, game: &Game) -> Result<Move> {
+    fn answer(&mut self, game: &Game, clocks: Option<&Clocks>) -> Result<Move> {
         let known = self.0.game().plies();
         let continues = known <= game.plies()
             && self.0.game().start() == game.start()
@@ -53,7 +92,11 @@ impl Player for EnginePlayer {
         for &m in &game.moves()[self.0.game().plies()..] {
             self.0.play(m);
         }
-        match self.0.choose(None, None) {
+        if game.plies() < 2 {
+            self.0.forget_searches();
+        }
+        let limits = clocks.map_or_else(|| self.1.clone(), |c| Limits::parse(&c.go()));
+        match self.0.choose_within(None, &limits.allowance(game.turn()), &mut |_| {}) {
             Ok(choice) => Ok(choice.completion.m),
             Err(Trouble::NoMove) => bail!("no legal move"),
             Err(Trouble::NoModel(color)) => bail!("no model for {color}"),
@@ -71,7 +114,8 @@ pub struct UciPlayer {
 }
 
 impl UciPlayer {
-    /// Starts the engine by a shell command; `options` are `NAME=VALUE`, `go` what follows that word.
+    /// Starts the engine by a shell command; `options` are `NAME=VALUE`, `go` what follows that
+    /// word.
     ///
     /// # Errors
     ///
@@ -124,11 +168,12 @@ impl Drop for UciPlayer {
 }
 
 impl Player for UciPlayer {
-    fn answer(&mut self, game: &Game) -> Result<Move> {
+    fn answer(&mut self, game: &Game, clocks: Option<&Clocks>) -> Result<Move> {
         let moves: Vec<String> =
             game.moves().iter().map(|m| notation::to_coordinates(*m)).collect();
         let fen = Fen::from_position(game.start(), EnPassantMode::Legal);
-        let question = format!("position fen {fen} moves {}\ngo {}", moves.join(" "), self.go);
+        let go = clocks.map_or_else(|| self.go.clone(), Clocks::go);
+        let question = format!("position fen {fen} moves {}\ngo {go}", moves.join(" "));
         let answer = self.ask(&question, "bestmove")?;
         let word = answer.split_whitespace().nth(1).unwrap_or_default();
         notation::read_move(game.position(), word.as_bytes())
@@ -152,7 +197,8 @@ pub struct XboardPlayer {
 }
 
 impl XboardPlayer {
-    /// Starts the engine by a shell command; `limits` are commands sent at the start of each game, separated by commas.
+    /// Starts the engine by a shell command; `limits` are commands sent at the start of each game,
+    /// separated by commas.
     ///
     /// # Errors
     ///
@@ -227,13 +273,22 @@ impl Drop for XboardPlayer {
 }
 
 impl Player for XboardPlayer {
-    fn answer(&mut self, game: &Game) -> Result<Move> {
+    fn answer(&mut self, game: &Game, clocks: Option<&Clocks>) -> Result<Move> {
         if !game.moves().starts_with(&self.known) {
             self.new_game()?;
         }
         for &m in &game.moves()[self.known.len()..] {
             let word = if self.usermove { "usermove " } else { "" };
             writeln!(self.to, "{word}{}", notation::to_coordinates(m))?;
+        }
+        if let Some(clocks) = clocks {
+            let own = Clocks::side(game.turn());
+            let [time, other] = [own, 1 - own].map(|side| clocks.left[side].as_millis() / 10);
+            let left = clocks.left[own];
+            let (minutes, seconds) = (left.as_secs() / 60, left.as_secs() % 60);
+            let increment = clocks.increment.as_secs_f64();
+            writeln!(self.to, "level 0 {minutes}:{seconds:02} {increment}")?;
+            writeln!(self.to, "time {time}\notim {other}")?;
         }
         writeln!(self.to, "go")?;
         self.to.flush()?;
@@ -278,6 +333,10 @@ pub struct Options {
     pub side: Side,
     /// Games are stopped after so many half-moves.
     pub limit: usize,
+    /// Clocks for each game; without them nobody loses on time.
+    pub clocks: Option<Clocks>,
+    /// Openings, each played twice with colours changed; none for the start position.
+    pub openings: Vec<Vec<Move>>,
 }
 
 /// What came of a match, from the engine's side.
@@ -289,6 +348,8 @@ pub struct Score {
     pub drawn: u32,
     /// Games lost.
     pub lost: u32,
+    /// Games among those lost that were lost on time.
+    pub lost_on_time: u32,
     /// Games stopped at the limit while at least three pawns ahead.
     pub stopped_ahead: u32,
     /// ... while about level.
@@ -301,6 +362,27 @@ pub struct Score {
     pub half_moves: f64,
 }
 
+/// How a game went.
+pub struct Played {
+    /// The game.
+    pub game: Game,
+    /// Its end by the rules; `None` if it was stopped, or lost on time.
+    pub end: Option<End>,
+    /// Who lost on time.
+    pub overstepped: Option<Color>,
+}
+
+impl Played {
+    /// Who won; `None` for a game that was stopped.
+    fn result(&self) -> Option<GameResult> {
+        match (self.overstepped, self.end) {
+            (Some(Color::White), _) => Some(GameResult::BlackWins),
+            (Some(Color::Black), _) => Some(GameResult::WhiteWins),
+            (None, end) => end.map(End::result),
+        }
+    }
+}
+
 /// One game, to its end by the rules or the limit.
 ///
 /// # Errors
@@ -310,23 +392,40 @@ pub fn play_game(
     white: &mut dyn Player,
     black: &mut dyn Player,
     limit: usize,
-) -> Result<(Game, Option<End>)> {
+    opening: &[Move],
+    mut clocks: Option<Clocks>,
+) -> Result<Played> {
     let mut game = Game::new(Chess::default(), Spelling::default());
+    for &m in opening {
+        if !game.position().is_legal(m) {
+            bail!("illegal move {m} in an opening");
+        }
+        game.play(m);
+    }
     while game.plies() < limit {
         if let Some(end) = game.end() {
-            return Ok((game, Some(end)));
+            return Ok(Played { game, end: Some(end), overstepped: None });
         }
-        let m = match game.turn() {
-            Color::White => white.answer(&game)?,
-            Color::Black => black.answer(&game)?,
+        let turn = game.turn();
+        let begun = Instant::now();
+        let m = match turn {
+            Color::White => white.answer(&game, clocks.as_ref())?,
+            Color::Black => black.answer(&game, clocks.as_ref())?,
         };
+        if let Some(clocks) = &mut clocks {
+            let left = &mut clocks.left[Clocks::side(turn)];
+            let Some(rest) = left.checked_sub(begun.elapsed()) else {
+                return Ok(Played { game, end: None, overstepped: Some(turn) });
+            };
+            *left = rest + clocks.increment;
+        }
         if !game.position().is_legal(m) {
             bail!("illegal move {m}");
         }
         game.play(m);
     }
     let end = game.end();
-    Ok((game, end))
+    Ok(Played { game, end, overstepped: None })
 }
 
 /// Plays a match; every finished game goes to `finished` with the engine's colour.
@@ -338,7 +437,7 @@ pub fn play_match(
     engine: &mut dyn Player,
     opponent: &mut dyn Player,
     options: &Options,
-    mut finished: impl FnMut(&Game, Color, Option<End>) -> Result<()>,
+    mut finished: impl FnMut(&Played, Color, &Score) -> Result<()>,
 ) -> Result<Score> {
     let mut score = Score::default();
     let (mut material, mut half_moves) = (0.0, 0.0);
@@ -348,14 +447,20 @@ pub fn play_match(
             Side::Black => Color::Black,
             Side::Both => Color::from_white(number.is_multiple_of(2)),
         };
-        let (game, end) = match color {
-            Color::White => play_game(&mut *engine, &mut *opponent, options.limit)?,
-            Color::Black => play_game(&mut *opponent, &mut *engine, options.limit)?,
+        let opening = match options.openings.len() {
+            0 => &[][..],
+            count => &options.openings[(number as usize / 2) % count][..],
         };
-        let lead = game.material_balance() * if color.is_white() { 1 } else { -1 };
+        let (limit, clocks) = (options.limit, options.clocks);
+        let played = match color {
+            Color::White => play_game(&mut *engine, &mut *opponent, limit, opening, clocks)?,
+            Color::Black => play_game(&mut *opponent, &mut *engine, limit, opening, clocks)?,
+        };
+        let lead = played.game.material_balance() * if color.is_white() { 1 } else { -1 };
         material += f64::from(lead);
-        half_moves += u32::try_from(game.plies()).map_or(f64::INFINITY, f64::from);
-        let place = match (end.map(End::result), lead) {
+        half_moves += u32::try_from(played.game.plies()).map_or(f64::INFINITY, f64::from);
+        score.lost_on_time += u32::from(played.overstepped == Some(color));
+        let place = match (played.result(), lead) {
             (Some(GameResult::Draw), _) => &mut score.drawn,
             (Some(result), _) if (result == GameResult::WhiteWins) == color.is_white() => {
                 &mut score.won
@@ -366,7 +471,7 @@ pub fn play_match(
             (None, _) => &mut score.stopped_level,
         };
         *place += 1;
-        finished(&game, color, end)?;
+        finished(&played, color, &score)?;
     }
     score.material = material / f64::from(options.games.max(1));
     score.half_moves = half_moves / f64::from(options.games.max(1));
@@ -378,10 +483,14 @@ impl Score {
     pub fn line(&self) -> String {
         let stopped = self.stopped_ahead + self.stopped_level + self.stopped_behind;
         format!(
-            "won {} drawn {} lost {} stopped {stopped} (ahead {} / level {} / behind {}) material {:+.1} half-moves {:.0}",
+            "won {} drawn {} lost {}{} stopped {stopped} (ahead {} / level {} / behind {}) material {:+.1} half-moves {:.0}",
             self.won,
             self.drawn,
             self.lost,
+            match self.lost_on_time {
+                0 => String::new(),
+                n => format!(" ({n} on time)"),
+            },
             self.stopped_ahead,
             self.stopped_level,
             self.stopped_behind,
@@ -400,12 +509,19 @@ mod tests {
     #[test]
     fn matches_against_the_random_mover_are_legal_and_repeat() {
         let play = || {
-            let mut engine = EnginePlayer(engine(&["e5", "Qh4"], Settings::default()));
+            let engine = engine(&["e5", "Qh4"], Settings::default());
+            let mut engine = EnginePlayer(engine, Limits::default());
             let mut opponent = RandomMover(Random::from_seed(7));
-            let options = Options { games: 4, side: Side::Both, limit: 60 };
+            let options = Options {
+                games: 4,
+                side: Side::Both,
+                limit: 60,
+                clocks: None,
+                openings: Vec::new(),
+            };
             let mut lines = Vec::new();
-            let score = play_match(&mut engine, &mut opponent, &options, |game, _, _| {
-                lines.push(game.gameline());
+            let score = play_match(&mut engine, &mut opponent, &options, |played, _, _| {
+                lines.push(played.game.gameline());
                 Ok(())
             });
             (score.expect("played"), lines)

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! When and how to look ahead: the option, the protocols' limits, what a book adds.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use chess_search::{Advice, Limits};
+use shakmaty::{Chess, Move};
+
+use crate::play::book::{Book, Count};
+
+/// Whether to look ahead before the classifier chooses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SearchMode {
+    /// As the model folder has it, and only when the protocol gives a limit.
+    #[default]
+    Auto,
+    /// Never.
+    Off,
+    /// Always, within the protocol's limits; a second a move where it gives none.
+    On,
+    /// So many half-moves.
+    Depth(usize),
+    /// So long a move.
+    Time(Duration),
+}
+
+/// Without any limit, time for a move.
+const DEFAULT_TIME: Duration = Duration::from_secs(1);
+/// Longest time that the option takes.
+const MOST_TIME: Duration = Duration::from_secs(86_400);
+
+impl SearchMode {
+    /// Reads `auto`, `on`, `off`, a number of half-moves, or a time such as `500ms` or `0.5s`.
+    ///
+    /// # Errors
+    ///
+    /// The text is none of these.
+    pub fn parse(text: &str) -> Result<Self> {
+        let time = |number: &str, unit: f64| -> Result<Self> {
+            let seconds = number.trim().parse::<f64>().unwrap_or(f64::NAN) * unit;
+            if seconds > 0.0 && seconds <= MOST_TIME.as_secs_f64() {
+                Ok(Self::Time(Duration::from_secs_f64(seconds)))
+            } else {
+                bail!("no time: {text:?}")
+            }
+        };
+        match text.to_ascii_lowercase().as_str() {
+            "auto" => Ok(Self::Auto),
+            "off" | "false" | "0" => Ok(Self::Off),
+            "on" | "true" => Ok(Self::On),
+            other => match (other.strip_suffix("ms"), other.strip_suffix('s')) {
+                (Some(number), _) => time(number, 0.001),
+                (None, Some(number)) => time(number, 1.0),
+                (None, None) => match other.parse() {
+                    Ok(depth @ 1..=100) => Ok(Self::Depth(depth)),
+                    _ => bail!("neither a depth from 1 to 100 nor a time such as 500ms: {text:?}"),
+                },
+            },
+        }
+    }
+
+    /// As [`SearchMode::parse`] reads it.
+    pub fn text(self) -> String {
+        match self {
+            Self::Auto => "auto".to_owned(),
+            Self::Off => "off".to_owned(),
+            Self::On => "on".to_owned(),
+            Self::Depth(depth) => depth.to_string(),
+            Self::Time(time) => format!("{}ms", time.as_millis()),
+        }
+    }
+
+    /// The limits of a search; `None` for not searching. `by_itself` says whether the model folder
+    /// asks for it.
+    pub fn limits(self, allowed: &Allowance, by_itself: bool) -> Option<Limits> {
+        let mut limits = allowed.limits.clone();
+        // One node is what interfaces ask of engines that shall not search.
+        if limits.nodes.is_some_and(|nodes| nodes <= 1) {
+            return None;
+        }
+        let waits = allowed.waiting != Waiting::No;
+        match self {
+            Self::Off => return None,
+            Self::Auto if !by_itself || (limits.is_endless() && !waits) => return None,
+            Self::On if limits.is_endless() && !waits => limits.move_time = Some(DEFAULT_TIME),
+            Self::Auto | Self::On => {}
+            Self::Depth(depth) => limits.depth = Some(limits.depth.map_or(depth, |d| d.min(depth))),
+            Self::Time(time) if allowed.waiting != Waiting::No => {
+                // Time counts once the answer is wanted.
+                limits.move_time.get_or_insert(time);
+            }
+            Self::Time(time) => {
+                let (soft, _) = limits.budget();
+                limits.move_time = Some(soft.map_or(time, |soft| soft.min(time)));
+            }
+        }
+        Some(limits)
+    }
+}
+
+/// Until when an answer may be held back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waiting {
+    /// As soon as it is found.
+    #[default]
+    No,
+    /// The protocol says `stop`.
+    UntilStop,
+    /// The protocol says `ponderhit` or `stop`.
+    UntilPonderHit,
+    /// The next line comes: analysis.
+    UntilNextLine,
+}
+
+/// What a protocol allows for one move.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowance {
+    /// Limits of the search.
+    pub limits: Limits,
+    /// When to answer.
+    pub waiting: Waiting,
+}
+
+impl Allowance {
+    /// Only a depth, or nothing.
+    pub fn depth(depth: Option<usize>) -> Self {
+        Self { limits: Limits { depth, ..Limits::default() }, waiting: Waiting::No }
+    }
+}
+
+/// What the book, and at the root the clusters, say of positions, in centipawns.
+pub struct BookAdvice<'a> {
+    book: Option<&'a Book>,
+    /// Positions after the moves suggested at the root.
+    root: HashMap<u64, i32>,
+    /// Centipawns for a move that always wins instead of always losing.
+    weight: f64,
+    /// What was looked up already: keys of positions that have just come about, and their worth.
+    known: std::cell::RefCell<HashMap<u64, i32>>,
+}
+
+/// Centipawns of a full win balance at weight 1.
+const CENTIPAWNS: f64 = 100.0;
+
+impl<'a> BookAdvice<'a> {
+    /// Advice from a book and from the moves suggested in a position.
+    pub fn new(
+        book: Option<&'a Book>,
+        position: &Chess,
+        suggestions: &[(Move, Count)],
+        weight: f64,
+    ) -> Self {
+        let weight = weight * CENTIPAWNS;
+        let mut all = Count::default();
+        for (_, count) in suggestions {
+            all.merge(*count);
+        }
+        let root = suggestions
+            .iter()
+            .map(|&(m, count)| {
+                let mut after = position.clone();
+                shakmaty::Position::play_unchecked(&mut after, m);
+                let value = weight * (count.expected_balance(all.balance()) - all.balance());
+                (crate::text::game::position_key(&after), centipawns(value))
+            })
+            .collect();
+        Self { book, root, weight, known: std::cell::RefCell::default() }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a balance of at most one, times the weight")]
+fn centipawns(value: f64) -> i32 {
+    value.clamp(-200.0, 200.0) as i32
+}
+
+impl Advice for BookAdvice<'_> {
+    fn after_move(&self, position: &Chess, key: u64, ply: usize) -> i32 {
+        if ply == 1
+            && let Some(&value) = self.root.get(&key)
+        {
+            return value;
+        }
+        let Some(book) = self.book else { return 0 };
+        *self.known.borrow_mut().entry(key).or_insert_with(|| {
+            let mut all = Count::default();
+            for reply in book.moves(position) {
+                all.merge(reply.count.unwrap_or_default());
+            }
+            // The balance is that of the side to move; a position without games says nothing.
+            centipawns(-self.weight * all.expected_balance(0.0))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chess_search::Clock;
+
+    #[test]
+    fn modes_are_read_and_written() {
+        for (text, mode) in [
+            ("auto", SearchMode::Auto),
+            ("OFF", SearchMode::Off),
+            ("on", SearchMode::On),
+            ("6", SearchMode::Depth(6)),
+            ("500ms", SearchMode::Time(Duration::from_millis(500))),
+            ("0.5s", SearchMode::Time(Duration::from_millis(500))),
+        ] {
+            assert_eq!(SearchMode::parse(text).expect(text), mode);
+            assert_eq!(SearchMode::parse(&mode.text()).expect(text), mode);
+        }
+        for text in ["", "x", "-1", "101", "0s", "nans", "1e30s", "5m"] {
+            assert!(SearchMode::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn limits_follow_option_and_protocol() {
+        let half = Duration::from_millis(500);
+        let none = Allowance::default();
+        let timed = Allowance { limits: Limits::time(half), waiting: Waiting::No };
+        let analysis = Allowance { waiting: Waiting::UntilNextLine, ..Allowance::default() };
+        let one = Allowance {
+            limits: Limits { nodes: Some(1), ..Limits::default() },
+            waiting: Waiting::No,
+        };
+        assert_eq!(SearchMode::Auto.limits(&timed, false), None);
+        assert_eq!(SearchMode::Auto.limits(&none, true), None);
+        assert_eq!(SearchMode::Auto.limits(&timed, true), Some(Limits::time(half)));
+        assert_eq!(SearchMode::Auto.limits(&analysis, true), Some(Limits::default()));
+        assert_eq!(SearchMode::Off.limits(&timed, true), None);
+        assert_eq!(SearchMode::On.limits(&none, false), Some(Limits::time(DEFAULT_TIME)));
+        assert_eq!(SearchMode::Depth(4).limits(&none, false), Some(Limits::depth(4)));
+        for mode in [SearchMode::On, SearchMode::Depth(9), SearchMode::Auto] {
+            assert_eq!(mode.limits(&one, true), None);
+        }
+        // A clock that is nearly out counts more than the option's time.
+        let clock = Clock { left: half, increment: Duration::ZERO, moves_to_go: None };
+        let short = Allowance {
+            limits: Limits { clock: Some(clock), ..Limits::default() },
+            waiting: Waiting::No,
+        };
+        let limits = SearchMode::Time(half).limits(&short, false).expect("searches");
+        assert_eq!(limits.move_time, Some(half / 25));
+    }
+}
