@@ -4,7 +4,8 @@
 
     drive.py ADAPTER MODELS [GAMES]
 
-GAMES (10) a colour and protocol, against a random mover. Prints SKIPPED when python-chess is not installed.
+GAMES (10) a colour and protocol, against a random mover, two half-moves deep, so that games are
+short whatever the engine searches. Prints SKIPPED when python-chess is not installed.
 """
 import random
 import sys
@@ -26,7 +27,7 @@ def play(engine, colour, seed, limit=300):
     while not board.is_game_over(claim_draw=True) and board.ply() < limit:
         if board.turn == colour:
             started = time.monotonic()
-            move = engine.play(board, chess.engine.Limit(time=1), game=game).move
+            move = engine.play(board, chess.engine.Limit(depth=2), game=game).move
             slowest = max(slowest, time.monotonic() - started)
             assert move in board.legal_moves, f"illegal {move} in {board.fen()}"
         else:
