@@ -5,6 +5,7 @@ use super::manifest::{self, Manifest, Purpose};
 use super::{CURRENT, Generation, NEW, Store, folder_of};
 use crate::atomic_file::beside;
 use crate::error::{Error, Result};
+use rustix::fs::OFlags;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -325,7 +326,11 @@ impl Change {
         self.take_owner(&self.folder);
         self.take_owner(&path);
         let last = self.store.numbers()?.last().copied().unwrap_or(0);
-        let numbered = self.store.folder.join((last + 1).to_string());
+        let number = last.checked_add(1).ok_or_else(|| {
+            let last = self.store.folder.join(last.to_string());
+            Error::damaged(&last, "no generation can come after this one")
+        })?;
+        let numbered = self.store.folder.join(number.to_string());
         fs::rename(&self.folder, &numbered).map_err(failed(&numbered))?;
         self.folder = numbered;
         if is_forced {
@@ -334,7 +339,7 @@ impl Change {
         // Readers take a lock, too.
         let _ = self.list.unlock();
         let (link, new) = (self.store.folder.join(CURRENT), self.store.folder.join("current.new"));
-        let linked = symlink((last + 1).to_string(), &new).and_then(|()| fs::rename(&new, &link));
+        let linked = symlink(number.to_string(), &new).and_then(|()| fs::rename(&new, &link));
         linked.map_err(|error| {
             let _ = fs::remove_file(&new);
             Error::io(&link, error)
@@ -417,10 +422,16 @@ fn sync(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a generation's folder unless somebody uses it.
+/// Removes a generation's folder unless somebody uses it. A link is not ours, and the files that it
+/// leads to are not either.
 fn remove_unused(folder: &Path) {
-    // Held until the folder has gone.
-    let list = OpenOptions::new().write(true).open(folder.join(manifest::NAME));
+    if !fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
+        return;
+    }
+    // Held until the folder has gone. A pipe with this name is not waited for.
+    let at_once = OFlags::NONBLOCK.bits().cast_signed();
+    let list =
+        OpenOptions::new().write(true).custom_flags(at_once).open(folder.join(manifest::NAME));
     if let Ok(list) = &list
         && list.try_lock().is_err()
     {

@@ -5,6 +5,7 @@ use super::Store;
 use super::manifest::{self, Manifest, Purpose};
 use crate::atomic_file::is_named;
 use crate::error::{Error, Result, Warning};
+use crate::input::source::open_regular;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read};
@@ -101,7 +102,7 @@ impl Store {
         let folder = self.folder.join(number.to_string());
         let path = folder.join(manifest::NAME);
         let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-        let mut file = match File::open(&path) {
+        let mut file = match open_regular(&path) {
             Ok(file) => file,
             Err(error) if gone(&error) => return Err(Missing::Gone),
             Err(error) => return Err(Missing::Refused(Error::io(&path, error))),

@@ -52,10 +52,19 @@ impl Manifest {
         for line in lines.filter(|line| !line.is_empty()) {
             let blank = line.iter().position(|&byte| byte == b' ')?;
             let length = std::str::from_utf8(&line[..blank]).ok()?.parse().ok()?;
-            files.push((OsString::from_vec(line[blank + 1..].to_vec()), length));
+            let name = &line[blank + 1..];
+            if !is_plain(name) {
+                return None;
+            }
+            files.push((OsString::from_vec(name.to_vec()), length));
         }
         Some(Self { is_forced, files })
     }
+}
+
+/// Whether a generation can have a file of this name: it is in its folder, and not the list itself.
+fn is_plain(name: &[u8]) -> bool {
+    !matches!(name, b"" | b"." | b"..") && !name.contains(&b'/') && name != NAME.as_bytes()
 }
 
 /// What a generation is opened for.
@@ -105,6 +114,14 @@ mod tests {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1;
             assert_eq!(Manifest::parse(&damaged), None, "byte {at}");
+        }
+    }
+
+    #[test]
+    fn files_outside_the_folder_are_not_taken() {
+        for name in ["", ".", "..", "/ledger", "../../mail", "a/b", NAME] {
+            let manifest = Manifest { is_forced: true, files: vec![(name.into(), 0)] };
+            assert_eq!(Manifest::parse(&manifest.bytes()), None, "{name:?}");
         }
     }
 

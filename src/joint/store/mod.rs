@@ -127,3 +127,65 @@ fn folder_of(path: &Path) -> &Path {
         _ => Path::new("."),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use std::os::unix::fs::symlink;
+
+    /// A set with a category, which a change has made.
+    fn set() -> (tempfile::TempDir, Store) {
+        let room = tempfile::tempdir().unwrap();
+        let store = Store::beside(&room.path().join("ledger"));
+        publish(&store);
+        (room, store)
+    }
+
+    fn publish(store: &Store) {
+        let change = store.replacement().unwrap();
+        fs::write(change.path(OsStr::new("category.ham")), "ham").unwrap();
+        change.publish(false).unwrap();
+    }
+
+    #[test]
+    fn what_links_lead_to_is_not_removed() {
+        let (room, store) = set();
+        let outside = room.path().join("mail");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("kept"), "mail").unwrap();
+        for name in ["new.0", "7", "8"] {
+            symlink("../mail", store.folder().join(name)).unwrap();
+        }
+        for _ in 0..4 {
+            publish(&store);
+        }
+        assert_eq!(fs::read(outside.join("kept")).unwrap(), b"mail");
+    }
+
+    #[test]
+    fn pipes_in_place_of_lists_are_not_waited_for() {
+        let (_room, store) = set();
+        for name in ["1", "new.0"] {
+            let folder = store.folder().join(name);
+            let list = folder.join("generation");
+            if folder.is_dir() {
+                fs::remove_file(&list).unwrap();
+            } else {
+                fs::create_dir(&folder).unwrap();
+            }
+            mknodat(CWD, &list, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        }
+        assert!(matches!(store.open(), Err(Error::Io { .. })));
+        assert!(matches!(store.replacement().unwrap().publish(false), Err(Error::Io { .. })));
+    }
+
+    #[test]
+    fn numbers_have_an_end() {
+        let (_room, store) = set();
+        fs::create_dir_all(store.folder().join(u64::MAX.to_string()).join("not-empty")).unwrap();
+        let change = store.replacement().unwrap();
+        assert!(matches!(change.publish(false), Err(Error::Damaged { .. })));
+        assert_eq!(store.open().unwrap().unwrap().number(), 1);
+    }
+}
