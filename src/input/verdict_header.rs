@@ -172,6 +172,8 @@ impl Remover {
 /// What the line is that begins so; `None` if more of it is needed. `drops` says what became of the
 /// line before.
 fn kind(line: &[u8], drops: bool) -> Option<Place> {
+    // What comes behind its end is another line.
+    let line = &line[..memchr::memchr(b'\n', line).map_or(line.len(), |at| at + 1)];
     if line.starts_with(b"\n") || line.starts_with(b"\r\n") {
         return Some(Place::Body);
     }
@@ -186,7 +188,8 @@ fn kind(line: &[u8], drops: bool) -> Option<Place> {
     }
     let length = line.len().min(NAME.len());
     let is_name = line[..length].eq_ignore_ascii_case(&NAME[..length]);
-    let goes_on = is_name && line[length..].iter().all(|byte| matches!(byte, b' ' | b'\t'));
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace() && *byte != b'\n';
+    let goes_on = is_name && line[length..].iter().all(is_blank);
     match goes_on {
         // So many blanks have no other use than to hide a verdict.
         true if line.len() == LOOK => Some(Place::Dropped),
@@ -227,6 +230,9 @@ mod tests {
             ("X-DBACL: no end", ""),
             ("X-DBACL: a\nX-DBACL: b\n c\n d\nE: f\n g\n", "E: f\n g\n"),
             ("X-DBACL", "X-DBACL"),
+            ("X-DBACL\n: no header\n\n", "X-DBACL\n: no header\n\n"),
+            ("X-DBACL\r\n\r\n: text\n", "X-DBACL\r\n\r\n: text\n"),
+            ("X-DBACL\r\x0c: a\nB: c\n\n", "B: c\n\n"),
             ("X-DBACL\nX\nx-d: e\n\r", "X-DBACL\nX\nx-d: e\n\r"),
             ("A: b\rX-DBACL: c\n\rX-DBACL: d\n\n", "A: b\rX-DBACL: c\n\rX-DBACL: d\n\n"),
             (hidden.as_str(), "A: b\nC: d\n\n"),
