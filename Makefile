@@ -16,7 +16,7 @@ help:
 	@echo 'make check      formatting, lints, documentation and all tests; offline'
 	@echo 'make bench      speed and memory of whole programs'
 	@echo 'make instructions  instructions of fixed tasks, beside the recorded ones'
-	@echo 'make fuzz       each fuzz target for a short time'
+	@echo 'make fuzz       each fuzz target for a minute, or SECONDS=...'
 	@echo 'make signature  one hash over the outputs for a fixed corpus'
 	@echo 'make test-spark learn and classify on an Apache Spark of this machine'
 	@echo 'make install    programs, man pages, documents, completions, wrappers into $$(DESTDIR)$$(PREFIX)'
@@ -47,7 +47,7 @@ check:
 	$(CARGO) check --profile checked --locked --package dbacl --no-default-features --lib
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-default-features --no-deps -p dbacl
-	cd fuzz && $(CARGO) check --release --locked --no-default-features
+	cd fuzz && $(CARGO) check --release --locked --no-default-features --features drive
 	$(CARGO) test --profile checked --locked --workspace
 
 bench: release
@@ -61,7 +61,7 @@ instructions: release
 
 fuzz:
 	@.ci/need-cargo $(CARGO)
-	@fuzz/run
+	@FUZZ_SECONDS=$(or $(SECONDS),$(FUZZ_SECONDS),60) fuzz/run
 
 # The tables of docs/chess.md, on the masters' games where they are at hand, else on the sample.
 chess-report: release

@@ -3,10 +3,10 @@
 
 use chess_adapter::play::classifier::{ChildProcesses, Program};
 use chess_adapter::play::engine::{Engine, EngineFactory};
-use chess_adapter::text::notation::Spelling;
-use chess_adapter::text::prepare::{self, Options, Statistics};
 use chess_adapter::play::settings::Settings;
 use chess_adapter::protocol::{uci, xboard};
+use chess_adapter::text::notation::Spelling;
+use chess_adapter::text::prepare::{self, Options, Statistics};
 use std::path::Path;
 
 fn engine() -> Engine {

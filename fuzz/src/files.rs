@@ -12,7 +12,7 @@ use dbacl::learn::state::LearningState;
 use dbacl::learn::{LearnSettings, Progress, finish};
 use dbacl::model::medium::Medium;
 use dbacl::model::settings::{ModelOptions, Scheme};
-use dbacl::risk::evidence::{Condition, CapturedRows, GROUPS};
+use dbacl::risk::evidence::{CapturedRows, Condition, GROUPS};
 use dbacl::risk::{expression, parse};
 use dbacl::token::id::FeatureId;
 use dbacl::token::ngram::Window;
@@ -127,7 +127,8 @@ pub fn learning_state(data: &[u8]) {
         let digrams = measured.expect("the uniform measure cannot fail");
         let _ = finish(&mut state, &settings, digrams, None, &mut silent, &mut |_| {});
         let mut out = Vec::new();
-        memory_dump::write(&mut out, &state, memory_dump::RunFlags::default()).expect("a vector takes all");
+        memory_dump::write(&mut out, &state, memory_dump::RunFlags::default())
+            .expect("a vector takes all");
     }
 }
 
@@ -166,7 +167,8 @@ pub fn risk(data: &[u8]) {
     if specification.check().is_err() {
         return;
     }
-    let mut evidence: CapturedRows<'_, Always> = CapturedRows::new(&specification, |_| Some(Always));
+    let mut evidence: CapturedRows<'_, Always> =
+        CapturedRows::new(&specification, |_| Some(Always));
     for line in document.split_inclusive(|&byte| byte == b'\n') {
         if evidence.line(line, &mut |_| {}).is_err() {
             return;

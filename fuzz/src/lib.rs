@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What the fuzz targets check: no panic on any bytes, and outputs bounded by inputs.
 //!
-//! With cargo-fuzz, in the folder above: `cargo +nightly fuzz run mime fuzz/corpus/mime fuzz/seeds/mime`.
-//! Without it, in this folder: `cargo run --release --no-default-features --bin drive`.
+//! `fuzz/run` builds the targets with coverage and runs them; see `docs/fuzzing.md`.
 
 mod chess;
 mod files;
+mod generations;
+mod ledger;
+mod passing;
 
 pub use chess::chess_protocol;
 pub use files::{category_open, learning_state, lines, options, risk, tokenizer};
+pub use generations::generations;
+pub use ledger::ledger_state;
+pub use passing::mail_filter;
 
 use dbacl::filter::markup::{Markup, MarkupChoice};
 use dbacl::filter::mime::{Boundaries, Content};
@@ -127,8 +132,8 @@ pub fn pattern(data: &[u8]) {
 /// Ledgers, states and the `# refit` line: read back what was read, or refuse it.
 pub fn refit(data: &[u8]) {
     use dbacl::joint::header::RefitLine;
-    use dbacl::joint::ledger::{Ledger, Record, write_record};
     use dbacl::joint::incremental::State;
+    use dbacl::joint::ledger::{Ledger, Record, write_record};
     if let Ok(ledger) = Ledger::parse(data) {
         let bytes = ledger.bytes();
         assert!(data.starts_with(&bytes));

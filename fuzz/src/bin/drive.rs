@@ -11,7 +11,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 14] = [
+const TARGETS: [(&str, Target); 17] = [
     ("counts", dbacl_fuzz::counts),
     ("decode", dbacl_fuzz::decode),
     ("markup", dbacl_fuzz::markup),
@@ -26,6 +26,9 @@ const TARGETS: [(&str, Target); 14] = [
     ("risk", dbacl_fuzz::risk),
     ("chess_protocol", dbacl_fuzz::chess_protocol),
     ("refit", dbacl_fuzz::refit),
+    ("generations", dbacl_fuzz::generations),
+    ("ledger_state", dbacl_fuzz::ledger_state),
+    ("mail_filter", dbacl_fuzz::mail_filter),
 ];
 
 /// A small generator (xorshift): every run takes the same way.

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The mail filter as a program: whatever comes in goes out, but for verdicts in the header.
+
+use std::env;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+/// The program: `DBACL_FUZZ_PROGRAM`, or that of the tests.
+fn program() -> &'static PathBuf {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let built = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/checked/dbacl");
+        env::var_os("DBACL_FUZZ_PROGRAM").map_or_else(|| built.into(), PathBuf::from)
+    })
+}
+
+/// Whether a line begins a verdict that somebody else wrote. Blanks before the colon are allowed, and
+/// what begins with a name and so many blanks that it has 64 bytes is one without a colon.
+fn is_verdict(line: &[u8]) -> bool {
+    let Some((name, rest)) = line.split_at_checked(b"x-dbacl".len()) else { return false };
+    let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace() && **byte != b'\n');
+    let blanks = blanks.count();
+    name.eq_ignore_ascii_case(b"x-dbacl")
+        && (rest.get(blanks) == Some(&b':') || name.len() + blanks >= 64)
+}
+
+/// The mail without verdicts in its header, with their continuation lines.
+fn without_verdicts(mail: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(mail.len());
+    let (mut in_header, mut drops) = (true, false);
+    for line in mail.split_inclusive(|&byte| byte == b'\n') {
+        if in_header {
+            let goes_on = matches!(line.first(), Some(b' ' | b'\t'));
+            drops = if goes_on { drops } else { is_verdict(line) };
+            in_header = !matches!(line, b"\n" | b"\r\n");
+        }
+        if !(in_header && drops) {
+            kept.extend_from_slice(line);
+        }
+    }
+    kept
+}
+
+/// What the filter must print: the mail with a verdict before its first header line.
+fn expected(mail: &[u8]) -> Vec<u8> {
+    let end: &[u8] = match mail.iter().position(|&byte| byte == b'\n') {
+        Some(at) if at > 0 && mail[at - 1] == b'\r' => b"\r\n",
+        _ => b"\n",
+    };
+    let kept = without_verdicts(mail);
+    let first = kept.iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let envelope = if kept.starts_with(b"From ") { first } else { 0 };
+    [&kept[..envelope], b"X-DBACL: error", end, &kept[envelope..]].concat()
+}
+
+/// Filters a mail in a folder without categories.
+pub fn mail_filter(data: &[u8]) {
+    let mut command = Command::new(program());
+    command.args(["--mail-filter", "/nowhere"]).env_clear().env("LC_ALL", "C");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("make fuzz builds the program");
+    // Less than a pipe holds, so nobody waits for the other.
+    let data = &data[..data.len().min(1 << 15)];
+    child.stdin.take().expect("piped").write_all(data).expect("the filter reads all");
+    let output = child.wait_with_output().expect("our child");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stdout == expected(data), "{:?}", output.stdout.escape_ascii().to_string());
+}
