@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Scripted dialogues in both protocols, with a stand-in for the classifier.
 
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use crate::support::{adapter, fake, testdata};
+
+/// How long a line may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Whether the line fits a pattern in which `*` stands for anything.
 fn fits(pattern: &str, line: &str) -> bool {
@@ -62,34 +68,61 @@ fn hold(dialogue: &Dialogue, line_end: &str) -> Vec<String> {
         .spawn()
         .expect("the adapter runs");
     let sent = dialogue.sent.replace('\n', line_end);
-    child.stdin.take().expect("a pipe").write_all(sent.as_bytes()).expect("the adapter reads");
-    let output = child.wait_with_output().expect("the adapter ends");
-    assert!(output.status.success(), "{}", output.status);
-    String::from_utf8(output.stdout).expect("ASCII").lines().map(str::to_owned).collect()
+    let mut input = child.stdin.take().expect("a pipe");
+    let output = child.stdout.take().expect("a pipe");
+    let (sender, receiver) = mpsc::channel();
+    let reader = thread::spawn(move || {
+        for line in BufReader::new(output).lines() {
+            let _ = sender.send(line.expect("ASCII"));
+        }
+    });
+    // `quit` does not wait long for an answer that is due: it comes when all is there.
+    let quit = format!("quit{line_end}");
+    let (talk, quit) = match sent.strip_suffix(&quit) {
+        Some(talk) => (talk, quit.as_str()),
+        None => (sent.as_str(), ""),
+    };
+    input.write_all(talk.as_bytes()).expect("the adapter reads");
+    let mut lines = Vec::new();
+    while !quit.is_empty() && compare("", &dialogue.expected, &lines).is_err() {
+        let Ok(line) = receiver.recv_timeout(PATIENCE) else { break };
+        lines.push(line);
+    }
+    // An adapter that has ended by itself reads no more.
+    let _ = input.write_all(quit.as_bytes());
+    drop(input);
+    reader.join().expect("lines are text");
+    let status = child.wait().expect("the adapter ends");
+    assert!(status.success(), "{status}");
+    lines.extend(receiver.try_iter());
+    lines
 }
 
 /// `< *` in a UCI handshake stands for all lines up to `uciok`; `< ...` for lines up to one that
 /// fits the next pattern.
-fn compare(name: &str, expected: &[String], mut lines: &[String]) {
+fn compare(name: &str, expected: &[String], mut lines: &[String]) -> Result<(), String> {
     for (i, pattern) in expected.iter().enumerate() {
         if pattern == "..." {
             let next = expected.get(i + 1).expect("a pattern after the dots");
             let skipped = lines.iter().position(|l| fits(next, l));
-            lines = &lines[skipped.unwrap_or_else(|| panic!("{name}: no {next:?} in {lines:?}"))..];
+            let skipped = skipped.ok_or_else(|| format!("{name}: no {next:?} in {lines:?}"))?;
+            lines = &lines[skipped..];
             continue;
         }
         let Some((line, rest)) = lines.split_first() else {
-            panic!("{name}: no line for {pattern:?}")
+            return Err(format!("{name}: no line for {pattern:?}"));
         };
         if pattern == "*" && line.starts_with("id name") {
-            let end = lines.iter().position(|l| l == "uciok").expect("uciok");
-            lines = &lines[end + 1..];
+            let end = lines.iter().position(|l| l == "uciok");
+            lines = &lines[end.ok_or_else(|| format!("{name}: no uciok"))? + 1..];
             continue;
         }
-        assert!(fits(pattern, line), "{name}: expected {pattern:?}, got {line:?}; then {rest:?}");
+        if !fits(pattern, line) {
+            return Err(format!("{name}: expected {pattern:?}, got {line:?}; then {rest:?}"));
+        }
         lines = rest;
     }
-    assert!(lines.is_empty(), "{name}: unexpected {lines:?}");
+    if lines.is_empty() { Ok(()) } else { Err(format!("{name}: unexpected {lines:?}")) }
 }
 
 #[test]
@@ -104,7 +137,10 @@ fn dialogues_go_as_written() {
         for line_end in ["\n", "\r\n"] {
             let folder = tempfile::tempdir().expect("a folder");
             let dialogue = read(&path, folder.path());
-            compare(&name, &dialogue.expected, &hold(&dialogue, line_end));
+            let lines = hold(&dialogue, line_end);
+            if let Err(fault) = compare(&name, &dialogue.expected, &lines) {
+                panic!("{fault}");
+            }
             if name == "xboard-manners.txt" {
                 let log = std::fs::read_to_string(folder.path().join("games.pgn")).expect("a log");
                 assert!(log.contains("1. e4 e5 {Agreed} 1/2-1/2"), "{log}");
