@@ -348,6 +348,8 @@ pub struct Score {
     pub drawn: u32,
     /// Games lost.
     pub lost: u32,
+    /// Games among those won that the opponent lost on time.
+    pub won_on_time: u32,
     /// Games among those lost that were lost on time.
     pub lost_on_time: u32,
     /// Games stopped at the limit while at least three pawns ahead.
@@ -460,6 +462,7 @@ pub fn play_match(
         material += f64::from(lead);
         half_moves += u32::try_from(played.game.plies()).map_or(f64::INFINITY, f64::from);
         score.lost_on_time += u32::from(played.overstepped == Some(color));
+        score.won_on_time += u32::from(played.overstepped == Some(color.other()));
         let place = match (played.result(), lead) {
             (Some(GameResult::Draw), _) => &mut score.drawn,
             (Some(result), _) if (result == GameResult::WhiteWins) == color.is_white() => {
@@ -482,15 +485,18 @@ impl Score {
     /// One line for people.
     pub fn line(&self) -> String {
         let stopped = self.stopped_ahead + self.stopped_level + self.stopped_behind;
+        let on_time = |games: u32| match games {
+            0 => String::new(),
+            n => format!(" ({n} on time)"),
+        };
         format!(
-            "won {} drawn {} lost {}{} stopped {stopped} (ahead {} / level {} / behind {}) material {:+.1} half-moves {:.0}",
+            "won {}{} drawn {} lost {}{} stopped {stopped} (ahead {} / level {} / behind {}) \
+             material {:+.1} half-moves {:.0}",
             self.won,
+            on_time(self.won_on_time),
             self.drawn,
             self.lost,
-            match self.lost_on_time {
-                0 => String::new(),
-                n => format!(" ({n} on time)"),
-            },
+            on_time(self.lost_on_time),
             self.stopped_ahead,
             self.stopped_level,
             self.stopped_behind,
