@@ -72,6 +72,7 @@
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 mod alloc_hints;
+pub mod choices;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Weights → two ordinary category files, *chosen* and *other*.
+//!
+//! Category files hold no negative weights. So a feature that speaks for the choice stands in *chosen*
+//! with its weight, one that speaks against it in *other* with its weight's size, and no feature stands
+//! in both: the difference of the two is what half the weight in one and minus half of it in the other
+//! would give. Both categories have the same measure of characters and the same log Z, which cancel. So
+//! for a text
+//!
+//! ```text
+//! score(chosen) - score(other) = -scale * s / ln 2      bits, as `dbacl -n` prints them
+//! ```
+//!
+//! within the grid of 1/32 nat that stored weights lie on, that is, within 1/64 nat divided by `scale`
+//! for each occurrence of a feature.
+
+use super::fit::Fit;
+use crate::category::header::Header;
+use crate::category::layout::SLOT_BYTES;
+use crate::joint::blend::{stored, uniform_digrams};
+use crate::model::digram::DigramTable;
+use crate::model::medium::MEDIA;
+use crate::model::moments::Moments;
+use crate::model::settings::{ModelOption, ModelOptions, Scheme};
+use crate::numeric::quantize::QuantWeight;
+use crate::token::id::FeatureId;
+use byteorder::{BigEndian, ByteOrder};
+
+/// How the files are to be written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Form {
+    /// The option word of the categories: how texts become features.
+    pub options: ModelOptions,
+    /// How text is cut into words.
+    pub scheme: Scheme,
+    /// Longest n-gram.
+    pub max_order: u8,
+    /// What weights are multiplied by. With 1 the files hold nats; with more, the grid is finer, and
+    /// whoever reads the scores divides by it.
+    pub scale: f64,
+    /// Weights of at most this size, nats, are left out.
+    pub smallest: f64,
+    /// Groups that were learned.
+    pub groups: u64,
+}
+
+impl Form {
+    /// For groups of [`push_word`](super::Groups::push_word): plain text, words of visible bytes, case
+    /// kept, single words; weights as they are, none left out.
+    pub fn of_words(groups: u64) -> Self {
+        let options = ModelOptions::default().with(ModelOption::Text);
+        let options = options.with(ModelOption::StandardTokenizer).with(ModelOption::KeepCase);
+        Self { options, scheme: Scheme::Graph, max_order: 1, scale: 1.0, smallest: 0.0, groups }
+    }
+}
+
+/// The bytes of the two files, *chosen* first, under these names.
+pub fn files(fit: &Fit, form: &Form, names: [&[u8]; 2]) -> [Vec<u8>; 2] {
+    let mut sides: [Vec<(FeatureId, QuantWeight)>; 2] = [Vec::new(), Vec::new()];
+    for slot in fit.table().slots().iter().filter(|slot| slot.id.0 != 0) {
+        let weight = f64::from(slot.weight);
+        let quantized = stored(weight.abs() * form.scale);
+        if weight.abs() > form.smallest && quantized.0 > 0 {
+            sides[usize::from(weight < 0.0)].push((slot.id, quantized));
+        }
+    }
+    let digrams = uniform_digrams();
+    let mut place = 0;
+    let mut file = |side: &mut Vec<(FeatureId, QuantWeight)>, name: &[u8]| {
+        place += 1;
+        // In an order that does not tell how the table grew.
+        side.sort_unstable_by_key(|&(id, _)| id);
+        one_file(side, form, name, place, &digrams)
+    };
+    let [chosen, other] = &mut sides;
+    [file(chosen, names[0]), file(other, names[1])]
+}
+
+/// Slots may be filled to a half: most look-ups are of features that the file does not have, and
+/// these end at the first empty slot.
+const fn bits_for(features: usize) -> u8 {
+    let mut bits = 4;
+    while features * 2 > 1 << bits {
+        bits += 1;
+    }
+    bits
+}
+
+fn one_file(
+    features: &[(FeatureId, QuantWeight)],
+    form: &Form,
+    name: &[u8],
+    place: u8,
+    digrams: &DigramTable,
+) -> Vec<u8> {
+    let bits = bits_for(features.len());
+    let count = u32::try_from(features.len()).unwrap_or(u32::MAX);
+    let header = Header {
+        reference_only: false,
+        divergence: 0.0,
+        log_partition: 0.0,
+        max_order: form.max_order,
+        multinomial: false,
+        bits,
+        features: count,
+        unique_features: count,
+        documents: u32::try_from(form.groups).unwrap_or(u32::MAX),
+        moments: Moments::default(),
+        log_masses: [0.0; MEDIA],
+        options: form.options,
+        scheme: Some(form.scheme),
+    };
+    let mut bytes = Vec::new();
+    header.write_numbers(&mut bytes, name);
+    let (scale, groups) = (form.scale, form.groups);
+    let line = format!("# choices 1 place {place} of 2 groups {groups} scale {scale} end\n");
+    bytes.extend_from_slice(line.as_bytes());
+    header.write_settings(&mut bytes, &[]);
+    for weight in digrams.stored() {
+        bytes.extend_from_slice(&weight.0.to_be_bytes());
+    }
+    let start = bytes.len();
+    bytes.resize(start + (SLOT_BYTES << bits), 0);
+    let slots = &mut bytes[start..];
+    let mask = (1usize << bits) - 1;
+    for &(id, weight) in features {
+        let mut at = id.0 as usize & mask;
+        while BigEndian::read_u32(&slots[SLOT_BYTES * at..]) != 0 {
+            at = (at + 1) & mask;
+        }
+        BigEndian::write_u32(&mut slots[SLOT_BYTES * at..], id.0);
+        BigEndian::write_u16(&mut slots[SLOT_BYTES * at + 4..], weight.0);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::category::reader::Category;
+    use crate::choices::{Groups, Settings, Tally};
+
+    #[test]
+    fn the_files_hold_the_weights_with_their_signs() {
+        let mut groups = Groups::default();
+        for _ in 0..200 {
+            for ids in [[7, 8], [7, 9]] {
+                for id in ids {
+                    groups.push(FeatureId(id));
+                }
+                groups.end_alternative();
+            }
+            groups.end_group(0);
+        }
+        let mut fit = Fit::new(Settings { groups: 200, ..Settings::default() });
+        fit.learn(&groups, &mut Tally::default());
+        let form = Form { scale: 8.0, ..Form::of_words(200) };
+        let [chosen, other] = files(&fit, &form, [b"chosen", b"other"]);
+        let read = |bytes: Vec<u8>| Category::new(bytes).expect("a category");
+        let (chosen, other) = (read(chosen), read(other));
+        let weight = |category: &Category<Vec<u8>>, id: u32| {
+            let slot = category.find(FeatureId(id)).filter(|slot| slot.id.0 == id);
+            slot.map(|slot| f64::from(slot.weight.weight()) / 8.0)
+        };
+        for (id, expected) in [(8, 0), (9, 1)] {
+            let exact = f64::from(fit.table().find(FeatureId(id)).1).abs();
+            let [own, not] = if expected == 0 { [&chosen, &other] } else { [&other, &chosen] };
+            let found = weight(own, id).expect("in its file");
+            assert!(exact > 0.3 && (found - exact).abs() <= 1.0 / 512.0, "{id} {found} {exact}");
+            assert_eq!(weight(not, id), None);
+        }
+        // What all alternatives share moves only by the change of its step within a group.
+        assert!(weight(&chosen, 7).or(weight(&other, 7)).unwrap_or(0.0) < 0.1);
+        assert_eq!(chosen.header().log_partition, other.header().log_partition);
+    }
+}
