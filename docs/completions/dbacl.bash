@@ -28,6 +28,7 @@ _dbacl() {
     -o|--online) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
     -O|--merge-online) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
     --documents) mapfile -t COMPREPLY < <(compgen -W 'files mbox lines tsv ndjson' -- "$current"); return ;;
+    --choices) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --cost) mapfile -t COMPREPLY < <(:); return ;;
     --blend) mapfile -t COMPREPLY < <(:); return ;;
     --contrast) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current"); return ;;
@@ -51,7 +52,7 @@ _dbacl() {
     --lock-timeout) mapfile -t COMPREPLY < <(:); return ;;
   esac
   if [[ $current == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W '-l --learn -c --category -T --type -v --verbose -n --scores -N --probabilities -U --uncertainty -X --confidence -P --prior -R --random -f --filter -F --per-file -a --append -A --append-indented -s --by-line -Y --media -d --dump -D --debug -e --tokenizer -w --order -j --keep-case -S --straddle -g --regex -G -i --international -h --hash-bits -H --max-hash-bits -z --min-count -x --decimate -L --reference -r --reference-only -q --quality -M --multinomial -1 --preload -0 --no-preload -o --online -O --merge-online -m --memory-map --verdict --explain --explain-html --refit --documents --cost --blend --exact --once --contrast --always --fp --unsure --keep --update --learn-error --unlearn --correct --mail-learn --mail-filter --mail-correct --protect --count --merge --fit --place --canonical --threads --format --input --line-buffered --lock-timeout --strict --quiet --keep-nul -V --help --version' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W '-l --learn -c --category -T --type -v --verbose -n --scores -N --probabilities -U --uncertainty -X --confidence -P --prior -R --random -f --filter -F --per-file -a --append -A --append-indented -s --by-line -Y --media -d --dump -D --debug -e --tokenizer -w --order -j --keep-case -S --straddle -g --regex -G -i --international -h --hash-bits -H --max-hash-bits -z --min-count -x --decimate -L --reference -r --reference-only -q --quality -M --multinomial -1 --preload -0 --no-preload -o --online -O --merge-online -m --memory-map --verdict --explain --explain-html --refit --documents --choices --cost --blend --exact --once --contrast --always --fp --unsure --keep --update --learn-error --unlearn --correct --mail-learn --mail-filter --mail-correct --protect --count --merge --fit --place --canonical --threads --format --input --line-buffered --lock-timeout --strict --quiet --keep-nul -V --help --version' -- "$current")
   else
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
   fi

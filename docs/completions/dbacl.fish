@@ -43,6 +43,7 @@ complete -c dbacl -l explain -d 'tell which tokens speak for and against the ver
 complete -c dbacl -l explain-html -d 'the same as an HTML page with the text tinted'
 complete -c dbacl -l refit -d 'fit categories together: -c NAME=DOCUMENTS ... or FILE.tsv'
 complete -c dbacl -l documents -x -a 'files mbox lines tsv ndjson' -d 'files, mbox, lines, tsv or ndjson'
+complete -c dbacl -l choices -r -d 'refit from groups of texts, one of each chosen'
 complete -c dbacl -l cost -x -d 'refit with this cost, not a chosen one'
 complete -c dbacl -l blend -x -d 'keep this share of the ordinary scores'
 complete -c dbacl -l exact -d 'refit many categories exactly, into larger files'

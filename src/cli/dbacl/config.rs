@@ -443,6 +443,7 @@ impl<'a> Builder<'a> {
             | Key::FalsePositives
             | Key::Unsure
             | Key::Refit
+            | Key::Choices
             | Key::Update
             | Key::LearnErrors
             | Key::Unlearn
@@ -501,7 +502,8 @@ impl<'a> Builder<'a> {
         bits.min(MAX_BITS)
     }
 
-    fn resolve(&self, name: &[u8]) -> PathBuf {
+    /// The path of the category called `name`.
+    pub fn resolve(&self, name: &[u8]) -> PathBuf {
         resolve((self.variable)("DBACL_PATH").as_deref(), name)
     }
 

@@ -61,6 +61,7 @@ pub enum Key {
     Quiet,
     KeepNul,
     Refit,
+    Choices,
     Documents,
     Cost,
     Blend,
@@ -167,6 +168,7 @@ impl Key {
             | Self::Dump
             | Self::Debug => Group::Results,
             Self::Refit
+            | Self::Choices
             | Self::Verdict
             | Self::Explain
             | Self::ExplainHtml
@@ -284,6 +286,7 @@ pub const TABLE: &[Opt<Key>] = &[
     long(Key::ExplainHtml, "explain-html", "the same as an HTML page with the text tinted"),
     long(Key::Refit, "refit", "fit categories together: -c NAME=DOCUMENTS ... or FILE.tsv"),
     long_value(Key::Documents, "documents", "KIND", "files, mbox, lines, tsv or ndjson"),
+    long_value(Key::Choices, "choices", "FILE", "refit from groups of texts, one of each chosen"),
     long_value(Key::Cost, "cost", "C", "refit with this cost, not a chosen one"),
     long_value(Key::Blend, "blend", "SHARE", "keep this share of the ordinary scores"),
     long(Key::Exact, "exact", "refit many categories exactly, into larger files"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Fitting categories together (`--refit`) and what goes with it.
 
+mod choices;
 pub mod explain;
 pub mod files;
 mod fit;
@@ -37,6 +38,8 @@ pub struct Request {
     action: Option<Action>,
     /// The ledger knows better than ordinary files that were just learned.
     ledger_leads: bool,
+    /// Where the groups are that `--choices` names, and the categories to be made of them.
+    choices: Option<(OsString, Vec<OsString>)>,
     /// Print nothing where all went well.
     is_quiet: bool,
 }
@@ -85,6 +88,18 @@ pub fn request(events: &mut Vec<Event<Key>>) -> Result<Option<Request>, Failure>
             rest.push(Event::Option { key, value: Some(value) });
         }
     }
+    if let Some((_, names)) = &mut request.choices {
+        // The categories are to be learned: the other options are those of learning.
+        let is_category =
+            |event: &Event<Key>| matches!(event, Event::Option { key: Key::Category, .. });
+        let categories = rest.extract_if(.., |event| is_category(event));
+        names.extend(categories.filter_map(|event| match event {
+            Event::Option { value, .. } => value,
+            _ => None,
+        }));
+        let value = names.first().cloned();
+        rest.push(Event::Option { key: Key::Learn, value });
+    }
     *events = rest;
     Ok(Some(request))
 }
@@ -111,6 +126,7 @@ impl Request {
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         match key {
             Key::Refit => {}
+            Key::Choices => self.choices = Some((value.to_owned(), Vec::new())),
             Key::Update | Key::LearnErrors | Key::Unlearn | Key::Correct => {
                 if self.action.is_some() {
                     return usage("only one of --update, --learn-error, --unlearn, --correct");
@@ -194,6 +210,9 @@ pub fn run(
     signals: &Signals,
     output: &mut Output,
 ) -> Result<u8, Failure> {
+    if let Some((source, names)) = &request.choices {
+        return choices::run(source, names, builder, signals, output);
+    }
     let mut config = builder.finish()?;
     // A set is not learned from a part of its documents.
     config.whole = true;

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! `--refit --choices`: groups of texts of which one was chosen → two categories whose scores tell the
+//! odds.
+
+use super::super::MESSAGES;
+use super::super::config::{Builder, Task, lossy};
+use super::super::failure::{Failure, Kind, output_failure};
+use super::super::inputs::after_signals;
+use super::super::signals::Signals;
+use super::record::{self, GroupLine};
+use super::store;
+use crate::atomic_file::Disk;
+use crate::category::layout::ANY_MAGIC;
+use crate::choices::{Fit, Form, Groups, Judged, Settings, Tally, files, rate_for};
+use crate::cli::output::Output;
+use crate::document::{FeatureReader, FeatureSink, ReadOptions};
+use crate::model::settings::ModelOption;
+use crate::token::Feature;
+use crate::token::id::FeatureId;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// One group of so many is kept back, to choose the number of passes and the temperature.
+const KEPT_BACK: usize = 10;
+
+/// With fewer groups none is kept back.
+const ENOUGH: usize = 50;
+
+/// Passes that are tried.
+const PASSES: [u32; 4] = [1, 3, 10, 30];
+
+/// Learns the groups of `source` (`-` for standard input) as the categories `names`, *chosen* first.
+///
+/// # Errors
+/// What stopped it; files are as they were.
+pub fn run(
+    source: &OsStr,
+    names: &[OsString],
+    builder: Builder<'_>,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
+    let paths: Vec<PathBuf> = names.iter().map(|name| builder.resolve(name.as_bytes())).collect();
+    let [chosen, other] = paths.as_slice() else {
+        return usage("--choices needs two categories: -c CHOSEN -c OTHER");
+    };
+    if chosen == other {
+        return usage("--choices needs two different categories");
+    }
+    let mut config = builder.finish()?;
+    if !matches!(config.task, Task::Learn(_)) || !config.operands.is_empty() {
+        return usage("--choices takes its groups from one FILE, - for standard input");
+    }
+    let (options, max_order) = (config.options, config.order);
+    if options.has(ModelOption::Multinomial) || !options.has(ModelOption::StandardTokenizer) {
+        return usage("--choices does not go with -g and -M");
+    }
+    let (scheme, quiet) = (config.scheme, MESSAGES.is_quiet());
+    let groups = read(source, &config.read_options(), signals)?;
+    let model = fit(&groups, signals)?;
+    let form = Form {
+        options,
+        scheme,
+        max_order,
+        scale: 1.0 / model.temperature,
+        smallest: 0.0,
+        groups: groups.len() as u64,
+    };
+    let names = [chosen.as_os_str().as_bytes(), other.as_os_str().as_bytes()];
+    let files = files(&model.fit, &form, names);
+    for (path, bytes) in [chosen, other].into_iter().zip(&files) {
+        store::replace(&Disk, path, ANY_MAGIC, bytes)?;
+    }
+    if !quiet {
+        output.buffer().extend_from_slice(model.describe(&groups).as_bytes());
+        output.flush().map_err(|error| output_failure(&error))?;
+    }
+    Ok(0)
+}
+
+/// Features on their way into the alternative that is being read.
+struct Alternative<'a>(&'a mut Groups);
+
+impl FeatureSink for Alternative<'_> {
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.0.push(FeatureId::of(feature.body, feature.medium));
+    }
+}
+
+/// Reads all groups. They stay in memory: five bytes for each occurrence of a word.
+fn read(source: &OsStr, options: &ReadOptions, signals: &Signals) -> Result<Groups, Failure> {
+    let name = if source == "-" { "stdin".into() } else { lossy(source.as_bytes()) };
+    let input: Box<dyn BufRead> = if source == "-" {
+        Box::new(io::stdin().lock())
+    } else {
+        let file = File::open(source).map_err(|error| {
+            Failure::new(Kind::of_reading(&error), format!("couldn't open {name}"))
+        })?;
+        Box::new(BufReader::with_capacity(1 << 16, file))
+    };
+    let mut reader = Reader {
+        groups: Groups::default(),
+        features: FeatureReader::stoppable(options, &signals.stop).by_lines(),
+        chosen: None,
+    };
+    let mut said = false;
+    let mut number = 0u64;
+    let fault = |number: u64, text: &str| {
+        Failure::new(Kind::Data, format!("{name}: line {number}: {text}"))
+    };
+    for line in input.split(b'\n') {
+        number += 1;
+        let mut line =
+            line.map_err(|error| Failure::new(Kind::Read, format!("{name}: {error}")))?;
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        reader.line(&line).map_err(|text| fault(number, &text))?;
+        after_signals(signals, &mut said)?;
+        if said {
+            break;
+        }
+    }
+    reader.end_group().map_err(|text| fault(number, &text))?;
+    if reader.groups.is_empty() {
+        return Err(Failure::new(Kind::Data, format!("{name}: no groups of choices")));
+    }
+    Ok(reader.groups)
+}
+
+/// Groups as they are read.
+struct Reader<'a> {
+    groups: Groups,
+    features: FeatureReader<'a>,
+    /// The chosen alternative of the group of lines that is being read.
+    chosen: Option<usize>,
+}
+
+impl Reader<'_> {
+    fn text(&mut self, text: &[u8]) -> Result<(), String> {
+        self.features.start_anew();
+        self.features
+            .read_bytes(text, &mut Alternative(&mut self.groups))
+            .map_err(|error| error.to_string())?;
+        self.groups.end_alternative();
+        Ok(())
+    }
+
+    fn line(&mut self, line: &[u8]) -> Result<(), String> {
+        match record::group_line(line)? {
+            GroupLine::End => self.end_group(),
+            GroupLine::Text { chosen, text } => {
+                if chosen && self.chosen.replace(self.groups.pending()).is_some() {
+                    return Err("a second text of the group is marked with +".into());
+                }
+                self.text(text)
+            }
+            GroupLine::Whole { choices, chosen } => {
+                self.end_group()?;
+                for text in &choices {
+                    self.text(text.as_bytes())?;
+                }
+                self.groups.end_group(chosen);
+                Ok(())
+            }
+        }
+    }
+
+    fn end_group(&mut self) -> Result<(), String> {
+        if self.groups.pending() == 0 {
+            return Ok(());
+        }
+        let chosen = self.chosen.take().ok_or("no text of the group is marked with +")?;
+        self.groups.end_group(chosen);
+        Ok(())
+    }
+}
+
+/// What the fit came to.
+struct Model {
+    fit: Fit,
+    passes: u32,
+    temperature: f64,
+    /// The groups kept back, judged by a fit that has not seen them, at that temperature.
+    judged: Option<Tally>,
+    calibration_error: f64,
+}
+
+/// Fits on the groups with these numbers, `passes` times.
+fn fit_on(
+    groups: &Groups,
+    numbers: &[usize],
+    passes: u32,
+    signals: &Signals,
+) -> Result<Fit, Failure> {
+    let alternatives = groups.alternatives().max(1);
+    let settings = Settings {
+        rate: rate_for(groups.occurrences(), alternatives),
+        groups: numbers.len() as u64 * u64::from(passes),
+        ..Settings::default()
+    };
+    let mut fit = Fit::new(settings);
+    let mut tally = Tally::default();
+    for _ in 0..passes {
+        for &number in numbers {
+            fit.learn_group(groups.get(number), &mut tally);
+        }
+        if signals.interrupted() {
+            return Err(Failure::silent(Kind::Interrupted));
+        }
+    }
+    Ok(fit)
+}
+
+/// Chooses passes and temperature with groups kept back, then fits on all.
+fn fit(groups: &Groups, signals: &Signals) -> Result<Model, Failure> {
+    let all: Vec<usize> = (0..groups.len()).collect();
+    if groups.len() < ENOUGH {
+        if !MESSAGES.is_quiet() {
+            MESSAGES
+                .warning(&format!("only {} groups of choices: the odds may be poor", groups.len()));
+        }
+        let passes = PASSES[1];
+        let fit = fit_on(groups, &all, passes, signals)?;
+        let (judged, temperature, calibration_error) = (None, 1.0, 0.0);
+        return Ok(Model { fit, passes, temperature, judged, calibration_error });
+    }
+    let is_kept_back = |number: &usize| number % KEPT_BACK == KEPT_BACK - 1;
+    let (back, rest): (Vec<usize>, Vec<usize>) = all.iter().copied().partition(is_kept_back);
+    let mut best: Option<(u32, f64, Judged)> = None;
+    for passes in PASSES {
+        let mut fit = fit_on(groups, &rest, passes, signals)?;
+        let mut judged = Judged::default();
+        for &number in &back {
+            let group = groups.get(number);
+            judged.push(fit.judge(group).0, group.chosen);
+        }
+        let cost = judged.cost(judged.temperature());
+        if best.as_ref().is_some_and(|(_, least, _)| cost >= *least) {
+            // More passes only go on from here.
+            break;
+        }
+        best = Some((passes, cost, judged));
+    }
+    let (passes, _, judged) = best.expect("passes were tried");
+    let temperature = judged.temperature();
+    Ok(Model {
+        fit: fit_on(groups, &all, passes, signals)?,
+        passes,
+        temperature,
+        judged: Some(judged.tally(temperature)),
+        calibration_error: judged.calibration_error(temperature),
+    })
+}
+
+impl Model {
+    fn describe(&self, groups: &Groups) -> String {
+        let mut text = String::new();
+        let _ = writeln!(
+            text,
+            "{} groups, {} texts, {} features; {}",
+            groups.len(),
+            groups.alternatives(),
+            self.fit.features(),
+            match self.passes {
+                1 => "1 pass".to_owned(),
+                passes => format!("{passes} passes"),
+            }
+        );
+        if let Some(judged) = &self.judged {
+            let _ = writeln!(
+                text,
+                "{} groups kept back: first choice {:.1} %, among five {:.1} %, \
+                 {:.3} bits a choice, calibration error {:.1} %",
+                judged.groups,
+                judged.percent(judged.first),
+                judged.percent(judged.first_five),
+                judged.mean_bits(),
+                100.0 * self.calibration_error
+            );
+        }
+        text
+    }
+}

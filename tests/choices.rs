@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! `--refit --choices`: the odds of one text among several, by the program.
+
+use dbacl::choices::{Fit, Form, Groups, Settings, Tally, files};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn dbacl(folder: &Path, args: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_dbacl"))
+        .args(args)
+        .current_dir(folder)
+        .env("LC_ALL", "C")
+        .env_remove("DBACL_PATH")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // It may end without reading.
+    let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+    child.wait_with_output().expect("it ends")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The words that are easily mixed up, and what follows each.
+const WORDS: [(&str, [&str; 4]); 3] = [
+    ("their", ["house", "children", "own", "car"]),
+    ("there", ["is", "are", "was", "stood"]),
+    ("theyre", ["going", "late", "coming", "not"]),
+];
+
+/// A sentence with each of the words, and which of them is right.
+fn sentence(number: usize) -> ([String; 3], usize) {
+    let chosen = number % 3;
+    let next = WORDS[chosen].1[number / 3 % 4];
+    let begin = ["I think", "We know that", "Some say"][number / 7 % 3];
+    (WORDS.map(|(word, _)| format!("{begin} {word} {next} today")), chosen)
+}
+
+fn as_json(count: usize) -> String {
+    let line = |number| {
+        let (choices, chosen) = sentence(number);
+        serde_json::json!({ "choices": choices, "chosen": chosen }).to_string() + "\n"
+    };
+    (0..count).map(line).collect()
+}
+
+fn as_lines(count: usize) -> String {
+    let group = |number| {
+        let (choices, chosen) = sentence(number);
+        let line = |(at, text)| format!("{}{text}\n", if at == chosen { '+' } else { '-' });
+        choices.iter().enumerate().map(line).collect::<String>() + "\n"
+    };
+    (0..count).map(group).collect()
+}
+
+const LEARN: [&str; 9] = ["--refit", "-T", "text", "-w", "2", "-c", "right", "-c", "wrong"];
+
+fn learn(folder: &Path, choices: &str, input: &str) -> Output {
+    let args: Vec<&str> = LEARN.into_iter().chain(["--choices", choices]).collect();
+    dbacl(folder, &args, input)
+}
+
+/// The scores of two categories for each line, bits.
+fn scores(folder: &Path, categories: [&str; 2], lines: &str) -> Vec<[f64; 2]> {
+    let [a, b] = categories;
+    let judged = dbacl(folder, &["-n", "-c", a, "-c", b, "-f", "1,2"], lines);
+    assert!(judged.status.success(), "{}", text(&judged.stderr));
+    let row = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!([words[0], words[2]], categories);
+        [words[1], words[3]].map(|score| score.parse().expect("a score"))
+    };
+    text(&judged.stdout).lines().map(row).collect()
+}
+
+#[test]
+fn the_right_word_is_told_from_what_follows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    fs::write(folder.join("groups.ndjson"), as_json(300)).expect("written");
+    let learned = learn(folder, "groups.ndjson", "");
+    assert!(learned.status.success(), "{}", text(&learned.stderr));
+    let said = text(&learned.stdout);
+    assert!(said.starts_with("300 groups, 900 texts, "), "{said}");
+    assert!(said.contains("30 groups kept back: first choice 100.0 %"), "{said}");
+    for number in 0..24 {
+        let (choices, chosen) = sentence(number);
+        let rows = scores(folder, ["right", "wrong"], &(choices.join("\n") + "\n"));
+        let odds: Vec<f64> = rows.iter().map(|[right, wrong]| (wrong - right).exp2()).collect();
+        let share = odds[chosen] / odds.iter().sum::<f64>();
+        assert!(share > 0.8, "{choices:?} {share}");
+    }
+    // The same groups as lines, from standard input, give the same files.
+    let files = || ["right", "wrong"].map(|name| fs::read(folder.join(name)).expect("read"));
+    let before = files();
+    let again = learn(folder, "-", &as_lines(300));
+    assert_eq!(text(&again.stdout), said, "{}", text(&again.stderr));
+    assert!(files() == before, "other bytes");
+}
+
+#[test]
+fn scores_of_the_files_are_those_of_the_fit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut groups = Groups::default();
+    let push = |line: &str, groups: &mut Groups| {
+        line.split(' ').for_each(|word| groups.push_word(word.as_bytes(), 1));
+        groups.end_alternative();
+    };
+    for number in 0..300 {
+        let (choices, chosen) = sentence(number);
+        // A word that comes twice counts twice.
+        for line in &choices {
+            push(&format!("{line} today"), &mut groups);
+        }
+        groups.end_group(chosen);
+    }
+    let settings = Settings { rate: 0.5, groups: 300, ..Settings::default() };
+    let mut fit = Fit::new(settings);
+    fit.learn(&groups, &mut Tally::default());
+    for scale in [1.0, 8.0] {
+        let files = files(&fit, &Form { scale, ..Form::of_words(300) }, [b"a", b"b"]);
+        for (name, bytes) in ["a", "b"].into_iter().zip(files) {
+            fs::write(folder.path().join(name), bytes).expect("written");
+        }
+        for number in 0..12 {
+            let (choices, _) = sentence(number);
+            let lines: Vec<String> = choices.iter().map(|line| format!("{line} today")).collect();
+            let rows = scores(folder.path(), ["a", "b"], &(lines.join("\n") + "\n"));
+            let expected = fit.judge(groups.get(number)).0;
+            for (row, score) in rows.iter().zip(expected) {
+                let found = (row[1] - row[0]) * std::f64::consts::LN_2 / scale;
+                // Seven words of the grid, and scores of two decimals.
+                let grid = (7.0 / 64.0 + 0.01) / scale;
+                assert!((found - score).abs() <= grid, "{number}: {found} {score}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_learned_is_named_and_files_stay() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    fs::write(folder.join("right"), "not a category\n").expect("written");
+    for (input, status, message) in [
+        ("", 65, "stdin: no groups of choices"),
+        ("+a\n-b\n\n-a\n-b\n", 65, "stdin: line 5: no text of the group is marked with +"),
+        ("+a\n+b\n", 65, "stdin: line 2: a second text of the group is marked with +"),
+        ("a\n", 65, "stdin: line 1: a text begins with + or -"),
+        ("{\"choices\":[\"a\"],\"chosen\":1}\n", 65, "stdin: line 1: chosen is not the number"),
+        (&as_lines(60), 73, "right"),
+    ] {
+        let told = learn(folder, "-", input);
+        let message_found = text(&told.stderr);
+        assert!(message_found.contains(message), "{input:?}: {message_found}");
+        assert!(!told.status.success(), "{status}");
+        assert_eq!(fs::read(folder.join("right")).expect("read"), b"not a category\n");
+        assert!(!folder.join("wrong").exists());
+    }
+    let missing = learn(folder, "nowhere", "");
+    assert!(text(&missing.stderr).contains("couldn't open nowhere"));
+    for args in [
+        &["--refit", "--choices", "-", "-c", "right"][..],
+        &["--refit", "--choices", "-", "-c", "right", "-c", "right"],
+        &["--refit", "--choices", "-", "-c", "right", "-c", "w", "-g", "^(a)"],
+        &["--refit", "--choices", "-", "-c", "right", "-c", "w", "operand"],
+    ] {
+        let told = dbacl(folder, args, "+a\n-b\n");
+        assert!(!told.status.success(), "{args:?}");
+        assert!(text(&told.stderr).contains("--choices"), "{}", text(&told.stderr));
+    }
+}
