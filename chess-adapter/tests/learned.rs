@@ -56,6 +56,44 @@ fn learn_play_explain_measure() {
 }
 
 #[test]
+fn odds_are_learned_and_drawn_from() {
+    if dbacl("odds_are_learned_and_drawn_from").is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let pgn = some_games(folder.path(), 120);
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let models = at("models");
+    let args = ["learn", &pgn, "-o", &models, "--preset", "odds", "--describe-positions", "4000"];
+    let (_, output) = run(&args);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("odds: 4000 positions learned, "), "{told}");
+    let text = folder.path().join("positions.tsv");
+    std::fs::write(&text, "e4\te5\ne4 e5 Nf3\tNc6\ne4 e5 Nf3 Nc6 Bb5\ta6\n").expect("written");
+    let positions = text.display().to_string();
+    let (report, _) = run(&["evaluate", &models, "--json", "--positions", &positions]);
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    let all = &report["positions"]["all"];
+    assert!(all["bits"].as_f64().is_some_and(|bits| bits > 0.0 && bits < 4.3), "{report}");
+    // The temperature of the manifest is what displayed probabilities are true with.
+    let manifest = folder.path().join("models/manifest.json");
+    let bits = |temperature: f64| {
+        let told = std::fs::read(&manifest).expect("the manifest");
+        let mut told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
+        told["temperatures"]["odds"] = temperature.into();
+        std::fs::write(&manifest, told.to_string()).expect("written");
+        let (report, _) = run(&["evaluate", &models, "--json", "--positions", &positions]);
+        let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+        report["positions"]["all"]["bits"].as_f64().expect("a number")
+    };
+    // All 20 answers to the first position and 29 and 30 to the others are as good when it is hot.
+    let uniform = (20f64.log2() + 29f64.log2() + 30f64.log2()) / 3.0;
+    assert!((bits(1e9) - uniform).abs() < 0.1, "{} {uniform}", bits(1e9));
+    let (_, output) = run(&["why", &models, "--moves", "e4 e5 Nf3", "--move", "Nc6"]);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "good models need no warning");
+}
+
+#[test]
 fn small_tables_grow_until_nothing_is_ignored() {
     let Some(dbacl) = dbacl("small_tables_grow_until_nothing_is_ignored") else { return };
     let folder = tempfile::tempdir().expect("a folder");

@@ -93,6 +93,39 @@ pub const BASIC: &[(&str, &str)] = &[
     ("c", "castling or promotion"),
 ];
 
+/// The kinds of the words that tell what came before a move and what stands around it: a capital letter or a digit; the
+/// rest is a hash, which tells nothing to people.
+pub const CONTEXT: &[(&str, &str)] = &[
+    ("A", "the move in this very position"),
+    ("B", "the move with all pawns"),
+    ("C", "the move with the own pawns"),
+    ("D", "the move after the last two half-moves"),
+    ("E", "the move after the last three half-moves"),
+    ("F", "the move after the last four half-moves"),
+    ("G", "the move at this half-move of the game"),
+    ("H", "the piece, what it takes and the eight squares around it afterwards"),
+    ("I", "the piece and the eight squares around it before"),
+    ("J", "attackers and guards of the new square, by piece"),
+    ("K", "attackers and guards of the old square, by piece"),
+    ("L", "what the piece attacks afterwards, guarded or not"),
+    ("M", "the move with the pawns of the files around its target"),
+    ("N", "the piece on its new square, what it takes, and the pawns of the file"),
+    ("O", "the piece and the first pieces that it sees from its new square"),
+    ("P", "where another piece stands as seen from the new square"),
+    ("Q", "where another piece stands as seen from the old square"),
+    ("R", "whether the opponent can mate at once"),
+    ("S", "how many checks the opponent can give"),
+    ("T", "how often in a row the move could have been played and was not"),
+    ("U", "how often in a row such a move could have been played and was not"),
+    ("V", "whether the position occurred before"),
+    ("W", "the move after the last half-move"),
+    ("X", "what the captures after the move come to, and the best that another move keeps"),
+    ("Y", "what the captures after the move come to, and after no move at all"),
+    ("Z", "what the captures after the move come to less than the best, and what the best wins"),
+    ("1", "what the move threatens to win next, and what it keeps less than the best"),
+    ("2", "what the move threatens to win next, what it wins, and what the best wins"),
+];
+
 /// The kind of a word and what it tells, from one of the lists above; `None` for a word of another kind.
 pub fn find(
     kinds: &[(&'static str, &'static str)],
@@ -104,6 +137,7 @@ pub fn find(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::features::context::Context;
     use crate::features::rich::Scene;
     use crate::text::notation;
     use crate::text::pgn::{Games, RawGame};
@@ -121,16 +155,21 @@ mod tests {
                 continue;
             }
             let mut position = game.start.clone();
+            let mut positions = vec![position.clone()];
             for (ply, &m) in game.moves.iter().enumerate() {
                 let mut line = String::new();
-                Scene::new(&position, &game.moves[..ply], ply).describe(m, &mut line);
+                let past = &game.moves[..ply];
+                Scene::new(&position, past, ply).describe(m, &mut line);
+                Context::new(&positions, past).describe(m, &mut line);
                 for word in line.split_whitespace() {
-                    let kind = find(RICH, word).unwrap_or_else(|| panic!("{word} has no meaning"));
+                    let kind = find(RICH, word).or_else(|| find(CONTEXT, word));
+                    let kind = kind.unwrap_or_else(|| panic!("{word} has no meaning"));
                     seen.insert(kind.0);
                 }
                 position.play_unchecked(m);
+                positions.push(position.clone());
             }
         }
-        assert!(seen.len() > 65, "{seen:?}");
+        assert!(seen.len() > 65 + CONTEXT.len() - 1, "{seen:?}");
     }
 }

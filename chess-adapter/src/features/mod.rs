@@ -2,6 +2,7 @@
 //! Positions and moves become words.
 
 pub mod basic;
+pub mod context;
 pub mod exchange;
 pub mod legend;
 pub mod rich;

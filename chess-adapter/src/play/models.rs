@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
 use crate::features::basic::Template;
+use crate::features::context::{self, Context};
 use crate::features::rich::{self, Scene};
 use crate::play::classifier::{Classifier, FeatureRow, Program, Scorer};
 use crate::text::encode::{self, Encoding};
@@ -42,6 +43,8 @@ pub enum Document {
     Describe,
     /// The second kind of descriptions, of many words.
     Describe2,
+    /// The rich words, and those of what came before and what stands around.
+    Odds,
     /// Position hash and move.
     Position,
 }
@@ -62,7 +65,7 @@ impl Document {
             Self::Half => Some(Encoding::Half),
             Self::Full => Some(Encoding::Full),
             Self::Shifted => Some(Encoding::Shifted),
-            Self::Describe | Self::Describe2 | Self::Position => None,
+            Self::Describe | Self::Describe2 | Self::Odds | Self::Position => None,
         }
     }
 
@@ -93,6 +96,17 @@ impl Document {
                 let line = |c: &Completion| {
                     let mut line = String::with_capacity(512);
                     scene.describe(c.m, &mut line);
+                    line
+                };
+                completions.iter().map(line).collect()
+            }
+            (None, Self::Odds) => {
+                let scene = Scene::new(game.position(), game.moves(), game.plies());
+                let context = Context::new(game.positions(), game.moves());
+                let line = |c: &Completion| {
+                    let mut line = String::with_capacity(1200);
+                    scene.describe(c.m, &mut line);
+                    context.describe(c.m, &mut line);
                     line
                 };
                 completions.iter().map(line).collect()
@@ -186,6 +200,9 @@ pub struct Manifest {
     /// Voices that leave out moves which draw at once, unless told otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub avoid_draws: Vec<String>,
+    /// What the scores of voices are divided by, so that probabilities are what they say; 1 where nothing is told.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub temperatures: BTreeMap<String, f64>,
     /// White's models.
     pub white: Side,
     /// Black's models.
@@ -273,6 +290,12 @@ impl Manifest {
             )
         })?;
         let mut voice = Voice::new(template.clone());
+        if let Some(&temperature) = self.temperatures.get(name) {
+            if !(temperature.is_finite() && temperature > 0.0) {
+                bail!("{}: temperature {temperature} of voice {name:?}", folder.display());
+            }
+            voice.temperature = temperature;
+        }
         for (model, weight) in terms {
             let entry = side.models.get(model);
             let entry =
@@ -285,12 +308,17 @@ impl Manifest {
                     template.identity()
                 );
             }
-            if entry.document == Document::Describe2 && entry.words.as_deref() != Some(rich::NAME) {
+            let words = match entry.document {
+                Document::Describe2 => Some(rich::NAME),
+                Document::Odds => Some(context::NAME),
+                _ => None,
+            };
+            if let Some(words) = words.filter(|&words| entry.words.as_deref() != Some(words)) {
                 bail!(
                     "{}: its descriptions are {:?}, this program has {:?}; learn again",
                     folder.display(),
                     entry.words.as_deref().unwrap_or_default(),
-                    rich::NAME
+                    words
                 );
             }
             let phases: Vec<Option<usize>> =
@@ -373,11 +401,13 @@ pub struct Voice {
     terms: Vec<Term>,
     /// Only so many last words are sent, 0 for all.
     pub window: usize,
+    /// What sums of scores are divided by.
+    temperature: f64,
 }
 
 impl Voice {
     fn new(template: Template) -> Self {
-        Self { template, terms: Vec::new(), window: 0 }
+        Self { template, terms: Vec::new(), window: 0, temperature: 1.0 }
     }
 
     /// One category that reads gamelines.
@@ -393,6 +423,7 @@ impl Voice {
             template: Template::default(),
             terms: vec![Term { document, weight: Weight::Always(1.0), parts }],
             window: 0,
+            temperature: 1.0,
         }
     }
 
@@ -411,6 +442,7 @@ impl Voice {
             template: Template::default(),
             terms: vec![Term { document, weight: Weight::Always(1.0), parts }],
             window: 0,
+            temperature: 1.0,
         }
     }
 
@@ -452,6 +484,12 @@ impl Voice {
                 *sum += weight * score;
             }
         }
+        // Scores as they are keep every bit.
+        if self.temperature != 1.0 {
+            for score in &mut total {
+                *score /= self.temperature;
+            }
+        }
         Ok(total)
     }
 
@@ -480,7 +518,7 @@ impl Voice {
             let one = std::slice::from_ref(completion);
             let mut lines = term.document.lines(game, one, &self.template, self.window);
             let line = lines.pop().unwrap_or_default();
-            let (document, weight) = (term.document, term.weight.at(ply));
+            let (document, weight) = (term.document, term.weight.at(ply) / self.temperature);
             let part = term.part(ply);
             let mut features: Vec<FeatureRow> = Vec::new();
             for (factor, rows) in part.factors.iter().zip(part.scorer.features(&line)?) {

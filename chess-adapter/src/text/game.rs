@@ -155,6 +155,11 @@ impl Game {
         &self.moves
     }
 
+    /// All positions, from the start to the one now.
+    pub fn positions(&self) -> &[Chess] {
+        &self.positions
+    }
+
     /// The position after that many half-moves.
     pub fn position_at(&self, ply: usize) -> &Chess {
         &self.positions[ply]

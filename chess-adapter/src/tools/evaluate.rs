@@ -70,6 +70,7 @@ struct Tally {
     first: u32,
     first_five: u32,
     reciprocal: f64,
+    bits: f64,
     uniform: f64,
     captures: u32,
     tactical: u32,
@@ -84,6 +85,7 @@ impl Tally {
             first: share(self.first),
             first_five: share(self.first_five),
             mean_reciprocal_rank: self.reciprocal / f64::from(self.positions.max(1)),
+            bits: self.bits / f64::from(self.positions.max(1)),
             rule_captures: share(self.captures),
             rule_tactical: share(self.tactical),
             suggested: share(self.suggested),
@@ -103,6 +105,8 @@ pub struct Shares {
     pub first_five: f64,
     /// Mean of one over the rank, from 0 to 1.
     pub mean_reciprocal_rank: f64,
+    /// Mean cost of the move played, bits: minus the logarithm of its probability.
+    pub bits: f64,
     /// First choice under the rule `captures`.
     pub rule_captures: f64,
     /// First choice under the rule `tactical`.
@@ -124,6 +128,35 @@ pub struct Report {
     pub middle: Shares,
     /// Later.
     pub end: Shares,
+    /// Expected calibration error, per cent: how far the stated probability of the first choice is from how often it was
+    /// played, in bins of a twentieth, weighted by the positions in each.
+    pub calibration_error: f64,
+}
+
+/// Bins of probabilities.
+const BINS: usize = 20;
+
+/// Positions by the stated probability of the first choice: sums of that, and how often it was played.
+#[derive(Clone, Copy, Debug, Default)]
+struct Calibration([(f64, f64); BINS]);
+
+impl Calibration {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "from 0 to 20"
+    )]
+    fn add(&mut self, stated: f64, is_played: bool) {
+        let bin = &mut self.0[((stated * BINS as f64) as usize).min(BINS - 1)];
+        bin.0 += stated;
+        bin.1 += f64::from(u8::from(is_played));
+    }
+
+    fn error(&self, positions: u32) -> f64 {
+        let apart: f64 = self.0.iter().map(|(stated, played)| (stated - played).abs()).sum();
+        100.0 * apart / f64::from(positions.max(1))
+    }
 }
 
 /// Lets the engine rank the completions of every position.
@@ -133,6 +166,7 @@ pub struct Report {
 /// There is no model for the side to move, or the classifier fails.
 pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
     let mut phases = [Tally::default(); 3];
+    let mut calibration = Calibration::default();
     for case in cases {
         engine.set_position(Chess::default());
         for &m in &case.moves {
@@ -155,11 +189,14 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
         tally.tactical += chosen(Rule::Tactical);
         let legal = u32::try_from(list.len()).map_or(f64::INFINITY, f64::from);
         tally.uniform += 1.0 / legal;
+        let shares = choose::shares(&list);
+        calibration.add(shares[0], list[0].completion.m == case.played);
         if let Some(place) = list.iter().position(|s| s.completion.m == case.played) {
             let rank = u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1);
             tally.first += u32::from(rank == 1);
             tally.first_five += u32::from(rank <= 5);
             tally.reciprocal += 1.0 / f64::from(rank);
+            tally.bits -= shares[place].max(f64::MIN_POSITIVE).log2();
         }
     }
     let mut all = Tally::default();
@@ -168,24 +205,26 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
         all.first += t.first;
         all.first_five += t.first_five;
         all.reciprocal += t.reciprocal;
+        all.bits += t.bits;
         all.uniform += t.uniform;
         all.captures += t.captures;
         all.tactical += t.tactical;
         all.suggested += t.suggested;
     }
     let [opening, middle, end] = phases.map(Tally::shares);
-    Ok(Report { all: all.shares(), opening, middle, end })
+    let calibration_error = calibration.error(all.positions);
+    Ok(Report { all: all.shares(), opening, middle, end, calibration_error })
 }
 
 /// The heading of the table that [`Report::row`] fills.
-pub const HEADING: &str = "voice              positions  first  five    MRR  rule2  rule3  opening  middle    end  uniform";
+pub const HEADING: &str = "voice              positions  first  five    MRR  rule2  rule3  opening  middle    end  uniform   bits  calibration";
 
 impl Report {
     /// One line of the table.
     pub fn row(&self, name: &str) -> String {
         let a = self.all;
         format!(
-            "{name:<18} {:>9} {:>6.1} {:>5.1} {:>6.3} {:>6.1} {:>6.1} {:>8.1} {:>7.1} {:>6.1} {:>8.1}",
+            "{name:<18} {:>9} {:>6.1} {:>5.1} {:>6.3} {:>6.1} {:>6.1} {:>8.1} {:>7.1} {:>6.1} {:>8.1} {:>6.2} {:>12.1}",
             a.positions,
             a.first,
             a.first_five,
@@ -195,7 +234,9 @@ impl Report {
             self.opening.first,
             self.middle.first,
             self.end.first,
-            a.uniform
+            a.uniform,
+            a.bits,
+            self.calibration_error
         )
     }
 }
@@ -216,6 +257,9 @@ mod tests {
         assert!((report.all.first_five - 200.0 / 3.0).abs() < 1e-9);
         assert!((report.all.uniform - 5.0).abs() < 1e-9);
         assert_eq!(report.all, report.opening);
+        // The first choice is given two thirds and was played in one; a6 costs 50 bits more.
+        assert!((report.calibration_error - 100.0 / 3.0).abs() < 1e-6, "{report:?}");
+        assert!((report.all.bits - 17.25).abs() < 0.01, "{report:?}");
     }
 
     #[test]

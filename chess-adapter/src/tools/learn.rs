@@ -10,13 +10,14 @@ use anyhow::{Context as _, Result, bail};
 use shakmaty::Color;
 
 use crate::features::basic::Template;
-use crate::features::rich;
+use crate::features::{context, rich};
 use crate::play::classifier::Program;
 use crate::play::models::{
     CategoryEntry, Document, FORMAT, Manifest, ModelEntry, Side, TEMPLATE, Weight,
 };
 use crate::text::encode::Encoding;
-use crate::text::prepare::{self, Describe, Describe2, PHASES, Statistics, TextFiles};
+use crate::text::prepare::{self, Describe, Describe2, GameSink, PHASES, Statistics, TextFiles};
+use crate::tools::odds;
 
 /// The largest table tried when tables are full, as an exponent of two.
 const MAX_TABLE: u32 = 28;
@@ -33,6 +34,8 @@ pub enum Preset {
     /// Descriptions, and a little of full moves.
     #[default]
     Best,
+    /// The odds of each move among all legal ones.
+    Odds,
     /// Full moves in three phases.
     Phases,
     /// Full moves of wins, and of wins and draws, for play by the opponent's style.
@@ -49,6 +52,7 @@ impl Preset {
             Self::Full => "full",
             Self::Describe => "describe",
             Self::Best => "best",
+            Self::Odds => "odds",
             Self::Phases => "phases",
             Self::Style => "style",
             Self::All => "all",
@@ -74,12 +78,23 @@ impl Lesson {
     }
 }
 
+/// How the categories of a model get their weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FittedBy {
+    /// Each is learned from its text by the classifier.
+    Learning,
+    /// They are learned, then the classifier fits them together.
+    Refit,
+    /// They are fitted together from all legal moves of positions; there is no text.
+    Choices,
+}
+
 /// A model as planned: lessons with factors and phases.
 struct Plan {
     name: &'static str,
     document: Document,
-    /// Whether its categories are fitted together afterwards.
-    refit: bool,
+    /// How its categories get their weights.
+    fitted_by: FittedBy,
     parts: Vec<(Lesson, f64, Option<usize>)>,
 }
 
@@ -111,13 +126,13 @@ fn plans(preset: Preset, color: Color) -> Vec<Plan> {
     let one = |name, document, lesson| Plan {
         name,
         document,
-        refit: false,
+        fitted_by: FittedBy::Learning,
         parts: vec![(lesson, 1.0, None)],
     };
     let minus = |name, document, plus, minus| Plan {
         name,
         document,
-        refit: false,
+        fitted_by: FittedBy::Learning,
         parts: vec![(plus, 1.0, None), (minus, -1.0, None)],
     };
     let document = Document::from(encoding);
@@ -126,14 +141,19 @@ fn plans(preset: Preset, color: Color) -> Vec<Plan> {
         || minus("describe", Document::Describe, described("played"), described("notplayed"));
     let many = |kind: &str| lesson(format!("many-{kind}"), "graph", 1, 21);
     let many_plan = || Plan {
-        refit: true,
+        fitted_by: FittedBy::Refit,
         ..minus("describe2", Document::Describe2, many("played"), many("notplayed"))
+    };
+    let odds = |kind: &str| lesson(format!("odds-{kind}"), "graph", 1, 24);
+    let odds_plan = || Plan {
+        fitted_by: FittedBy::Choices,
+        ..minus("odds", Document::Odds, odds("chosen"), odds("other"))
     };
     let carrot_plan = || minus("carrot", document, full(own), full(other));
     let phase_plan = || Plan {
         name: "phases",
         document,
-        refit: false,
+        fitted_by: FittedBy::Learning,
         parts: PHASES
             .iter()
             .enumerate()
@@ -152,6 +172,7 @@ fn plans(preset: Preset, color: Color) -> Vec<Plan> {
         Preset::Phases => vec![phase_plan()],
         Preset::Style => vec![full_plan(), one("full-draws", document, full(&draw))],
         Preset::Best => vec![many_plan(), full_plan()],
+        Preset::Odds => vec![odds_plan()],
         Preset::Essay => {
             vec![
                 one("pairs", Document::Half, half(&draw, "alnum", 2, 20)),
@@ -287,20 +308,41 @@ fn learn_from(options: &Options, program: &Program, text: &Path) -> Result<Stati
     }
     let mut files = TextFiles::create(text, &wanted)?;
     let mut statistics = Statistics::default();
-    prepare::read_files(&options.pgn, &wanted, &mut statistics, &mut [&mut files])?;
+    let has_choices = all().any(|p| p.fitted_by == FittedBy::Choices);
+    let mut games = odds::Games::default();
+    if has_choices {
+        let sinks: &mut [&mut dyn GameSink] = &mut [&mut files, &mut games];
+        prepare::read_files(&options.pgn, &wanted, &mut statistics, sinks)?;
+    } else {
+        prepare::read_files(&options.pgn, &wanted, &mut statistics, &mut [&mut files])?;
+    }
     files.finish()?;
     if statistics.written == 0 {
         bail!("no game could be used");
     }
-    let lessons: BTreeSet<Lesson> =
-        all().flat_map(|p| p.parts.iter().map(|(l, _, _)| l.clone())).collect();
+    let lessons: BTreeSet<Lesson> = all()
+        .filter(|p| p.fitted_by != FittedBy::Choices)
+        .flat_map(|p| p.parts.iter().map(|(l, _, _)| l.clone()))
+        .collect();
     run_lessons(lessons.into_iter().collect(), text, folder, options.jobs, program)?;
     let fits: BTreeSet<Vec<Lesson>> = all()
-        .filter(|p| p.refit)
+        .filter(|p| p.fitted_by == FittedBy::Refit)
         .map(|p| p.parts.iter().map(|(l, _, _)| l.clone()).collect())
         .collect();
     for lessons in fits {
         refit(&lessons, text, folder, program)?;
+    }
+    let mut temperatures = BTreeMap::new();
+    if let Some(plan) = all().find(|p| p.fitted_by == FittedBy::Choices) {
+        let files = [0, 1].map(|i| folder.join(plan.parts[i].0.category()));
+        let wanted = odds::Options {
+            positions: options.describe_positions,
+            seed: options.seed,
+            threads: options.jobs,
+        };
+        let learned = odds::learn(&games, &wanted, &files)?;
+        eprintln!("{learned}");
+        temperatures.insert(plan.name.to_owned(), learned.temperature);
     }
     let template = folder.join(TEMPLATE);
     match &options.template_text {
@@ -324,7 +366,8 @@ fn learn_from(options: &Options, program: &Program, text: &Path) -> Result<Stati
         check_marks: wanted.spelling.check_marks,
         victims: wanted.spelling.victims,
         template: options.template.identity(),
-        avoid_draws: vec!["best".to_owned()],
+        avoid_draws: vec![if has_choices { "odds" } else { "best" }.to_owned()],
+        temperatures,
         white,
         black,
     };
@@ -350,7 +393,11 @@ fn side(folder: &Path, plans: &[Plan]) -> Result<Side> {
             ModelEntry {
                 document: plan.document,
                 order,
-                words: (plan.document == Document::Describe2).then(|| rich::NAME.to_owned()),
+                words: match plan.document {
+                    Document::Describe2 => Some(rich::NAME.to_owned()),
+                    Document::Odds => Some(context::NAME.to_owned()),
+                    _ => None,
+                },
                 categories,
             },
         );
@@ -483,6 +530,7 @@ mod tests {
             Preset::Full,
             Preset::Describe,
             Preset::Best,
+            Preset::Odds,
             Preset::Phases,
             Preset::All,
         ] {

@@ -5,4 +5,5 @@ pub mod arena;
 pub mod endgames;
 pub mod evaluate;
 pub mod learn;
+pub mod odds;
 pub mod report;

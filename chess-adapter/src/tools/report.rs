@@ -160,13 +160,14 @@ fn judge(
     out.push_str("<table class=\"t\"><tr><th>evidence</th><th class=\"n\">bits</th></tr>");
     for model in why::evidence(engine, &ranking[place].completion)? {
         let last = model.features.iter().rev().take(FEATURES);
-        let kinds = match model.document {
-            Document::Describe => legend::BASIC,
-            Document::Describe2 => legend::RICH,
+        let kinds: &[_] = match model.document {
+            Document::Describe => &[legend::BASIC],
+            Document::Describe2 => &[legend::RICH],
+            Document::Odds => &[legend::RICH, legend::CONTEXT],
             _ => &[],
         };
         for row in last {
-            judged.kinds.extend(legend::find(kinds, &row.feature));
+            judged.kinds.extend(kinds.iter().find_map(|kinds| legend::find(kinds, &row.feature)));
             let _ = write!(
                 out,
                 "<tr><td>{}</td><td class=\"n\">{:+.2}</td></tr>",
