@@ -20,7 +20,7 @@ const HIGHEST: f64 = 20.0;
 const STEPS: usize = 45;
 
 /// Bins of probabilities.
-const BINS: usize = 20;
+const BINS: usize = 10;
 
 impl Judged {
     /// Adds a group: its scores, nats, and the number of the chosen alternative.
@@ -94,9 +94,9 @@ impl Judged {
     }
 
     /// Expected calibration error, from 0 to 1: how far the stated probability of the likeliest
-    /// alternative is from how often it was chosen, in bins of a twentieth, weighted by the groups in
+    /// alternative is from how often it was chosen, in bins of a tenth, weighted by the groups in
     /// each.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // from 0 to 20
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // from 0 to 10
     #[allow(clippy::cast_precision_loss)] // numbers of groups are far below 2^52
     pub fn calibration_error(&self, temperature: f64) -> f64 {
         let mut bins = [(0.0, 0.0); BINS];

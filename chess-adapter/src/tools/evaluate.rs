@@ -129,12 +129,12 @@ pub struct Report {
     /// Later.
     pub end: Shares,
     /// Expected calibration error, per cent: how far the stated probability of the first choice is from how often it was
-    /// played, in bins of a twentieth, weighted by the positions in each.
+    /// played, in bins of a tenth, weighted by the positions in each.
     pub calibration_error: f64,
 }
 
 /// Bins of probabilities.
-const BINS: usize = 20;
+const BINS: usize = 10;
 
 /// Positions by the stated probability of the first choice: sums of that, and how often it was played.
 #[derive(Clone, Copy, Debug, Default)]
@@ -145,7 +145,7 @@ impl Calibration {
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         clippy::cast_precision_loss,
-        reason = "from 0 to 20"
+        reason = "from 0 to 10"
     )]
     fn add(&mut self, stated: f64, is_played: bool) {
         let bin = &mut self.0[((stated * BINS as f64) as usize).min(BINS - 1)];
