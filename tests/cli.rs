@@ -136,6 +136,7 @@ const ROWS: &[Row] = &[
     // Without their fellows these are refused; tests/refit.rs has them at work.
     row(Key::Refit, "", CLASSIFY),
     row(Key::Documents, "lines", CLASSIFY),
+    row(Key::Choices, "lines", CLASSIFY),
     row(Key::Cost, "3", CLASSIFY),
     row(Key::Blend, "0.3", CLASSIFY),
     row(Key::Exact, "", CLASSIFY),
