@@ -88,6 +88,11 @@ mod category;
 #[doc(hidden)]
 pub mod category;
 #[cfg(not(feature = "cli"))]
+mod charset;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod charset;
+#[cfg(not(feature = "cli"))]
 mod chernoff;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
