@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The text header of a category file: print and parse.
 
-use super::layout::{HEADER_END, LINE_LIMIT, MAGIC};
+use super::layout::{HEADER_END, LINE_LIMIT, MAGIC, UNICODE_MAGIC};
 use crate::model::medium::MEDIA;
 use crate::model::moments::Moments;
 use crate::model::settings::{ModelOptions, Scheme};
@@ -93,6 +93,13 @@ pub struct ParsedHeader {
 }
 
 impl Header {
+    /// How the first line begins: that of dbacl 1.14.1, or one that it refuses where it would read
+    /// text otherwise than these settings ask for.
+    pub fn magic(&self) -> &'static [u8] {
+        let scheme = self.scheme.unwrap_or(Scheme::Alpha);
+        if self.options.read_unicode(scheme) { UNICODE_MAGIC } else { MAGIC }
+    }
+
     /// Writes the header lines 1 to 6: everything before the expressions (spec model 9.1).
     pub fn write_numbers(&self, out: &mut Vec<u8>, name: &[u8]) {
         let float = |out: &mut Vec<u8>, label: &str, value: f64| {
@@ -103,7 +110,7 @@ impl Header {
             out.extend_from_slice(label.as_bytes());
             cformat::decimal(out, i64::from(value.cast_signed()), 0);
         };
-        out.extend_from_slice(MAGIC);
+        out.extend_from_slice(self.magic());
         out.push(b' ');
         out.extend_from_slice(name);
         out.extend_from_slice(if self.reference_only { b" (ref)\n" } else { b" \n" });
@@ -156,7 +163,7 @@ impl Header {
     pub fn parse(bytes: &[u8]) -> Result<ParsedHeader, HeaderFault> {
         let mut lines = Lines { bytes, at: 0 };
         let first = lines.next().unwrap_or_default();
-        if !first.starts_with(MAGIC) {
+        if ![MAGIC, UNICODE_MAGIC].iter().any(|magic| first.starts_with(magic)) {
             return Err(HeaderFault::Foreign);
         }
         let mut scan = Scan(lines.next().unwrap_or_default());
@@ -240,6 +247,11 @@ impl Header {
         }
         if sum.is_some_and(|(from, text)| !fits_checksum(&bytes[..lines.at], from, text)) {
             return Err(HeaderFault::Sum);
+        }
+        // A first line that hides from dbacl 1.14.1 how the text is to be read, or the opposite, is
+        // that of no version.
+        if !first.starts_with(header.magic()) {
+            return Err(HeaderFault::Foreign);
         }
         Ok(ParsedHeader { header, patterns, other_lines, length: lines.at })
     }
@@ -354,6 +366,28 @@ mod tests {
         assert_eq!(parsed.length, length);
         assert_eq!(parsed.patterns, patterns);
         assert_eq!(parsed.header, Header { log_masses: [0.0; MEDIA], ..header });
+    }
+
+    #[test]
+    fn what_dbacl_1_14_1_would_misread_begins_with_another_line() {
+        let mut header = example();
+        let written = |header: &Header| {
+            let mut text = Vec::new();
+            header.write_numbers(&mut text, b"x");
+            header.write_settings(&mut text, &[]);
+            text
+        };
+        assert!(written(&header).starts_with(MAGIC));
+        header.options.insert(ModelOption::MailUnicode);
+        let text = written(&header);
+        assert!(text.starts_with(b"# dbacl 1.15 dlw unicode category x \n"));
+        assert_eq!(Header::parse(&text).unwrap().header.options, header.options);
+        // Neither line goes with the other's settings.
+        for (one, other) in [(UNICODE_MAGIC, MAGIC), (MAGIC, UNICODE_MAGIC)] {
+            let settings = if one == MAGIC { written(&example()) } else { text.clone() };
+            let false_line = [other, settings.strip_prefix(one).unwrap()].concat();
+            assert_eq!(Header::parse(&false_line).unwrap_err(), HeaderFault::Foreign);
+        }
     }
 
     #[test]

@@ -14,6 +14,11 @@ pub const FORMAT: &str = "1.14.1 dlw portable";
 /// How the first line of a category file begins.
 pub const MAGIC: &[u8] = b"# dbacl 1.14.1 dlw portable category";
 
+/// How the first line of a category begins whose text was read as Unicode: dbacl 1.14.1 would cut
+/// such text otherwise, and refuses the file because of this line. The version stands for the
+/// Unicode tables as well: text that another version of them cuts otherwise needs another line.
+pub const UNICODE_MAGIC: &[u8] = b"# dbacl 1.15 dlw unicode category";
+
 /// How every file of the programs begins; a target that begins otherwise is not overwritten.
 pub const ANY_MAGIC: &[u8] = b"# dbacl 1.";
 

@@ -2,7 +2,7 @@
 //! Reads a category in place: checked once when opened, then every look-up is in bounds.
 
 use super::header::{Header, HeaderFault, ParsedHeader};
-use super::layout::{ANY_MAGIC, DIGRAM_BYTES, MAGIC, SLOT_BYTES, WEIGHT_BYTES};
+use super::layout::{ANY_MAGIC, DIGRAM_BYTES, SLOT_BYTES, WEIGHT_BYTES};
 use crate::alloc_hints::prefetch;
 use crate::atomic_file::{self, Disk};
 use crate::error::Error;
@@ -75,7 +75,7 @@ impl<D: AsRef<[u8]>> Category<D> {
         let bytes = self.bytes.as_ref();
         let rest = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
         let mark: &[u8] = if self.header.reference_only { b" (ref)" } else { b" " };
-        out.write_all(&[MAGIC, b" ", name, mark].concat())?;
+        out.write_all(&[self.header.magic(), b" ", name, mark].concat())?;
         out.write_all(&bytes[rest..])
     }
 

@@ -11,7 +11,7 @@ use crate::score::model::{Model, PatternSet};
 use crate::token::pattern::PatternList;
 
 /// Options that are chosen for all categories as soon as one was learned with them.
-const UNITED: [ModelOption; 18] = [
+const UNITED: [ModelOption; 19] = [
     ModelOption::ReferenceOnly,
     ModelOption::Wide,
     ModelOption::KeepCase,
@@ -30,6 +30,7 @@ const UNITED: [ModelOption; 18] = [
     ModelOption::MailNoHeaders,
     ModelOption::Straddle,
     ModelOption::MailTHeaders,
+    ModelOption::MailUnicode,
 ];
 
 /// Why categories cannot be compared.
@@ -120,11 +121,16 @@ impl SharedReading {
         has_no_patterns: bool,
         warnings: WarningSink<'_>,
     ) -> Result<(), Incomparable> {
-        use ModelOption::{Html, Mail, MailNoPlain, MailPlain, Text, Xml};
+        use ModelOption::{Html, Mail, MailNoPlain, MailPlain, MailUnicode, Text, Xml};
         let name = String::from_utf8_lossy(name);
         let theirs = header.options;
         let scheme = header.scheme.unwrap_or(default_scheme(theirs));
-        if self.scheme.is_some_and(|chosen| chosen != scheme) {
+        let mail = self.options.has(Mail) && theirs.has(Mail);
+        let is_read_otherwise = |scheme_of_all| {
+            scheme_of_all != scheme
+                || mail && self.options.has(MailUnicode) != theirs.has(MailUnicode)
+        };
+        if self.scheme.is_some_and(is_read_otherwise) {
             return Err(Incomparable::Tokenizer { name: name.into_owned() });
         }
         self.scheme = Some(scheme);

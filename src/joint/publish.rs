@@ -4,7 +4,7 @@
 
 use super::header::RefitLine;
 use crate::category::header::add_checksum;
-use crate::category::layout::{DIGRAM_BYTES, MAGIC, SLOT_BYTES};
+use crate::category::layout::{DIGRAM_BYTES, SLOT_BYTES};
 use crate::category::reader::Category;
 use crate::model::digram::DigramTable;
 use crate::numeric::quantize::QuantWeight;
@@ -64,7 +64,7 @@ fn head<D: AsRef<[u8]>>(
     header.unique_features = u32::try_from(features).unwrap_or(u32::MAX);
     let mut bytes = Vec::new();
     header.write_numbers(&mut bytes, name);
-    debug_assert!(bytes.starts_with(MAGIC));
+    debug_assert!(bytes.starts_with(header.magic()));
     // The masses of the media are not read back; their line stays as it was.
     let media = from.other_lines().iter().find(|line| line.starts_with(b"# medialp"));
     if let Some(media) = media {

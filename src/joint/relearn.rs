@@ -7,7 +7,6 @@
 
 use super::documents::Makeup;
 use super::ledger::{Fault, Learning, Ledger};
-use crate::category::layout::MAGIC;
 use crate::category::reader::Category;
 use crate::category::writer;
 use crate::error::Result;
@@ -71,7 +70,7 @@ pub fn can_tell<D: AsRef<[u8]>>(learning: Learning, ordinary: &Category<D>) -> b
 /// What the first line calls a category.
 fn name_of<D: AsRef<[u8]>>(category: &Category<D>) -> &[u8] {
     let line = category.as_bytes().split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let name = line.strip_prefix(MAGIC).unwrap_or_default();
+    let name = line.strip_prefix(category.header().magic()).unwrap_or_default();
     let name = name.strip_prefix(b" ").unwrap_or(name);
     name.strip_suffix(b" ").unwrap_or(name)
 }

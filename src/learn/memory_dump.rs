@@ -18,6 +18,24 @@ use std::io::{self, Write};
 /// The first line.
 pub const MAGIC: &[u8] = b"# dbacl 1.14.1 dlw portable online memory dump\n";
 
+/// The first line of a dump whose text was read as Unicode, which dbacl 1.14.1 refuses.
+pub const UNICODE_MAGIC: &[u8] = b"# dbacl 1.15 dlw unicode online memory dump\n";
+
+/// The first line of a dump of `state`.
+pub const fn magic(state: &LearningState) -> &'static [u8] {
+    if state.options.read_unicode(state.scheme) { UNICODE_MAGIC } else { MAGIC }
+}
+
+/// The first line of a dump that begins with `bytes`, if it is one.
+fn magic_of(bytes: &[u8]) -> Option<&'static [u8]> {
+    [MAGIC, UNICODE_MAGIC].into_iter().find(|magic| bytes.starts_with(magic))
+}
+
+/// Whether a file that begins with `bytes` is a dump.
+pub fn is_dump(bytes: &[u8]) -> bool {
+    magic_of(bytes).is_some()
+}
+
 /// What the first line has in common with dumps of other versions' builds: its first 35 bytes.
 const MAGIC_KIND: usize = 35;
 
@@ -79,11 +97,11 @@ pub struct Dump {
 /// # Errors
 /// [`DumpFault`].
 pub fn read(bytes: &[u8]) -> Result<Dump, DumpFault> {
-    if !bytes.starts_with(MAGIC) {
+    let Some(magic) = magic_of(bytes) else {
         let kind = bytes.get(..MAGIC_KIND).is_some_and(|kind| MAGIC.starts_with(kind));
         return Err(if kind { DumpFault::Version } else { DumpFault::Foreign });
-    }
-    let bytes = &bytes[MAGIC.len()..];
+    };
+    let bytes = &bytes[magic.len()..];
     let record = bytes.get(..RECORD).ok_or(DumpFault::Damaged("it is cut short"))?;
     let u32_at = |offset: usize| LE::read_u32(&record[offset..]);
     let size_at = |offset: usize| usize::try_from(LE::read_u64(&record[offset..])).ok();
@@ -131,6 +149,9 @@ pub fn read(bytes: &[u8]) -> Result<Dump, DumpFault> {
     LE::read_u32_into(&record[at::UNIQUES..at::UNIQUES + 4 * ORDERS], &mut unique);
     let scheme = Scheme::by_number(i64::from(u32_at(at::SCHEME)))
         .ok_or(DumpFault::Damaged("its tokenizing scheme is unknown"))?;
+    if options.read_unicode(scheme) != (magic == UNICODE_MAGIC) {
+        return Err(DumpFault::Damaged("its first line does not go with how text was read"));
+    }
     let min_count = LE::read_i32(&record[at::MIN_COUNT..]);
     let mut state = LearningState::new(0, options, scheme, min_count);
     state.table = table;
@@ -176,7 +197,7 @@ pub struct RunFlags {
 /// Those of `out`.
 pub fn write(out: &mut dyn Write, state: &LearningState, flags: RunFlags) -> io::Result<()> {
     let mut out = io::BufWriter::with_capacity(1 << 16, out);
-    out.write_all(MAGIC)?;
+    out.write_all(magic(state))?;
     let tokens = state.tokens.to_texts(&state.table);
     let room = list_room(&tokens);
     let mut record = vec![0u8; RECORD];
@@ -338,6 +359,18 @@ mod tests {
         assert!(read.table.cells().eq(state.table.cells()));
         assert_eq!(read.tokens.to_texts(&read.table), state.tokens.to_texts(&state.table));
         assert_eq!(read.max_count, 3);
+    }
+
+    #[test]
+    fn counts_of_unicode_have_a_first_line_of_their_own() {
+        let mut state = small();
+        state.options.insert(ModelOption::MailUnicode);
+        let mut bytes = Vec::new();
+        write(&mut bytes, &state, RunFlags::default()).unwrap();
+        assert!(bytes.starts_with(UNICODE_MAGIC));
+        assert!(read(&bytes).is_ok());
+        let renamed = [MAGIC, &bytes[UNICODE_MAGIC.len()..]].concat();
+        assert!(matches!(read(&renamed).unwrap_err(), DumpFault::Damaged(_)));
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub enum ModelOption {
     MailAttachments = 24,
     Overflow = 25,
     HtmlStyles = 26,
+    MailUnicode = 27,
     HtmlForms = 28,
     MailNoHeaders = 29,
     Straddle = 30,
@@ -37,7 +38,7 @@ pub enum ModelOption {
 }
 
 /// Name and order in which a category file lists its options for people.
-const PRINTED: [(ModelOption, &str); 23] = [
+const PRINTED: [(ModelOption, &str); 24] = [
     (ModelOption::ReferenceOnly, "REFMODEL"),
     (ModelOption::Text, "TEXT_FORMAT"),
     (ModelOption::Mail, "MBOX_FORMAT"),
@@ -61,6 +62,7 @@ const PRINTED: [(ModelOption, &str); 23] = [
     (ModelOption::MailAttachments, "ATTACHMENTS"),
     (ModelOption::Overflow, "WARNING_BAD"),
     (ModelOption::Straddle, "NGRAM_STRADDLE_NL"),
+    (ModelOption::MailUnicode, "MAIL_UNICODE"),
 ];
 
 /// The option word of a model: a set of [`ModelOption`], stored as a signed 32-bit decimal.
@@ -105,6 +107,12 @@ impl ModelOptions {
         self
     }
 
+    /// Whether text is read as Unicode, by the scheme or from mail, which dbacl 1.14.1 does not know:
+    /// files of such models begin with a line that it refuses.
+    pub const fn read_unicode(self, scheme: Scheme) -> bool {
+        scheme.is_unicode() || self.has(ModelOption::MailUnicode)
+    }
+
     /// The names as written behind the numbers of a file's option line, for people.
     pub fn names(self, scheme: Scheme) -> String {
         let mut text = format!("CP_{}", scheme.name().to_ascii_uppercase());
@@ -142,6 +150,11 @@ impl Scheme {
     /// All schemes, in the order of their numbers.
     pub const ALL: [Self; 7] =
         [Self::Char, Self::Alpha, Self::Alnum, Self::Graph, Self::Cef, Self::Adp, Self::Cef2];
+
+    /// Whether the scheme sees characters of Unicode, not bytes.
+    pub const fn is_unicode(self) -> bool {
+        false
+    }
 
     /// The scheme's name as `-e` takes it.
     pub const fn name(self) -> &'static str {

@@ -136,7 +136,7 @@ fn load(path: &Path, locale: Locale) -> Result<Counts, Failure> {
     let mut beginning = Vec::new();
     let length = memory_dump::MAGIC.len() as u64;
     source.by_ref().take(length).read_to_end(&mut beginning).map_err(unopened)?;
-    let is_dump = beginning == memory_dump::MAGIC;
+    let is_dump = memory_dump::is_dump(&beginning);
     let mut whole = beginning.as_slice().chain(source);
     let unusable = |what: &dyn std::fmt::Display| {
         Failure::new(Kind::Data, format!("cannot use the counts in {name}: {what}"))

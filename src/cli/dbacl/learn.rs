@@ -263,7 +263,7 @@ fn conclude(
     if let Some(online) = &config.online {
         let flags = run_flags(config, patterns);
         let mut write = |out: &mut dyn Write| memory_dump::write(out, state, flags);
-        let saved = atomic_file::replace(&Disk, online, memory_dump::MAGIC, &mut write);
+        let saved = atomic_file::replace(&Disk, online, memory_dump::magic(state), &mut write);
         progress.say(|| {
             let how = if saved.is_ok() { "success" } else { "failed" };
             format!("writing online memory dump: {how}")
