@@ -1,21 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Passes a mail on with a line that says what it is: `dbacl --mail-filter FOLDER` in a few lines.
-//! The filter is made by `dbacl --mail-learn FOLDER ham=MAILBOX spam=MAILBOX`.
+//! A mail filter in a few lines: it passes a mail on with a line that says what it is, or learns what
+//! the user says of a mail. The filter is made by
+//! `dbacl --mail-learn FOLDER ham=MAILBOX spam=MAILBOX`.
 //!
 //! ```text
-//! cargo run --example mail_filter -- FOLDER <MAIL
+//! cargo run --example mail_filter -- FOLDER <MAIL           pass the mail on with a line X-DBACL
+//! cargo run --example mail_filter -- FOLDER spam <MAIL      the mail is spam
 //! ```
 
-use dbacl::MailFilter;
+use dbacl::{FittedSet, FittedSetOptions};
 use std::error::Error;
 use std::io::{Read, Write};
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args_os().nth(1).ok_or("usage: mail_filter FOLDER <MAIL")?;
-    let filter = MailFilter::open(Path::new(&folder), &mut |warning| eprintln!("{warning}"))?;
+    let mut args = std::env::args_os().skip(1);
+    let folder = args.next().ok_or("usage: mail_filter FOLDER [LABEL] <MAIL")?;
+    let mut filter = FittedSet::open(Path::new(&folder), &FittedSetOptions::default())?;
     let mut mail = Vec::new();
     std::io::stdin().read_to_end(&mut mail)?;
-    std::io::stdout().write_all(&filter.filter(&mail))?;
+    match args.next() {
+        None => std::io::stdout().write_all(&filter.filter(&mail))?,
+        Some(label) => {
+            let report = filter.correct(&label.to_string_lossy(), &mail)?;
+            for document in report.documents {
+                println!("{}", document.outcome);
+            }
+        }
+    }
     Ok(())
 }

@@ -119,6 +119,21 @@ impl Error {
         Self::Io { path: path.to_path_buf(), source }
     }
 
+    /// The file that it is about, to be changed where users know the file by another name.
+    pub(crate) const fn path_mut(&mut self) -> Option<&mut PathBuf> {
+        match self {
+            Self::Io { path, .. }
+            | Self::NotACategory { path }
+            | Self::BadHeader { path, .. }
+            | Self::CutInDigrams { path }
+            | Self::CutInTable { path }
+            | Self::Damaged { path, .. }
+            | Self::Occupied { path }
+            | Self::Temporary { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
     /// A damage report for `path`.
     pub fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_path_buf(), what: what.into() }

@@ -38,8 +38,9 @@
 //! sizes are methods of [`LearnOptions`].
 //!
 //! Categories that are fitted together on labelled documents judge much better, and their
-//! probabilities hold: see [`JointFit`]. [`MailFilter`] judges mail by a folder that
-//! `dbacl --mail-learn` has made.
+//! probabilities hold: see [`JointFit`]. [`FittedSet`] keeps such a set on disk: it judges documents
+//! and learns, corrects and forgets single ones, in the files that `dbacl --mail-learn` and
+//! `dbacl --refit` make. [`MailFilter`] only judges mail.
 //!
 //! # How data flows
 //!
@@ -213,10 +214,11 @@ pub use classify::explain::Explained;
 pub use classify::{CategorySet, Classifier, Incomparable, Verdict};
 pub use joint::explain::{Explanation, Piece, TokenEvidence};
 
-// Fitting together, and filtering mail.
+// Fitting together, keeping a set on disk, and filtering mail.
 pub use joint::fit::{FitError, FitNote, FitOptions, FitVerdicts};
 pub use joint::select::{Quality as FitQuality, Settings as FitSettings};
-pub use sets::{Fit, JointFit, MailFilter, MailFilterError, MailVerdict};
+pub use sets::{DocumentId, DocumentReport, FittedSet, FittedSetError, FittedSetOptions, Outcome};
+pub use sets::{Fit, JointFit, MailFilter, MailFilterError, SetReport, SetVerdict};
 
 // What can go wrong.
 pub use error::{Error, Result, Warning, WarningSink};

@@ -9,6 +9,7 @@ mod damaged;
 mod dependencies;
 mod faults;
 mod files;
+mod fitted_set;
 mod golden;
 mod hostile;
 mod interface;

@@ -66,20 +66,30 @@ pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> 
     Ok(Corrected { ledger: corrected, corrections: kept, applied })
 }
 
-/// The same corrections with one for a document more, in place of an earlier one; with no label the
-/// earlier one only goes.
+/// What is said of a document: its label, the occurrences of its features, and its terms.
+pub type Correction<'a> = (u32, u32, &'a [Term]);
+
+/// The same corrections with those of `changes`, in place of earlier ones for the same documents;
+/// `None` takes back what was said of a document.
 ///
 /// # Errors
 /// A damaged record.
 pub fn with(
     corrections: &Ledger,
-    fingerprint: u64,
-    label: Option<u32>,
-    (occurrences, terms): (u32, &[Term]),
+    changes: &[(u64, Option<Correction<'_>>)],
 ) -> Result<Ledger, Fault> {
-    let mut kept = corrections.filter(|record| record.fingerprint != fingerprint)?;
-    if let Some(label) = label {
-        kept.push(label, occurrences, terms);
+    let last: HashMap<u64, usize> = changes
+        .iter()
+        .enumerate()
+        .map(|(number, (fingerprint, _))| (*fingerprint, number))
+        .collect();
+    let mut kept = corrections.filter(|record| !last.contains_key(&record.fingerprint))?;
+    for (number, (fingerprint, correction)) in changes.iter().enumerate() {
+        if let Some((label, occurrences, terms)) = *correction
+            && last.get(fingerprint) == Some(&number)
+        {
+            kept.push(label, occurrences, terms);
+        }
     }
     Ok(kept)
 }
@@ -156,8 +166,14 @@ mod tests {
         let all = ledger(&["ham", "spam"], &[(0, 1), (1, 2)]);
         let terms = terms(1);
         let of = fingerprint(&terms);
-        let changed = with(&all, of, Some(1), (2, &terms)).unwrap();
+        let changed = with(&all, &[(of, Some((1, 2, &terms)))]).unwrap();
         assert_eq!(documents(&changed), [(1, 2), (1, 1)]);
-        assert_eq!(documents(&with(&changed, of, None, (2, &terms)).unwrap()), [(1, 2)]);
+        assert_eq!(documents(&with(&changed, &[(of, None)]).unwrap()), [(1, 2)]);
+        let twice = [(of, Some((0, 2, &terms[..]))), (of, Some((1, 2, &terms[..])))];
+        assert_eq!(
+            documents(&with(&all, &twice).unwrap()),
+            [(1, 2), (1, 1)],
+            "the last one counts"
+        );
     }
 }

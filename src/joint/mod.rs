@@ -19,6 +19,8 @@ pub mod dataset;
 pub mod documents;
 pub mod explain;
 pub mod fit;
+pub mod fitted_state;
+pub mod forgetting;
 pub mod header;
 pub mod incremental;
 pub mod index;

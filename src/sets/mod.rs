@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Sets of categories that are fitted together, for callers who have documents in memory: fitting
-//! them, and judging mail by a filter's folder.
+//! Sets of categories that are fitted together: fitting them in memory, judging by them, and
+//! changing them on disk.
 //!
 //! ```text
 //! CategorySet + labelled documents ─→ JointFit ─→ Fit ─→ CategorySet
-//! folder of a mail filter, mail    ─→ MailFilter ─→ MailVerdict, or the mail with its verdict
+//! folder of a mail filter, mail    ─→ MailFilter ─→ SetVerdict, or the mail with its verdict
+//! files, documents                 ─→ FittedSet ─→ SetVerdict, SetReport, changed files
 //! ```
 //!
-//! The mathematics is in [`crate::joint`]; how sets judge is in [`crate::classify`].
+//! The mathematics is in [`crate::joint`]; how sets in memory judge is in [`crate::classify`].
 
+pub mod error;
+pub mod files;
+pub mod fitted_set;
 mod joint_fit;
+pub mod learned;
 pub mod mail_filter;
+pub mod open_set;
 mod reading;
+pub mod refit;
+pub mod report;
+pub mod update;
 
+pub use error::FittedSetError;
+pub use fitted_set::{FittedSet, FittedSetOptions};
 pub use joint_fit::{Fit, JointFit};
-pub use mail_filter::{MailFilter, MailFilterError, MailVerdict};
+pub use mail_filter::{MailFilter, MailFilterError};
+pub use open_set::SetVerdict;
+pub use report::{DocumentId, DocumentReport, Outcome, SetReport};

@@ -10,7 +10,6 @@ use super::records::Records;
 use super::structured::Format;
 use crate::atomic_file::beside;
 use crate::category::header::Header;
-use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
 use crate::classify::shared::{SharedReading, complete_kind, default_scheme, settle_multinomial};
 use crate::cli::getopt::Event;
@@ -26,7 +25,9 @@ use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
 use crate::numeric::parse::atoi;
 use crate::report::print::Form;
 use crate::score::model::{Model, PatternSet};
-use crate::sets::mail_filter;
+use crate::sets::files::ORDINARY;
+use crate::sets::open_set;
+use crate::sets::refit;
 use crate::shards::counts::{Counts, Documents, counting_options};
 use crate::shards::replay::Order;
 use crate::token::PatternId;
@@ -592,7 +593,9 @@ impl<'a> Builder<'a> {
         let file = self.config.opened.place_of(&path)?;
         let category = match (self.mends, self.config.memory_map) {
             (true, _) => {
-                load_or_ordinary(&file).map_err(|failure| called(failure, &file, &path))?.0
+                refit::load_or_ordinary(&file)
+                    .map_err(|error| called(error.into(), &file, &path))?
+                    .0
             }
             (false, true) => load_mapped(&file, &path)?,
             (false, false) => load_as(&file, &path)?,
@@ -952,26 +955,7 @@ fn note_about(generation: &Generation) {
 
 /// Warns of a file that decides verdicts and that anybody may write to.
 pub fn warn_of_writers(path: &Path) {
-    mail_filter::warn_of_writers(path, &mut |warning| MESSAGES.warning(&warning.0));
-}
-
-/// What is behind the path of a fitted category in that of its ordinary file.
-pub const ORDINARY: &str = ".ordinary";
-
-/// Opens a category that is going to be fitted anew. If it is empty or damaged, as a power cut
-/// leaves files, that is its ordinary file, and `true`.
-///
-/// # Errors
-/// A category that cannot be opened and has no ordinary file, or is a file of something else.
-pub fn load_or_ordinary(path: &Path) -> Result<(MappedCategory, bool), Failure> {
-    load(path).map(|category| (category, false)).or_else(|failure| {
-        let is_ours =
-            std::fs::read(path).is_ok_and(|bytes| bytes.is_empty() || bytes.starts_with(ANY_MAGIC));
-        match mapped::open(&beside(path, ORDINARY)) {
-            Ok(kept) if is_ours => Ok((kept, true)),
-            _ => Err(failure),
-        }
-    })
+    open_set::warn_of_writers(path, &mut |warning| MESSAGES.warning(&warning.0));
 }
 
 /// A whole number in digits only.

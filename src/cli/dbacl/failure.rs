@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Why a run ended early, and the exit status that says so.
 
+use super::config::not_loaded;
 use crate::classify::Incomparable;
 use crate::error::Error;
 use crate::joint::fit::FitError;
+use crate::joint::store::ledger_file::LedgerError;
+use crate::sets::{FittedSetError, MailFilterError};
 use std::io;
 
 /// What kind of failure ended a run; each has its status in strict mode (`sysexits.h`).
@@ -108,6 +111,74 @@ impl From<Incomparable> for Failure {
             Incomparable::Pattern(error) => error.into(),
             Incomparable::Fit(_) => Self::new(Kind::Data, error.to_string()),
             _ => Self::new(Kind::Usage, error.to_string()),
+        }
+    }
+}
+
+impl From<LedgerError> for Failure {
+    fn from(error: LedgerError) -> Self {
+        let kind = match error {
+            LedgerError::Missing { .. } | LedgerError::Unreadable { .. } => Kind::NoInput,
+            LedgerError::Unwritable { .. } | LedgerError::Unsaved { .. } => Kind::Write,
+            LedgerError::Occupied { .. } => Kind::Create,
+            _ => Kind::Data,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<FittedSetError> for Failure {
+    fn from(error: FittedSetError) -> Self {
+        use FittedSetError as Set;
+        let text = error.to_string();
+        let kind = match error {
+            Set::Open(error) => return error.into(),
+            Set::Ledger(error) => return error.into(),
+            Set::Fit(error) => return error.into(),
+            Set::Category { name, path, source } => return not_loaded(source, &path, &name),
+            Set::UnknownLabel { .. }
+            | Set::NotTwoCategories
+            | Set::MissingCategory { .. }
+            | Set::OtherReferences => Kind::Usage,
+            Set::Held { waited, .. } => {
+                let text = format!(
+                    "{text}: nothing was done after a wait of {} s (--lock-timeout)",
+                    waited.as_secs()
+                );
+                return Self::new(Kind::Resources, text);
+            }
+            Set::StoppedWaiting { .. } => {
+                return Self::new(Kind::Interrupted, format!("{text}; it is as it was"));
+            }
+            Set::Unlockable { path, .. } => {
+                return Self::new(Kind::Write, format!("{text}; {} is as it was", path.display()));
+            }
+            Set::Stopped => Kind::Interrupted,
+            Set::NoOrdinary { .. } => Kind::NoInput,
+            Set::Generation { source: Error::Occupied { .. } } => Kind::Create,
+            Set::Generation { source: Error::Io { .. } } => Kind::Write,
+            Set::Inconsistent => Kind::Internal,
+            _ => Kind::Data,
+        };
+        Self::new(kind, text)
+    }
+}
+
+impl From<MailFilterError> for Failure {
+    fn from(error: MailFilterError) -> Self {
+        let text = error.to_string();
+        match error {
+            MailFilterError::NoFilter { .. } => {
+                Self::new(Kind::NoInput, format!("{text}; learn with --mail-learn first"))
+            }
+            MailFilterError::Generation(_) => {
+                Self::new(Kind::NoInput, format!("{text}; learn with --mail-learn"))
+            }
+            MailFilterError::Category { name, path, source } => not_loaded(source, &path, &name),
+            MailFilterError::Incomparable(error) => error.into(),
+            MailFilterError::Damaged { .. } | MailFilterError::NotFitted(_) => {
+                Self::new(Kind::Data, text)
+            }
         }
     }
 }

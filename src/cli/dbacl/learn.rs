@@ -8,8 +8,6 @@ use super::failure::{Failure, Kind, output_failure};
 use super::hints::{self, LearnNotes};
 use super::inputs;
 use super::lock;
-use super::refit::files::store_of;
-use super::refit::store;
 use super::signals::Signals;
 use super::threads;
 use crate::category::mapped;
@@ -22,6 +20,7 @@ use crate::joint::documents::{Collector, Corpus, Makeup};
 use crate::joint::header::RefitLine;
 use crate::joint::ledger::{Learning, Name};
 use crate::joint::store::Store;
+use crate::joint::store::ledger_file;
 use crate::learn::counter::{Counted, Counter};
 use crate::learn::dump;
 use crate::learn::memory_dump::{self, DumpFault, RunFlags};
@@ -36,6 +35,8 @@ use crate::model::settings::ModelOption;
 use crate::numeric::cformat;
 
 use crate::atomic_file::{self, Disk};
+use crate::sets::files::store_of;
+use crate::sets::learned;
 use crate::shards::replay::replay;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
@@ -160,11 +161,12 @@ pub fn run(
     if let (Some(keeper), Some(ledger)) = (keeper, &config.keep) {
         let stored: Vec<Vec<u8>> =
             config.own_patterns.iter().map(|&pattern| patterns.stored(pattern)).collect();
-        let features = store::settings(state.options, settings.scheme, state.max_order, &stored);
+        let features =
+            ledger_file::settings(state.options, settings.scheme, state.max_order, &stored);
         let learning = learning(config, &settings, &state);
         let called = config.name.as_deref().unwrap_or(path);
         let name = Name { name: base_name(called), learning };
-        store::keep(ledger, features, &name, adds, &keeper.corpus)?;
+        learned::keep(ledger, features, &name, adds, &keeper.corpus)?;
     }
     whole_text(config, signals, status)
 }
@@ -308,7 +310,7 @@ fn conclude(
         output.buffer().push(b'\n');
     }
     let mut write = |out: &mut dyn Write| model.write(out, name, &stored, &state.table);
-    let saved = store::replace_category(path, &mut write);
+    let saved = learned::replace_category(path, &mut write);
     output.flush().map_err(|error| output_failure(&error))?;
     if let Err(error) = saved {
         return save_status(path, &error, config.strict);

@@ -6,11 +6,12 @@
 
 use super::MESSAGES;
 use super::config::Config;
-use super::failure::{Failure, Kind};
+use super::failure::Failure;
 use super::signals::Signals;
-use crate::atomic_file::beside;
 use crate::joint::store::Store;
-use crate::lock::{Lock, LockError, Patience};
+use crate::lock::{Lock, Patience};
+use crate::sets::FittedSetError;
+use crate::sets::error::lock;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
@@ -26,8 +27,8 @@ pub fn of_counts(
 ) -> Result<Option<Lock>, Failure> {
     match take(counts, ".learning", config, signals) {
         Ok(lock) => Ok(Some(lock.vanishing())),
-        Err(LockError::Unusable { .. }) => Ok(None),
-        Err(error) => Err(failure(&error, counts, config)),
+        Err(FittedSetError::Unlockable { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -36,38 +37,19 @@ pub fn of_counts(
 /// # Errors
 /// Somebody else has it for too long; a signal; a lock that cannot be made.
 pub fn of_set(store: &Store, config: &Config, signals: &Signals) -> Result<Lock, Failure> {
-    let anchor = store.anchor();
-    take(&anchor, ".lock", config, signals).map_err(|error| failure(&error, &anchor, config))
+    Ok(take(&store.anchor(), ".lock", config, signals)?)
 }
 
-fn take(file: &Path, ending: &str, config: &Config, signals: &Signals) -> Result<Lock, LockError> {
+fn take(
+    file: &Path,
+    ending: &str,
+    config: &Config,
+    signals: &Signals,
+) -> Result<Lock, FittedSetError> {
     let patience = Patience { limit: config.lock_timeout, stop: &signals.stop };
-    Lock::take(&beside(file, ending), patience, &mut || {
+    lock(file, ending, patience, &mut || {
         if io::stderr().is_terminal() {
             MESSAGES.warning(&format!("waiting for another process to change {}", file.display()));
         }
     })
-}
-
-fn failure(error: &LockError, file: &Path, config: &Config) -> Failure {
-    let name = file.display();
-    match error {
-        LockError::Held { holder, .. } => {
-            let seconds = config.lock_timeout.as_secs();
-            let who =
-                holder.map_or_else(|| "another process".into(), |pid| format!("process {pid}"));
-            let text = format!(
-                "{name} is being changed by {who}: nothing was done after a wait of {seconds} s \
-                 (--lock-timeout)"
-            );
-            Failure::new(Kind::Resources, text)
-        }
-        LockError::Stopped { .. } => {
-            let text = format!("stopped while waiting to change {name}; it is as it was");
-            Failure::new(Kind::Interrupted, text)
-        }
-        LockError::Unusable { .. } => {
-            Failure::new(Kind::Write, format!("cannot write {error}; {name} is as it was"))
-        }
-    }
 }

@@ -21,6 +21,7 @@
 
 mod change;
 mod generation;
+pub mod ledger_file;
 mod manifest;
 
 pub use change::{Change, Name};
@@ -75,6 +76,11 @@ impl Store {
     pub fn anchor(&self) -> PathBuf {
         let bytes = self.folder.as_os_str().as_bytes();
         PathBuf::from(OsStr::from_bytes(bytes.strip_suffix(b".set").unwrap_or(bytes)))
+    }
+
+    /// The link to the current generation. Every change of the set makes it anew.
+    pub fn current_link(&self) -> PathBuf {
+        self.folder.join(CURRENT)
     }
 
     /// Whether both are one folder.

@@ -8,12 +8,12 @@ use super::super::failure::{Failure, Kind, output_failure};
 use super::super::inputs::after_signals;
 use super::super::signals::Signals;
 use super::record::{self, GroupLine};
-use super::store;
 use crate::atomic_file::Disk;
 use crate::category::layout::ANY_MAGIC;
 use crate::choices::{Fit, Form, Groups, Judged, Settings, Tally, files, rate_for};
 use crate::cli::output::Output;
 use crate::document::{FeatureReader, FeatureSink, ReadOptions};
+use crate::joint::store::ledger_file;
 use crate::model::settings::ModelOption;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
@@ -74,7 +74,7 @@ pub fn run(
     let names = [chosen.as_os_str().as_bytes(), other.as_os_str().as_bytes()];
     let files = files(&model.fit, &form, names);
     for (path, bytes) in [chosen, other].into_iter().zip(&files) {
-        store::replace(&Disk, path, ANY_MAGIC, bytes)?;
+        ledger_file::replace(&Disk, path, ANY_MAGIC, bytes)?;
     }
     if !quiet {
         output.buffer().extend_from_slice(model.describe(&groups).as_bytes());

@@ -8,21 +8,21 @@
 //! dbacl --mail-correct DIR spam <mail
 //! ```
 
-use super::super::config::{Builder, not_loaded};
+use super::super::config::Builder;
 use super::super::failure::{Failure, Kind};
 use super::super::lock;
 use super::super::options;
 use super::super::signals::Signals;
 use super::super::{MESSAGES, VARIABLE_BUT_LOCALE};
-use super::files::{self, CORRECTIONS};
-use super::store::{self, not_changed};
 use crate::atomic_file::{Unforced, beside};
 use crate::cli::getopt;
 use crate::cli::output::Output;
 use crate::joint::corrections;
 use crate::joint::ledger;
-use crate::joint::store::{Change, Name, Store, member};
-use crate::sets::mail_filter::{self, LEDGER, MAGIC, MailFilter, MailFilterError, ORDER, labels};
+use crate::joint::store::{Change, Name, Store, ledger_file, member};
+use crate::sets::files::{self, CORRECTIONS};
+use crate::sets::mail_filter::{LEDGER, MAGIC, MailFilter, ORDER, labels};
+use crate::sets::{FittedSetError, open_set};
 use std::ffi::{OsStr, OsString};
 use std::fs::{OpenOptions, Permissions};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -76,7 +76,7 @@ fn arguments(parts: &[&str]) -> Vec<OsString> {
 
 /// A path that is not looked up below `DBACL_PATH`.
 fn direct(path: &Path) -> OsString {
-    mail_filter::direct(path).into()
+    open_set::direct(path).into()
 }
 
 /// A category and its mail.
@@ -179,7 +179,7 @@ pub fn learn(
     // The lock is not held while mail is read: corrections go on.
     let change = {
         let _lock = lock::of_set(&store, &plain, &signals)?;
-        store.replacement().map_err(not_changed)?
+        store.replacement().map_err(FittedSetError::generation)?
     };
     let staged = change.path(OsStr::new(LEDGER));
     for ((kind, name), member) in kinds.iter().zip(&names).zip(&members) {
@@ -207,14 +207,14 @@ pub fn learn(
     let _ = std::fs::remove_file(beside(&staged, ".lock"));
     let text = [kinds[0].label.as_bytes(), b"\n", kinds[1].label.as_bytes(), b"\n"].concat();
     let text = [MAGIC, &text].concat();
-    store::replace(&Unforced, &change.path(OsStr::new(ORDER)), MAGIC, &text)?;
+    ledger_file::replace(&Unforced, &change.path(OsStr::new(ORDER)), MAGIC, &text)?;
     let lock = lock::of_set(&store, &plain, &signals)?;
-    store.take_over(&of_before(folder, &ledger)).map_err(not_changed)?;
+    store.take_over(&of_before(folder, &ledger)).map_err(FittedSetError::generation)?;
     let applied = correct(&store, &change)?;
     let before = of_before(folder, &ledger);
     let paths: Vec<PathBuf> = members.iter().map(|member| change.path(member)).collect();
     let files =
-        files::Files::of(&names, &members, Some(&ledger), links, store.clone(), change, lock);
+        files::SetFiles::of(&names, &members, Some(&ledger), links, store.clone(), change, lock);
     let mut request = super::Request::of_mail();
     request.ledger_leads = applied > 0;
     let mut args: Vec<OsString> = Vec::new();
@@ -224,8 +224,8 @@ pub fn learn(
     let places = names.iter().cloned().zip(paths).collect();
     let mut config = builder(program, args, places)?.finish()?;
     let fitted = super::fit::refit_files(&request, &mut config, &files, &signals);
-    let mut fitted = fitted.map_err(|failure| files.in_words(failure))?;
-    files.publish(true, &signals)?;
+    let mut fitted = fitted?;
+    super::fit::publish(files, true, &signals)?;
     store.unlink_names(&before);
     if applied > 0 {
         let plural = if applied == 1 { "correction was" } else { "corrections were" };
@@ -290,12 +290,12 @@ fn of_before(folder: &Path, ledger: &Path) -> Vec<Name> {
 /// Applies the corrections of the filter as it is to the ledger of the one that is being made; returns
 /// how many are still needed.
 fn correct(store: &Store, change: &Change) -> Result<usize, Failure> {
-    let Some(current) = store.open().map_err(not_changed)? else { return Ok(0) };
-    let Some(corrections) = store::load(&current.path(OsStr::new(CORRECTIONS)))? else {
+    let Some(current) = store.open().map_err(FittedSetError::generation)? else { return Ok(0) };
+    let Some(corrections) = ledger_file::load(&current.path(OsStr::new(CORRECTIONS)))? else {
         return Ok(0);
     };
     let path = change.path(OsStr::new(LEDGER));
-    let Some(ledger) = store::load(&path)? else { return Ok(0) };
+    let Some(ledger) = ledger_file::load(&path)? else { return Ok(0) };
     if corrections.head.settings != ledger.head.settings {
         let text = "the corrections were made with other options and are not applied";
         MESSAGES.warning(text);
@@ -303,9 +303,9 @@ fn correct(store: &Store, change: &Change) -> Result<usize, Failure> {
     }
     let done = corrections::apply(&ledger, &corrections)
         .map_err(|fault| Failure::new(Kind::Data, fault.text()))?;
-    store::save(&path, &done.ledger)?;
+    ledger_file::save(&path, &done.ledger)?;
     let kept = change.path(OsStr::new(CORRECTIONS));
-    store::replace(&Unforced, &kept, ledger::ANY_MAGIC, &done.corrections.bytes())?;
+    ledger_file::replace(&Unforced, &kept, ledger::ANY_MAGIC, &done.corrections.bytes())?;
     Ok(done.applied)
 }
 
@@ -317,11 +317,6 @@ fn mailbox(path: &Path) -> Vec<OsString> {
     } else {
         vec![path.as_os_str().to_owned()]
     }
-}
-
-/// Whether a file says which categories a filter has.
-pub fn is_order(path: &Path) -> bool {
-    std::fs::read(path).is_ok_and(|bytes| bytes.starts_with(MAGIC))
 }
 
 /// The category files of a filter's folder.
@@ -358,25 +353,6 @@ pub fn correcting(folder: &Path, operands: &[OsString]) -> Result<Vec<OsString>,
 pub fn judge(folder: &Path, mail: &[u8], signals: &Signals) -> Result<Vec<u8>, Failure> {
     let filter = MailFilter::open(folder, &mut |warning| MESSAGES.warning(&warning.0))?;
     Ok(filter.judge(mail, Some(&signals.stop))?.to_string().into_bytes())
-}
-
-impl From<MailFilterError> for Failure {
-    fn from(error: MailFilterError) -> Self {
-        let text = error.to_string();
-        match error {
-            MailFilterError::NoFilter { .. } => {
-                Self::new(Kind::NoInput, format!("{text}; learn with --mail-learn first"))
-            }
-            MailFilterError::Generation(_) => {
-                Self::new(Kind::NoInput, format!("{text}; learn with --mail-learn"))
-            }
-            MailFilterError::Category { name, path, source } => not_loaded(source, &path, &name),
-            MailFilterError::Incomparable(error) => error.into(),
-            MailFilterError::Damaged { .. } | MailFilterError::NotFitted(_) => {
-                Self::new(Kind::Data, text)
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,13 +3,11 @@
 
 mod choices;
 pub mod explain;
-pub mod files;
 mod fit;
 pub mod mail;
 pub mod pass;
 mod reader;
 mod record;
-pub mod store;
 mod update;
 
 use super::config::{Builder, Config, lossy};
@@ -19,13 +17,12 @@ use super::signals::Signals;
 use crate::cli::getopt::Event;
 use crate::cli::output::Output;
 use crate::joint::fit::FitOptions;
-use crate::joint::header::RefitLine;
 use crate::joint::scoring::Scoring;
+use crate::sets::update::ChangeKind;
 use reader::Unit;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use update::Change;
 
 /// What the options of this module ask for.
 #[derive(Debug, Default)]
@@ -48,11 +45,11 @@ pub struct Request {
 #[derive(Debug)]
 pub struct Action {
     category: OsString,
-    change: Change,
+    change: ChangeKind,
 }
 
 impl Action {
-    fn parts(&self) -> (&OsStr, Change) {
+    fn parts(&self) -> (&OsStr, ChangeKind) {
         (&self.category, self.change)
     }
 }
@@ -110,17 +107,6 @@ impl Request {
         Self { wishes: FitOptions::mail(), ..Self::default() }
     }
 
-    /// Asks for what `line` says of a set, from the documents of `ledger`. With `same_settings` C and
-    /// blend stay what they are.
-    fn like(line: &RefitLine, ledger: &Path, same_settings: bool) -> Self {
-        Self {
-            wishes: FitOptions::like(line, same_settings),
-            keep: Some(ledger.to_path_buf()),
-            is_quiet: true,
-            ..Self::default()
-        }
-    }
-
     /// Acts on an option of this module; returns whether it is one.
     fn takes(&mut self, key: Key, value: &OsStr) -> Result<bool, Failure> {
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
@@ -132,10 +118,10 @@ impl Request {
                     return usage("only one of --update, --learn-error, --unlearn, --correct");
                 }
                 let change = match key {
-                    Key::Update => Change::Learn,
-                    Key::LearnErrors => Change::LearnErrors,
-                    Key::Unlearn => Change::Forget,
-                    _ => Change::Correct,
+                    Key::Update => ChangeKind::Learn,
+                    Key::LearnErrors => ChangeKind::LearnErrors,
+                    Key::Unlearn => ChangeKind::Forget,
+                    _ => ChangeKind::Correct,
                 };
                 self.action = Some(Action { category: value.to_owned(), change });
             }

@@ -14,7 +14,7 @@ use super::super::failure::{Failure, Kind, output_failure};
 use super::super::signals::Signals;
 use crate::cli::last_resort;
 use crate::input::verdict_header::Marker;
-use crate::sets::mail_filter::ERROR;
+use crate::sets::open_set::ERROR;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::stdio::{stdin, stdout};
 use std::io;

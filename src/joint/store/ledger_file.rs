@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Ledgers and states as files: locked while they are changed, replaced whole or added to. Files of a
-//! set are changed where its next generation is being made ([`crate::joint::store`]).
+//! Ledgers as files: read whole or added to, and replaced whole. Files of a set are changed where
+//! its next generation is being made ([`super::Change`]); the caller holds the lock.
 
-use super::super::MESSAGES;
-use super::super::failure::{Failure, Kind};
-use crate::atomic_file::{self, Disk, Storage, Unforced, beside};
+use crate::atomic_file::{self, Storage, Unforced, beside};
 use crate::error::Error;
 use crate::input::source::open_regular;
 use crate::joint::checksum::Checksum;
-use crate::joint::ledger::{ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Name, Record, Settings};
-use crate::joint::store::Store;
+use crate::joint::ledger::{ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Record, Settings};
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
@@ -17,17 +14,90 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(Kind::NoInput, format!("cannot read {}: {error}", path.display()))
+/// Why a ledger, or a file that belongs to it, cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LedgerError {
+    /// There is no ledger.
+    #[error("there is no ledger {}: learn with --keep", path.display())]
+    Missing {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// The operating system refused to read it.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// The file concerned.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// It is not a ledger of this version, or is damaged.
+    #[error("{}: {}", path.display(), fault.text())]
+    Damaged {
+        /// The file concerned.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+    /// Its documents were read otherwise than the categories' documents.
+    #[error(
+        "the ledger {} was kept with other options than these categories were learned with",
+        path.display()
+    )]
+    OtherOptions {
+        /// The ledger.
+        path: PathBuf,
+    },
+    /// It cannot be added to; what it held is as it was.
+    #[error("cannot write {}: {source}; it is as it was", path.display())]
+    Unwritable {
+        /// The file concerned.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A file of something else has the name that is to be written.
+    #[error("the file {} is already used for something. Nothing written.", path.display())]
+    Occupied {
+        /// The file concerned.
+        path: PathBuf,
+    },
+    /// A file cannot be replaced; the old one is as it was.
+    #[error("could not save {}: {source}; it is as it was", path.display())]
+    Unsaved {
+        /// The file concerned.
+        path: PathBuf,
+        /// Why.
+        source: Box<Error>,
+    },
 }
 
-fn damaged(path: &Path, fault: Fault) -> Failure {
-    Failure::new(Kind::Data, format!("{}: {}", path.display(), fault.text()))
+impl LedgerError {
+    /// The path that it is about, to be changed where users know the file by another name.
+    pub const fn path_mut(&mut self) -> &mut PathBuf {
+        match self {
+            Self::Missing { path }
+            | Self::Unreadable { path, .. }
+            | Self::Damaged { path, .. }
+            | Self::OtherOptions { path }
+            | Self::Unwritable { path, .. }
+            | Self::Occupied { path }
+            | Self::Unsaved { path, .. } => path,
+        }
+    }
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    let text = format!("cannot write {}: {error}; it is as it was", path.display());
-    Failure::new(Kind::Write, text)
+fn unreadable(path: &Path, source: io::Error) -> LedgerError {
+    LedgerError::Unreadable { path: path.to_path_buf(), source }
+}
+
+fn damaged(path: &Path, fault: Fault) -> LedgerError {
+    LedgerError::Damaged { path: path.to_path_buf(), fault }
+}
+
+fn unwritable(path: &Path, source: io::Error) -> LedgerError {
+    LedgerError::Unwritable { path: path.to_path_buf(), source }
 }
 
 /// How the features of documents are made with these settings of a model. What concerns only
@@ -66,14 +136,14 @@ pub fn is_ledger(path: &Path) -> bool {
 /// Reads and checks a whole ledger; `None` if there is no file.
 ///
 /// # Errors
-/// A ledger that is damaged.
-pub fn load(path: &Path) -> Result<Option<Ledger>, Failure> {
+/// A ledger that cannot be read or is damaged.
+pub fn load(path: &Path) -> Result<Option<Ledger>, LedgerError> {
     let mut bytes = Vec::new();
     let read = open_regular(path).and_then(|mut file| file.read_to_end(&mut bytes));
     let bytes = match read.map(|_| bytes) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(path, &error)),
+        Err(error) => return Err(unreadable(path, error)),
     };
     let head = match head_of(path)? {
         Some(head) if bytes.starts_with(MAGIC) => Ok(head),
@@ -88,32 +158,32 @@ pub fn load(path: &Path) -> Result<Option<Ledger>, Failure> {
 const HEAD_FILE: &str = ".head";
 
 /// The head that stands beside a ledger; `None` if there is none.
-fn head_of(path: &Path) -> Result<Option<Head>, Failure> {
+fn head_of(path: &Path) -> Result<Option<Head>, LedgerError> {
     let path = beside(path, HEAD_FILE);
     match std::fs::read(&path) {
         Ok(bytes) => Head::parse(&bytes).map(Some).map_err(|fault| damaged(&path, fault)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(unreadable(&path, &error)),
+        Err(error) => Err(unreadable(&path, error)),
     }
 }
 
 /// Writes the head of the ledger at `path` beside it.
-fn write_head(path: &Path, head: &Head) -> Result<(), Failure> {
+fn write_head(path: &Path, head: &Head) -> Result<(), LedgerError> {
     replace(&Unforced, &beside(path, HEAD_FILE), ANY_MAGIC, &head.bytes())
 }
 
-/// Gives the generation that is being made a file of its own for a ledger of which older ones know only
-/// what it says itself.
+/// Gives the generation that is being made a file of its own for a ledger of which older ones know
+/// only what it says itself.
 ///
 /// # Errors
 /// It cannot be copied.
-pub fn unshare(path: &Path) -> Result<(), Failure> {
+pub fn unshare(path: &Path) -> Result<(), LedgerError> {
     if !path.exists() || head_of(path)?.is_some() {
         return Ok(());
     }
-    let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+    let bytes = std::fs::read(path).map_err(|error| unreadable(path, error))?;
     let removed = std::fs::remove_file(path).and_then(|()| std::fs::write(path, bytes));
-    removed.map_err(|error| unwritable(path, &error))
+    removed.map_err(|error| unwritable(path, error))
 }
 
 /// Writes the head that stands beside a ledger into the ledger, for those who copy it. Every
@@ -134,13 +204,8 @@ pub fn copy_head(path: &Path) {
 ///
 /// # Errors
 /// A ledger that is missing, damaged or of other features.
-pub fn load_fitting(path: &Path, settings: &Settings) -> Result<Ledger, Failure> {
-    let missing = || {
-        Failure::new(
-            Kind::NoInput,
-            format!("there is no ledger {}: learn with --keep", path.display()),
-        )
-    };
+pub fn load_fitting(path: &Path, settings: &Settings) -> Result<Ledger, LedgerError> {
+    let missing = || LedgerError::Missing { path: path.to_path_buf() };
     let ledger = load(path)?.ok_or_else(missing)?;
     check(path, &ledger.head, settings)?;
     Ok(ledger)
@@ -150,15 +215,11 @@ pub fn load_fitting(path: &Path, settings: &Settings) -> Result<Ledger, Failure>
 ///
 /// # Errors
 /// They have not.
-pub fn check(path: &Path, head: &Head, settings: &Settings) -> Result<(), Failure> {
+pub fn check(path: &Path, head: &Head, settings: &Settings) -> Result<(), LedgerError> {
     if head.settings == *settings {
         return Ok(());
     }
-    let text = format!(
-        "the ledger {} was kept with other options than these categories were learned with",
-        path.display()
-    );
-    Err(Failure::new(Kind::Data, text))
+    Err(LedgerError::OtherOptions { path: path.to_path_buf() })
 }
 
 /// Removes a file of which a power cut has left nothing, so that it can be replaced.
@@ -172,7 +233,7 @@ pub fn remove_empty(path: &Path) {
 ///
 /// # Errors
 /// It cannot be written.
-pub fn save(path: &Path, ledger: &Ledger) -> Result<(), Failure> {
+pub fn save(path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
     replace(&Unforced, path, ANY_MAGIC, &ledger.bytes())?;
     write_head(path, &ledger.head)
 }
@@ -186,7 +247,7 @@ pub fn replace(
     path: &Path,
     ours: &[u8],
     bytes: &[u8],
-) -> Result<(), Failure> {
+) -> Result<(), LedgerError> {
     replace_with(storage, path, ours, &mut |out| out.write_all(bytes))
 }
 
@@ -199,50 +260,44 @@ pub fn replace_with(
     path: &Path,
     ours: &[u8],
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failure> {
+) -> Result<(), LedgerError> {
     let saved = atomic_file::replace(storage, path, ours, write);
     saved.map_err(|error| match error {
-        Error::Occupied { .. } => {
-            let name = path.display();
-            let text = format!("the file {name} is already used for something. Nothing written.");
-            Failure::new(Kind::Create, text)
-        }
-        error => {
-            let text = format!("could not save {}: {error}; it is as it was", path.display());
-            Failure::new(Kind::Write, text)
-        }
+        Error::Occupied { .. } => LedgerError::Occupied { path: path.to_path_buf() },
+        error => LedgerError::Unsaved { path: path.to_path_buf(), source: Box::new(error) },
     })
 }
 
 /// An open ledger that documents are added to, without reading those that are there.
-pub struct Open {
+#[derive(Debug)]
+pub struct OpenLedger {
     path: PathBuf,
     file: File,
     /// What the file says of itself.
     pub head: Head,
 }
 
-impl Open {
-    /// Opens a ledger; the caller holds its lock.
+impl OpenLedger {
+    /// Opens a ledger.
     ///
     /// # Errors
     /// A ledger that is missing or damaged.
-    pub fn new(path: &Path) -> Result<Self, Failure> {
+    pub fn new(path: &Path) -> Result<Self, LedgerError> {
         // A pipe with a name would take what is written to it.
         let file = open_regular(path).and_then(|_| {
             let flags = OFlags::NONBLOCK.bits().cast_signed();
             OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)
         });
-        let file = file.map_err(|error| unreadable(path, &error))?;
+        let file = file.map_err(|error| unreadable(path, error))?;
         let head = if let Some(head) = head_of(path)? {
             head
         } else {
             let mut beginning = Vec::new();
             let read = (&file).take(1 << 20).read_to_end(&mut beginning);
-            read.map_err(|error| unreadable(path, &error))?;
+            read.map_err(|error| unreadable(path, error))?;
             Head::parse(&beginning).map_err(|fault| damaged(path, fault))?
         };
-        let length = file.metadata().map_err(|error| unreadable(path, &error))?.len();
+        let length = file.metadata().map_err(|error| unreadable(path, error))?.len();
         if length < head.body() + head.length {
             return Err(damaged(path, Fault::Cut));
         }
@@ -279,7 +334,7 @@ impl Open {
     pub fn label(&self, start: u64) -> Option<u32> {
         let mut byte = [0; 1];
         self.file.read_exact_at(&mut byte, self.head.body() + start).ok()?;
-        // A set has two labels.
+        // A set has few labels.
         (byte[0] < 0x80).then_some(u32::from(byte[0]))
     }
 
@@ -288,10 +343,10 @@ impl Open {
     ///
     /// # Errors
     /// It cannot be written; the ledger is as it was.
-    pub fn push(&mut self, record: &[u8]) -> Result<u64, Failure> {
+    pub fn push(&mut self, record: &[u8]) -> Result<u64, LedgerError> {
         let offset = self.head.length;
         let written = self.file.write_all_at(record, self.head.body() + offset);
-        written.map_err(|error| unwritable(&self.path, &error))?;
+        written.map_err(|error| unwritable(&self.path, error))?;
         self.head.add(record);
         Ok(offset)
     }
@@ -300,84 +355,7 @@ impl Open {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn write_head(&self) -> Result<(), Failure> {
+    pub fn write_head(&self) -> Result<(), LedgerError> {
         write_head(&self.path, &self.head)
     }
-}
-
-/// Keeps documents of the category `name` in the ledger at `path`, of which the caller holds the lock:
-/// instead of those that it holds of the category, or with `adds` behind them.
-///
-/// # Errors
-/// A ledger that cannot be read, is of other features, or cannot be written.
-pub fn keep(
-    path: &Path,
-    settings: Settings,
-    name: &Name,
-    adds: bool,
-    corpus: &crate::joint::documents::Corpus,
-) -> Result<(), Failure> {
-    let set = Store::of_link(path);
-    let change = set.map(|(store, member)| Ok((store.change(&[])?, member)));
-    let change = change.transpose().map_err(not_changed)?;
-    let name_of_file = path;
-    let in_set = change.as_ref().map(|(change, member)| change.path(member));
-    let path = in_set.as_deref().unwrap_or(path);
-    let old = load(path)?.unwrap_or_else(|| Ledger::new(settings, Vec::new()));
-    check(path, &old.head, &settings)?;
-    let mut head = old.head.clone();
-    let label = head.label(&name.name);
-    let kept = old.filter(|record| adds || record.label != label);
-    let mut ledger = kept.map_err(|fault| damaged(path, fault))?;
-    ledger.head.names = head.names;
-    if let Some(known) = ledger.head.names.get_mut(label as usize) {
-        known.learning = name.learning;
-    }
-    for (number, document) in corpus.documents.iter().enumerate() {
-        ledger.push(label, document.occurrences, corpus.terms_of(number));
-    }
-    let Some((change, _)) = change else {
-        return replace(&Disk, name_of_file, MAGIC, &ledger.bytes());
-    };
-    save(path, &ledger)?;
-    change.publish(true).map_err(not_changed)
-}
-
-/// Replaces the category `path` where it is: in its set, if it is a link into one; the caller holds the
-/// set's lock.
-///
-/// # Errors
-/// It cannot be written; the old one is kept.
-pub fn replace_category(
-    path: &Path,
-    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Error> {
-    let magic = crate::category::layout::ANY_MAGIC;
-    let Some((store, member)) = Store::of_link(path) else {
-        return atomic_file::replace(&Disk, path, magic, write);
-    };
-    let change = store.change(&[])?;
-    atomic_file::replace(&Unforced, &change.path(&member), magic, write)?;
-    change.publish(true)
-}
-
-/// What stopped a change of a set; all of it is as it was.
-pub fn not_changed(error: Error) -> Failure {
-    let kind = match error {
-        Error::Occupied { .. } => Kind::Create,
-        Error::Io { .. } => Kind::Write,
-        _ => Kind::Data,
-    };
-    let text = match error {
-        Error::Occupied { path } => {
-            format!("the file {} is already used for something", path.display())
-        }
-        error => error.to_string(),
-    };
-    Failure::new(kind, format!("{text}; nothing was changed"))
-}
-
-/// Says that a state was not what it should be; it is made anew.
-pub fn note_rebuilt(path: &Path) {
-    MESSAGES.warning(&format!("{} did not fit its ledger and was made anew", path.display()));
 }

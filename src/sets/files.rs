@@ -2,27 +2,40 @@
 //! The files of a set while it is being changed: what users call them, and where the next generation
 //! has them.
 
-use super::super::MESSAGES;
-use super::super::config::{ORDINARY, lossy};
-use super::super::failure::{Failure, Kind};
-use super::super::signals::Signals;
-use super::mail;
-use super::store::{copy_head, not_changed, unshare};
+use super::error::FittedSetError;
+use super::mail_filter::{self, LEDGER, ORDER};
 use crate::atomic_file::beside;
 use crate::category::layout::ANY_MAGIC;
+use crate::error::Warning;
 use crate::joint::incremental;
 use crate::joint::ledger;
+use crate::joint::store::ledger_file::{copy_head, unshare};
 use crate::joint::store::{Change, Name, Store, member};
 use crate::lock::Lock;
-use crate::sets::mail_filter::{self, LEDGER};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A set's corrections, a ledger of their own, in the set of a mail filter.
 pub const CORRECTIONS: &str = "corrections";
 
+/// What is behind the path of a fitted category in that of its ordinary file.
+pub const ORDINARY: &str = ".ordinary";
+
+/// The ordinary file that belongs to a category: beside it, with this ending.
+pub fn ordinary_path(path: &Path) -> PathBuf {
+    beside(path, ORDINARY)
+}
+
+/// What a category at this path is called: the part behind the last slash.
+pub fn label_of(path: &Path) -> Vec<u8> {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    bytes.rsplit(|&byte| byte == b'/').next().unwrap_or(bytes).to_vec()
+}
+
 /// A set that is being changed. Nothing has happened before [`Self::publish`].
-pub struct Files {
+#[derive(Debug)]
+pub struct SetFiles {
     /// What users call the categories.
     pub names: Vec<PathBuf>,
     /// Where they are in the generation that is being made.
@@ -76,24 +89,28 @@ pub fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Path>) -> 
     if let Some(path) = ledger {
         links.push(name(path.to_path_buf(), LEDGER.into(), ledger::ANY_MAGIC));
         links.push(name(beside(path, ".state"), "ledger.state".into(), incremental::KIND));
-        let order = path.with_file_name(mail_filter::ORDER);
-        if path.file_name() == Some(OsStr::new(LEDGER)) && mail::is_order(&order) {
-            links.push(name(order, mail_filter::ORDER.into(), mail_filter::MAGIC));
+        let order = path.with_file_name(ORDER);
+        if path.file_name() == Some(OsStr::new(LEDGER)) && mail_filter::is_order(&order) {
+            links.push(name(order, ORDER.into(), mail_filter::MAGIC));
         }
     }
     links
 }
 
-impl Files {
-    /// Begins to change a set.
+impl SetFiles {
+    /// Begins to change a set, of which the caller holds the lock.
     ///
     /// # Errors
-    /// What stopped it.
-    pub fn open(names: &[PathBuf], ledger: Option<&Path>, lock: Lock) -> Result<Self, Failure> {
+    /// [`FittedSetError::Generation`], [`FittedSetError::Ledger`].
+    pub fn open(
+        names: &[PathBuf],
+        ledger: Option<&Path>,
+        lock: Lock,
+    ) -> Result<Self, FittedSetError> {
         let store = store_of(names, ledger);
         let members = members(names, &store);
         let links = links(names, &members, ledger);
-        let change = store.change(&links).map_err(not_changed)?;
+        let change = store.change(&links).map_err(FittedSetError::generation)?;
         if ledger.is_some() {
             unshare(&change.path(OsStr::new(LEDGER)))?;
         }
@@ -123,38 +140,50 @@ impl Files {
         }
     }
 
+    /// Labels of the categories.
+    pub fn labels(&self) -> Vec<Vec<u8>> {
+        self.names.iter().map(|name| label_of(name)).collect()
+    }
+
     /// Where the corrections of a mail filter are.
     pub fn corrections(&self) -> Option<PathBuf> {
-        let is_mail = self.change.has(OsStr::new(mail_filter::ORDER));
+        let is_mail = self.change.has(OsStr::new(ORDER));
         is_mail.then(|| self.change.path(OsStr::new(CORRECTIONS)))
     }
 
-    /// A failure that calls the files what users call them.
-    pub fn in_words(&self, mut failure: Failure) -> Failure {
-        let mut pairs: Vec<(String, String)> = self
-            .links
-            .iter()
-            .map(|link| (self.change.path(&link.member), &link.path))
-            .map(|(path, name)| (path.display().to_string(), name.display().to_string()))
-            .collect();
-        // `ham.ordinary` before `ham`.
-        pairs.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
-        for line in &mut failure.lines {
-            for (path, name) in &pairs {
-                *line = line.replace(path, name);
-            }
-        }
-        failure
+    /// An error that calls the files what users call them.
+    pub fn in_words(&self, error: FittedSetError) -> FittedSetError {
+        error.renamed(&|path| {
+            let is_it = |link: &&Name| {
+                let own = self.change.path(&link.member);
+                path.as_os_str().as_encoded_bytes().starts_with(own.as_os_str().as_encoded_bytes())
+            };
+            // `ham.ordinary` before `ham`.
+            let link = self.links.iter().filter(is_it).max_by_key(|link| link.member.len());
+            link.map_or_else(
+                || path.to_path_buf(),
+                |link| {
+                    let own = self.change.path(&link.member);
+                    let whole = path.as_os_str().as_encoded_bytes();
+                    let ending = &whole[own.as_os_str().len()..];
+                    beside(&link.path, &String::from_utf8_lossy(ending))
+                },
+            )
+        })
     }
 
-    /// Makes the change the current state of the set, unless a signal asked to stop.
+    /// Makes the change the current state of the set, unless `stop` is set. Returns what users should
+    /// know.
     ///
     /// # Errors
-    /// What stopped it; nothing has become of the change.
-    pub fn publish(self, is_forced: bool, signals: &Signals) -> Result<(), Failure> {
-        if signals.stopped() {
-            let text = "stopped by a signal; nothing was changed";
-            return Err(Failure::new(Kind::Interrupted, text));
+    /// [`FittedSetError::Stopped`], [`FittedSetError::Generation`]; nothing has become of the change.
+    pub fn publish(
+        self,
+        is_forced: bool,
+        stop: &AtomicBool,
+    ) -> Result<Option<Warning>, FittedSetError> {
+        if stop.load(Ordering::Relaxed) {
+            return Err(FittedSetError::Stopped);
         }
         let Self { links, store, change, ledger, .. } = self;
         let (first, others): (Vec<&Name>, Vec<&Name>) =
@@ -167,15 +196,16 @@ impl Files {
             .and_then(|()| change.publish(is_forced));
         if let Err(error) = published {
             store.unlink_names(&links);
-            return Err(not_changed(error));
+            return Err(FittedSetError::generation(error));
         }
-        if let Err(error) = store.link_names(others) {
-            let path = lossy(store.folder().as_os_str().as_encoded_bytes());
-            MESSAGES.warning(&format!("{error}: the files of {path} are changed all the same"));
-        }
+        let linked = store.link_names(others);
+        let warning = linked.err().map(|error| {
+            let path = store.folder().display();
+            Warning::new(format!("{error}: the files of {path} are changed all the same"))
+        });
         if let (Some(_), Ok(Some(generation))) = (ledger, store.open()) {
             copy_head(&generation.path(OsStr::new(LEDGER)));
         }
-        Ok(())
+        Ok(warning)
     }
 }

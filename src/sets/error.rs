@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Why a fitted set could not be opened or changed.
+
+use super::mail_filter::MailFilterError;
+use crate::error::Error;
+use crate::joint::fit::FitError;
+use crate::joint::header::Mismatch;
+use crate::joint::ledger::Fault;
+use crate::joint::store::ledger_file::LedgerError;
+use crate::lock::{Lock, LockError, Patience};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Why a fitted set could not be opened or changed. A change that fails changes nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FittedSetError {
+    /// The set cannot be opened to judge documents.
+    #[error(transparent)]
+    Open(#[from] MailFilterError),
+    /// No category of the set has this label.
+    #[error("{label} is none of the categories")]
+    UnknownLabel {
+        /// The label.
+        label: String,
+    },
+    /// Single documents can be learned with two categories only.
+    #[error("single documents can be learned with two categories; use --refit")]
+    NotTwoCategories,
+    /// Somebody else changes the set for longer than [`lock_timeout`].
+    ///
+    /// [`lock_timeout`]: super::FittedSetOptions::lock_timeout
+    #[error("{} is being changed by {}", path.display(), holder_text(*holder))]
+    Held {
+        /// The file that the set is known by: its ledger or its first category.
+        path: PathBuf,
+        /// Number of the process that changes it, where the system tells.
+        holder: Option<u32>,
+        /// How long the lock was waited for.
+        waited: Duration,
+    },
+    /// The caller asked to stop while the lock was waited for.
+    #[error("stopped while waiting to change {}", path.display())]
+    StoppedWaiting {
+        /// The file that the set is known by.
+        path: PathBuf,
+    },
+    /// The caller asked to stop before the change became current.
+    #[error("stopped by a signal; nothing was changed")]
+    Stopped,
+    /// The lock's file cannot be made or used.
+    #[error("cannot write {}: {source}", lock.display())]
+    Unlockable {
+        /// The file that the set is known by.
+        path: PathBuf,
+        /// The lock's file.
+        lock: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The ledger, the state or another file of the set cannot be read or written.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The ledger is of other categories than those of the set, or has them in another order.
+    #[error(
+        "the ledger {} is of other categories, or of these in another order", path.display()
+    )]
+    OtherCategories {
+        /// The ledger.
+        path: PathBuf,
+    },
+    /// The ledger has documents of a category that was not given.
+    #[error("the ledger has documents of {label}: give -c {label} as well")]
+    MissingCategory {
+        /// The category's label.
+        label: String,
+    },
+    /// A record of a ledger is damaged.
+    #[error("{}", fault.text())]
+    Record {
+        /// What is wrong with it.
+        fault: Fault,
+    },
+    /// A category cannot be opened.
+    #[error("could not load category {}: {source}", name.display())]
+    Category {
+        /// What users call it.
+        name: PathBuf,
+        /// The file that the name stands for.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Error,
+    },
+    /// A category was fitted, and the ordinary category that the fit started from is missing.
+    #[error(
+        "category {} was fitted before and its ordinary file is needed: {source}; learn it again",
+        path.display()
+    )]
+    NoOrdinary {
+        /// The category.
+        path: PathBuf,
+        /// What is wrong with the ordinary file.
+        source: Error,
+    },
+    /// The categories were not fitted together.
+    #[error("these categories were not fitted together: use --refit first")]
+    NotFitted,
+    /// All fitted categories are damaged: nothing tells what they were fitted with.
+    #[error("what the set was fitted with is lost: use --refit")]
+    SettingsLost,
+    /// The categories do not make one set.
+    #[error("{}", mismatch.text())]
+    Mismatch {
+        /// Why not.
+        mismatch: Mismatch,
+    },
+    /// The categories have reference measures that differ, of which a ledger knows nothing.
+    #[error(
+        "a ledger does not hold what categories with different reference measures need: learn \
+         with -L uniform, or give the documents"
+    )]
+    OtherReferences,
+    /// The categories cannot be fitted on the documents.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The next generation of the set cannot be made or become current.
+    #[error("{}; nothing was changed", generation_text(source))]
+    Generation {
+        /// Why not.
+        source: Error,
+    },
+    /// Files that were just written do not fit together.
+    #[error("the files that were written do not fit together")]
+    Inconsistent,
+}
+
+fn holder_text(holder: Option<u32>) -> String {
+    holder.map_or_else(|| "another process".into(), |pid| format!("process {pid}"))
+}
+
+fn generation_text(source: &Error) -> String {
+    match source {
+        Error::Occupied { path } => {
+            format!("the file {} is already used for something", path.display())
+        }
+        other => other.to_string(),
+    }
+}
+
+impl From<Fault> for FittedSetError {
+    fn from(fault: Fault) -> Self {
+        Self::Record { fault }
+    }
+}
+
+impl FittedSetError {
+    /// What stopped a change of a set's generation.
+    pub(crate) const fn generation(source: Error) -> Self {
+        Self::Generation { source }
+    }
+
+    /// The error with every path changed by `rename`: files of a generation that is being made are
+    /// called what users call them.
+    pub(crate) fn renamed(mut self, rename: &dyn Fn(&Path) -> PathBuf) -> Self {
+        let change = |path: &mut PathBuf| *path = rename(path);
+        match &mut self {
+            Self::Ledger(error) => {
+                if let LedgerError::Unsaved { source, .. } = error
+                    && let Some(path) = source.path_mut()
+                {
+                    change(path);
+                }
+                change(error.path_mut());
+            }
+            Self::OtherCategories { path } => change(path),
+            Self::Category { name, source, .. } | Self::NoOrdinary { path: name, source } => {
+                change(name);
+                source.path_mut().map(change);
+            }
+            Self::Generation { source } => {
+                source.path_mut().map(change);
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
+/// The right to change the set that is known by the file `anchor`, held by locking the file that
+/// has `ending` behind its name. `waits` is called once if somebody else has it.
+///
+/// # Errors
+/// [`FittedSetError::Held`], [`FittedSetError::StoppedWaiting`], [`FittedSetError::Unlockable`].
+pub fn lock(
+    anchor: &Path,
+    ending: &str,
+    patience: Patience<'_>,
+    waits: &mut dyn FnMut(),
+) -> Result<Lock, FittedSetError> {
+    let file = crate::atomic_file::beside(anchor, ending);
+    let path = anchor.to_path_buf();
+    Lock::take(&file, patience, waits).map_err(|error| match error {
+        LockError::Held { holder, .. } => {
+            FittedSetError::Held { path, holder, waited: patience.limit }
+        }
+        LockError::Stopped { .. } => FittedSetError::StoppedWaiting { path },
+        LockError::Unusable { path: lock, source } => {
+            FittedSetError::Unlockable { path, lock, source }
+        }
+    })
+}

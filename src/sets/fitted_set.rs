@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A fitted set on disk that judges documents, and learns, corrects and forgets single ones.
+
+use super::error::{FittedSetError, lock};
+use super::files::{SetFiles, label_of, members, store_of};
+use super::mail_filter::{LEDGER, MailFilterError};
+use super::open_set::{Member, OpenSet, SetVerdict, direct};
+use super::refit::refit_from_ledger;
+use super::report::{DocumentId, DocumentReport, Outcome, SetReport};
+use super::update::{self, ChangeKind, Done, Request};
+use crate::error::{Error, Warning};
+use crate::joint::documents::{Corpus, fingerprint};
+use crate::joint::fit::FitOptions;
+use crate::joint::ledger::Settings;
+use crate::joint::store::{Generation, Store, ledger_file};
+use crate::lock::{Patience, USUAL_LIMIT};
+use crate::model::settings::{Locale, ModelOption};
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+
+/// How a fitted set is opened and changed.
+///
+/// ```
+/// use dbacl::FittedSetOptions;
+/// use std::time::Duration;
+///
+/// // A server that would rather try again later than wait.
+/// let options = FittedSetOptions::default().lock_timeout(Duration::from_millis(200));
+/// # let _ = options;
+/// ```
+#[derive(Debug, Clone)]
+pub struct FittedSetOptions {
+    lock_timeout: Duration,
+    stop: Arc<AtomicBool>,
+    locale: Locale,
+}
+
+impl Default for FittedSetOptions {
+    /// Locks are waited for ten seconds, and regular expressions see bytes.
+    fn default() -> Self {
+        Self { lock_timeout: USUAL_LIMIT, stop: Arc::default(), locale: Locale::C }
+    }
+}
+
+impl FittedSetOptions {
+    /// How long a change waits while somebody else changes the set (`--lock-timeout`).
+    #[must_use]
+    pub const fn lock_timeout(mut self, limit: Duration) -> Self {
+        self.lock_timeout = limit;
+        self
+    }
+
+    /// Once `stop` is set, waiting ends, and a change that is not current yet comes to nothing.
+    #[must_use]
+    pub fn stop(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// The character set of regular expressions: that of whoever learned the set.
+    #[must_use]
+    pub const fn locale(mut self, locale: Locale) -> Self {
+        self.locale = locale;
+        self
+    }
+
+    fn patience(&self) -> Patience<'_> {
+        Patience { limit: self.lock_timeout, stop: &self.stop }
+    }
+}
+
+/// A set of categories on disk that were fitted together, with the ledger of its documents: it
+/// judges documents, and learns, corrects and forgets single ones.
+///
+/// ```
+/// use dbacl::{FittedSet, FittedSetOptions, Outcome};
+/// # use std::path::Path;
+///
+/// # fn change(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
+/// let mut filter = FittedSet::open(folder, &FittedSetOptions::default())?;
+/// let mail = b"From: shop@example.org\nSubject: your order\n\nIt is on its way.\n";
+/// println!("{}", filter.classify(mail)?); // such as `spam 61.20%`
+///
+/// // The user has moved the mail to another folder.
+/// let report = filter.correct("ham", mail)?;
+/// match &report.documents[0].outcome {
+///     Outcome::Learned => println!("learned"),
+///     Outcome::Moved { from } => println!("was learned as {from} before"),
+///     outcome => println!("{outcome}"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A set is opened at one generation of its files (`docs/ledger-format.md`) and stays at it until
+/// [`Self::reload_if_changed`], or until it is changed through this value: a change always starts
+/// from the newest generation, and becomes current all at once. What other processes change
+/// meanwhile, as the program `dbacl` does, is never lost. Files are written as the program writes
+/// them, to the byte.
+///
+/// An open set takes a few file handles and little memory; while it is changed, it takes about as
+/// much as its files. It can be shared between threads.
+#[derive(Debug)]
+pub struct FittedSet {
+    place: Place,
+    options: FittedSetOptions,
+    open: OpenSet,
+    /// Which state was current when the set was opened.
+    mark: Mark,
+    warnings: Vec<Warning>,
+}
+
+/// Where a set is.
+#[derive(Debug, Clone)]
+enum Place {
+    /// A mail filter's folder.
+    Folder(PathBuf),
+    /// Categories and ledger.
+    Files(Vec<PathBuf>, PathBuf),
+}
+
+impl Place {
+    fn ledger(&self) -> PathBuf {
+        match self {
+            Self::Folder(folder) => direct(&folder.join(LEDGER)),
+            Self::Files(_, ledger) => ledger.clone(),
+        }
+    }
+
+    /// What users call the categories.
+    fn names(&self, labels: &[String]) -> Vec<PathBuf> {
+        match self {
+            Self::Folder(folder) => {
+                labels.iter().map(|label| direct(&folder.join(label))).collect()
+            }
+            Self::Files(names, _) => names.clone(),
+        }
+    }
+
+    fn store(&self) -> Store {
+        store_of(&[], Some(&self.ledger()))
+    }
+
+    fn open(&self, locale: Locale, warnings: &mut Vec<Warning>) -> Result<OpenSet> {
+        let mut warn = |warning| warnings.push(warning);
+        match self {
+            Self::Folder(folder) => Ok(OpenSet::in_folder(folder, &mut warn)?),
+            Self::Files(names, _) => {
+                let store = self.store();
+                let generation = store.open().map_err(MailFilterError::Generation)?;
+                let member = |(name, member): (&PathBuf, _)| {
+                    let label = String::from_utf8_lossy(&label_of(name)).into_owned();
+                    let generation = generation.as_ref();
+                    let path = generation.filter(|generation| generation.has(member));
+                    let path = path.map_or_else(|| name.clone(), |found| found.path(member));
+                    Member { label, name: name.clone(), path }
+                };
+                let own = members(names, &store);
+                let each = names.iter().zip(own.iter().map(OsString::as_os_str));
+                let all: Vec<Member> = each.map(member).collect();
+                Ok(OpenSet::of(&all, generation, locale, &mut warn)?)
+            }
+        }
+    }
+}
+
+impl FittedSet {
+    /// Opens the mail filter in `folder`, which `dbacl --mail-learn` has made.
+    ///
+    /// # Errors
+    /// [`FittedSetError::Open`] says what is missing or wrong.
+    pub fn open(folder: &Path, options: &FittedSetOptions) -> Result<Self> {
+        Self::at(Place::Folder(folder.to_path_buf()), options)
+    }
+
+    /// Opens a set that `dbacl --refit` has made of these category files, in their order, and of the
+    /// documents of `ledger` (`--keep`).
+    ///
+    /// # Errors
+    /// [`FittedSetError::Open`] says what is missing or wrong.
+    pub fn open_files<P: AsRef<Path>>(
+        categories: &[P],
+        ledger: &Path,
+        options: &FittedSetOptions,
+    ) -> Result<Self> {
+        let names = categories.iter().map(|path| path.as_ref().to_path_buf()).collect();
+        Self::at(Place::Files(names, ledger.to_path_buf()), options)
+    }
+
+    fn at(place: Place, options: &FittedSetOptions) -> Result<Self> {
+        let mut warnings = Vec::new();
+        let mark = mark_of(&place)?;
+        let open = place.open(options.locale, &mut warnings)?;
+        Ok(Self { place, options: options.clone(), open, mark, warnings })
+    }
+
+    /// Labels of the categories, in their order. Of a mail filter the first one is protected.
+    pub fn labels(&self) -> &[String] {
+        self.open.names()
+    }
+
+    /// Whether documents are read as mail.
+    pub const fn is_mail(&self) -> bool {
+        self.open.reading().has(ModelOption::Mail)
+    }
+
+    /// Documents that the set was fitted on.
+    pub const fn documents(&self) -> u32 {
+        self.open.line().documents
+    }
+
+    /// Number of the generation that is open; `None` for files of an older version of dbacl, which
+    /// become a generation when they are changed.
+    pub fn generation(&self) -> Option<u64> {
+        self.open.generation().map(Generation::number)
+    }
+
+    /// What a user should know of the files.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// The verdict on a document. Mail is given as it came, headers first: verdicts that it brings
+    /// play no part, and of a mail of more than 8 MB the beginning is judged.
+    ///
+    /// # Errors
+    /// [`FittedSetError::Open`] when a file cannot be read any more.
+    pub fn classify(&self, document: &[u8]) -> Result<SetVerdict> {
+        self.open.judge(document, None).map_err(lost)
+    }
+
+    /// A mail with a line `X-DBACL: VERDICT` before its header, and without such lines that it
+    /// brought. One that cannot be judged comes through all the same; its verdict is `error`.
+    pub fn filter(&self, mail: &[u8]) -> Vec<u8> {
+        self.open.filter(mail)
+    }
+
+    /// What the set knows a document by; `None` for one without features.
+    pub fn id(&self, document: &[u8]) -> Option<DocumentId> {
+        let corpus = self.open.read(document, 0, None);
+        (!corpus.documents.is_empty()).then(|| DocumentId(fingerprint(corpus.terms_of(0))))
+    }
+
+    /// Labels under which the newest generation has learned a document; none if it does not know it.
+    ///
+    /// # Errors
+    /// [`FittedSetError::Ledger`].
+    pub fn labels_of(&self, id: DocumentId) -> Result<Vec<String>> {
+        let ledger = self.place.ledger();
+        let generation = self.place.store().open().map_err(FittedSetError::generation)?;
+        let path = generation.as_ref().map_or(ledger, |it| it.path(OsStr::new(LEDGER)));
+        let Some(ledger) = ledger_file::load(&path)? else { return Ok(Vec::new()) };
+        let mut labels = Vec::new();
+        ledger.each(|record, _| {
+            if record.fingerprint == id.0 && !labels.contains(&record.label) {
+                labels.push(record.label);
+            }
+            true
+        })?;
+        let name = |&label: &u32| ledger.head.names.get(label as usize);
+        let names = labels.iter().filter_map(name);
+        Ok(names.map(|name| String::from_utf8_lossy(&name.name).into_owned()).collect())
+    }
+
+    /// Learns a document of the category called `label`, also if the set knows it already
+    /// (`dbacl --update`).
+    ///
+    /// # Errors
+    /// What stopped it; nothing has changed.
+    pub fn learn(&mut self, label: &str, document: &[u8]) -> Result<SetReport> {
+        self.learn_all(label, [document])
+    }
+
+    /// The same with many documents: one lock, one generation.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn learn_all<'d>(
+        &mut self,
+        label: &str,
+        documents: impl IntoIterator<Item = &'d [u8]>,
+    ) -> Result<SetReport> {
+        self.change(ChangeKind::Learn, label, documents)
+    }
+
+    /// Learns a document of the category called `label` if the set judges it wrongly or is not sure
+    /// (`dbacl --learn-error`).
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn learn_error(&mut self, label: &str, document: &[u8]) -> Result<SetReport> {
+        self.change(ChangeKind::LearnErrors, label, [document])
+    }
+
+    /// Says what a document is: it is forgotten under other labels, and learned under this one
+    /// unless it is known there (`dbacl --correct`). Doing it twice is doing it once. In a mail
+    /// filter it outlives learning the folders anew, until these say the same.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn correct(&mut self, label: &str, document: &[u8]) -> Result<SetReport> {
+        self.correct_all(label, [document])
+    }
+
+    /// The same with many documents: one lock, one generation.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn correct_all<'d>(
+        &mut self,
+        label: &str,
+        documents: impl IntoIterator<Item = &'d [u8]>,
+    ) -> Result<SetReport> {
+        self.change(ChangeKind::Correct, label, documents)
+    }
+
+    /// Forgets that a document was learned as `label` (`dbacl --unlearn`): every file is then
+    /// byte-identical to one that never contained the document. All of the set is fitted anew, which
+    /// takes a while; several documents are forgotten as fast as one.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn forget(&mut self, label: &str, document: &[u8]) -> Result<SetReport> {
+        self.forget_all(label, [document])
+    }
+
+    /// The same with many documents.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn forget_all<'d>(
+        &mut self,
+        label: &str,
+        documents: impl IntoIterator<Item = &'d [u8]>,
+    ) -> Result<SetReport> {
+        self.change(ChangeKind::Forget, label, documents)
+    }
+
+    /// Forgets a document under whatever label it was learned once; the document itself is not
+    /// needed.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn forget_id(&mut self, id: DocumentId) -> Result<SetReport> {
+        let corpus = Corpus::default();
+        let kind = ChangeKind::Forget;
+        let request = Request { kind, label: None, ids: vec![id.0], corpus: &corpus };
+        let files = self.files()?;
+        let mut report = SetReport::default();
+        let settings = self.settings();
+        let done = update::change(&files, &request, &settings, self.is_mail(), &mut |warning| {
+            report.warnings.push(warning);
+        });
+        let (done, outcomes) = done.map_err(|error| files.in_words(error))?;
+        let document = |outcome| DocumentReport { id: Some(id), outcome };
+        report.documents = outcomes.into_iter().map(document).collect();
+        self.publish(files, done, report)
+    }
+
+    /// Fits the set anew on the documents of its ledger, choosing the settings again.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn refit(&mut self) -> Result<SetReport> {
+        let files = self.files()?;
+        let options = FitOptions::like(self.open.line(), false);
+        let done = refit_from_ledger(&files, &options, &self.settings(), self.is_mail());
+        done.map_err(|error| files.in_words(error))?;
+        self.publish(files, Done::Fitted, SetReport::default())
+    }
+
+    /// Takes up the newest generation of the set, if it is another one than the one that is open;
+    /// returns whether it is. Where nothing has changed, this looks at two links.
+    ///
+    /// # Errors
+    /// As for [`Self::open`]; the set stays open as it was.
+    pub fn reload_if_changed(&mut self) -> Result<bool> {
+        let mark = mark_of(&self.place)?;
+        if mark == self.mark {
+            return Ok(false);
+        }
+        let mut warnings = Vec::new();
+        self.open = self.place.open(self.options.locale, &mut warnings)?;
+        (self.mark, self.warnings) = (mark, warnings);
+        Ok(true)
+    }
+
+    fn settings(&self) -> Settings {
+        let reading = self.open.reading();
+        ledger_file::settings(reading.options, reading.scheme, reading.order, self.open.patterns())
+    }
+
+    /// Takes the lock, takes up the newest generation, and begins the next one.
+    fn files(&mut self) -> Result<SetFiles> {
+        let anchor = self.place.store().anchor();
+        let lock = lock(&anchor, ".lock", self.options.patience(), &mut || {})?;
+        self.reload_if_changed()?;
+        if self.labels().len() != 2 {
+            return Err(FittedSetError::NotTwoCategories);
+        }
+        let names = self.place.names(self.labels());
+        SetFiles::open(&names, Some(&self.place.ledger()), lock)
+    }
+
+    fn change<'d>(
+        &mut self,
+        kind: ChangeKind,
+        label: &str,
+        documents: impl IntoIterator<Item = &'d [u8]>,
+    ) -> Result<SetReport> {
+        let files = self.files()?;
+        let known = self.labels().iter().position(|known| known == label);
+        let Some(number) = known.and_then(|at| u32::try_from(at).ok()) else {
+            return Err(FittedSetError::UnknownLabel { label: label.into() });
+        };
+        let mut corpus = Corpus::default();
+        let mut is_empty = Vec::new();
+        for document in documents {
+            let one = self.open.read(document, number, Some(&self.options.stop));
+            is_empty.push(one.documents.is_empty());
+            if let Some(document) = one.documents.first() {
+                corpus.push(number, document.occurrences, one.terms_of(0));
+            }
+        }
+        let request = Request::new(kind, number, &corpus);
+        let mut report = SetReport::default();
+        let (done, outcomes) = if request.ids.is_empty() {
+            (Done::Nothing, Vec::new())
+        } else {
+            let settings = self.settings();
+            let mut warn = |warning| report.warnings.push(warning);
+            update::change(&files, &request, &settings, self.is_mail(), &mut warn)
+                .map_err(|error| files.in_words(error))?
+        };
+        let mut known = request.ids.iter().zip(outcomes);
+        let empty = || DocumentReport { id: None, outcome: Outcome::Empty };
+        let of = |(id, outcome): (&u64, _)| DocumentReport { id: Some(DocumentId(*id)), outcome };
+        let each = is_empty.into_iter().map(|is_empty| if is_empty { None } else { known.next() });
+        report.documents = each.map(|one| one.map_or_else(empty, of)).collect();
+        self.publish(files, done, report)
+    }
+
+    /// Makes a change current, and opens the set as it is then.
+    fn publish(&mut self, files: SetFiles, done: Done, mut report: SetReport) -> Result<SetReport> {
+        report.is_changed = done != Done::Nothing;
+        report.is_refitted = done == Done::Fitted;
+        if report.is_changed {
+            let warning = files.publish(report.is_refitted, &self.options.stop)?;
+            report.warnings.extend(warning);
+            self.reload_if_changed()?;
+        }
+        report.generation = self.generation();
+        Ok(report)
+    }
+}
+
+/// Tells one state of a set from another: the link to the current generation, which every change
+/// makes anew; `None` where there is none.
+type Mark = Option<(u64, i64, i64)>;
+
+fn mark_of(place: &Place) -> Result<Mark> {
+    let path = place.store().current_link();
+    match std::fs::symlink_metadata(&path) {
+        Ok(link) => Ok(Some((link.ino(), link.ctime(), link.ctime_nsec()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(lost(Error::io(&path, error))),
+    }
+}
+
+/// What an open set cannot read any more.
+fn lost(error: Error) -> FittedSetError {
+    MailFilterError::Generation(error).into()
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A fitted set's files → verdicts on documents.
+
+use super::mail_filter::{LEDGER, MailFilterError, ORDER, labels};
+use super::reading::DocumentReader;
+use crate::category::sparse::SparseCategory;
+use crate::classify::SharedReading;
+use crate::document::ReadOptions;
+use crate::error::{Error, Warning, WarningSink};
+use crate::input::verdict_header::Marker;
+use crate::joint::calibrate::logistic;
+use crate::joint::documents::{Corpus, CorpusBuilder};
+use crate::joint::header::{Decision, RefitLine, set_of};
+use crate::joint::store::{Generation, Store, member};
+use crate::model::settings::{Locale, ModelOption};
+use crate::score::model::Model;
+use crate::token::id::FeatureId;
+use memmap2::Mmap;
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// Bytes of a mail that are judged at most. What says what a mail is stands before that, and a
+/// limit bounds memory and time.
+const JUDGED: usize = 8 << 20;
+
+/// The verdict on a mail that cannot be judged.
+pub const ERROR: &[u8] = b"error";
+
+/// What a set says of a document. Shown, it is what the header line of a mail says: `spam 99.12%`, or
+/// `unsure 61.00% spam`.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SetVerdict {
+    /// Name of the more probable category.
+    pub category: String,
+    /// Its probability, 0 to 1.
+    pub probability: f64,
+    /// Whether the document lies between the thresholds and cannot be told.
+    pub is_unsure: bool,
+    /// Probability of each category, 0 to 1, in their order.
+    pub probabilities: Vec<f64>,
+}
+
+impl fmt::Display for SetVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { ref category, probability, is_unsure, .. } = *self;
+        let mut text = Vec::new();
+        let decision = Decision { category: 0, probability, is_unsure };
+        decision.write(&mut text, category.as_bytes());
+        f.write_str(&String::from_utf8_lossy(&text))
+    }
+}
+
+/// A category of a set: what users call it, and where it is.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// Its label.
+    pub label: String,
+    /// What users call it.
+    pub name: PathBuf,
+    /// The file that the name stands for.
+    pub path: PathBuf,
+}
+
+/// One generation of a fitted set, open to judge documents. Of the categories only the features of a
+/// document are read, from the files.
+#[derive(Debug)]
+pub struct OpenSet {
+    names: Vec<String>,
+    categories: Vec<SparseCategory>,
+    line: RefitLine,
+    /// Numbers of the categories, in the order of the fit.
+    order: Vec<usize>,
+    reading: ReadOptions,
+    /// Keeps the files from being removed.
+    generation: Option<Generation>,
+}
+
+impl OpenSet {
+    /// Opens the mail filter in `folder`.
+    ///
+    /// # Errors
+    /// [`MailFilterError`]
+    pub fn in_folder(folder: &Path, warnings: WarningSink<'_>) -> Result<Self, MailFilterError> {
+        let generation = Store::beside(&folder.join(LEDGER)).open();
+        let generation = generation.map_err(MailFilterError::Generation)?;
+        let generation = generation.filter(|generation| generation.has(OsStr::new(ORDER)));
+        let order = match &generation {
+            Some(generation) => generation.path(OsStr::new(ORDER)),
+            None => folder.join(ORDER),
+        };
+        let mut members = Vec::new();
+        for label in labels(&order)? {
+            let name = direct(&folder.join(&label));
+            let path = match &generation {
+                Some(generation) => generation.path(&member("category.", OsStr::new(&label))),
+                None => name.clone(),
+            };
+            members.push(Member { label, name, path });
+        }
+        Self::of(&members, generation, Locale::C, warnings)
+    }
+
+    /// Opens the set of these categories, which are in `generation` if there is one.
+    ///
+    /// # Errors
+    /// [`MailFilterError`]
+    pub fn of(
+        members: &[Member],
+        generation: Option<Generation>,
+        locale: Locale,
+        warnings: WarningSink<'_>,
+    ) -> Result<Self, MailFilterError> {
+        let mut shared = SharedReading::new(locale);
+        let (mut names, mut categories) = (Vec::new(), Vec::new());
+        for Member { label, name, path } in members {
+            if generation.is_none() {
+                warn_of_writers(name, warnings);
+            }
+            let category = SparseCategory::open(path).map_err(|source| {
+                MailFilterError::Category { name: name.clone(), path: path.clone(), source }
+            })?;
+            let label = label.clone();
+            let (header, patterns) = (category.header(), category.patterns());
+            shared.add_header(label.as_bytes(), header, patterns, warnings)?;
+            names.push(label);
+            categories.push(category);
+        }
+        if let Some(generation) = &generation {
+            generation.warnings().into_iter().for_each(&mut *warnings);
+        }
+        let reading = shared.finish::<Mmap>(&[] as &[Model<Mmap>], locale)?;
+        let lines: Vec<Option<RefitLine>> =
+            categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
+        let line =
+            set_of(&lines).map_err(|mismatch| MailFilterError::NotFitted(mismatch.text()))?;
+        let line = line.cloned().ok_or(NOT_FITTED)?;
+        let mut order: Vec<usize> = (0..lines.len()).collect();
+        order.sort_by_key(|&at| lines[at].as_ref().map(|line| line.place));
+        Ok(Self { names, categories, line, order, reading, generation })
+    }
+
+    /// Labels of the categories.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// How documents are read.
+    pub const fn reading(&self) -> &ReadOptions {
+        &self.reading
+    }
+
+    /// The texts of the regular expressions that documents are read with.
+    pub fn patterns(&self) -> &[Vec<u8>] {
+        self.categories.first().map_or(&[], SparseCategory::patterns)
+    }
+
+    /// What the categories say of their fit.
+    pub const fn line(&self) -> &RefitLine {
+        &self.line
+    }
+
+    /// The generation that is open; `None` for files that are in no set yet.
+    pub const fn generation(&self) -> Option<&Generation> {
+        self.generation.as_ref()
+    }
+
+    /// Features of `document`, which is given the label number `label`, for `corpus`.
+    pub fn read(&self, document: &[u8], label: u32, stop: Option<&AtomicBool>) -> Corpus {
+        let mut corpus = CorpusBuilder::default();
+        DocumentReader::new(&self.reading, stop).read::<Vec<u8>>(document, label, &[], &mut corpus);
+        corpus.finish()
+    }
+
+    /// The verdict on a document. Of a mail of more than 8 MB the beginning is judged. Reading ends
+    /// early once `stop` is set.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a file cannot be read any more.
+    pub fn judge(&self, document: &[u8], stop: Option<&AtomicBool>) -> Result<SetVerdict, Error> {
+        let is_mail = self.reading.has(ModelOption::Mail);
+        let document = if is_mail { beginning(document) } else { document };
+        let corpus = self.read(document, 0, stop);
+        let mut scores = vec![f64::NAN; self.categories.len()];
+        if let Some(document) = corpus.documents.first() {
+            let terms = corpus.terms_of(0);
+            let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
+            for (&at, score) in self.order.iter().zip(&mut scores) {
+                let category = &self.categories[at];
+                let weights = category.weights(&ids)?.into_iter();
+                let (header, occurrences) = (category.header(), document.occurrences);
+                *score = self.line.scoring.score_by(header, occurrences, terms, weights);
+            }
+        }
+        let Decision { category, probability, is_unsure } = self.line.verdict(&scores);
+        let best = self.order[category];
+        let mut probabilities = vec![0.0; scores.len()];
+        for (&at, odds) in self.order.iter().zip(self.line.log_odds(&scores)) {
+            // A document without features tells nothing.
+            probabilities[at] = if odds.is_nan() { probability } else { logistic(odds) };
+        }
+        probabilities[best] = probability;
+        Ok(SetVerdict { category: self.names[best].clone(), probability, is_unsure, probabilities })
+    }
+
+    /// The mail with a line `X-DBACL: VERDICT` before its header, and without such lines that it
+    /// brought. A mail that cannot be judged comes through all the same; its verdict is `error`.
+    pub fn filter(&self, mail: &[u8]) -> Vec<u8> {
+        let verdict = self.judge(mail, None).map(|verdict| verdict.to_string().into_bytes());
+        let verdict = verdict.unwrap_or_else(|_| ERROR.to_vec());
+        let mut marked = Vec::with_capacity(mail.len() + 64);
+        let mut keep = |piece: &[u8]| {
+            marked.extend_from_slice(piece);
+            Ok(())
+        };
+        let mut marker = Marker::new(&verdict, mail);
+        // Memory takes all that is kept.
+        let _ = marker.feed(mail, &mut keep).and_then(|()| marker.finish(&mut keep));
+        marked
+    }
+}
+
+/// What is wrong with ordinary categories.
+const NOT_FITTED: MailFilterError =
+    MailFilterError::NotFitted("these categories were not fitted together");
+
+/// What is judged of a mail: all of it, or whole lines of its beginning.
+fn beginning(mail: &[u8]) -> &[u8] {
+    let Some(beginning) = mail.get(..JUDGED) else { return mail };
+    let end = memchr::memrchr(b'\n', beginning).map_or(JUDGED, |at| at + 1);
+    &beginning[..end]
+}
+
+/// A path that says where it begins: no program looks it up in other folders.
+pub fn direct(path: &Path) -> PathBuf {
+    let begins = matches!(path.as_os_str().as_bytes().first(), Some(b'/' | b'.'));
+    if begins { path.into() } else { Path::new(".").join(path) }
+}
+
+/// Warns of a file that decides verdicts and that anybody may write to. A file that its group may
+/// write to is shared on purpose.
+pub fn warn_of_writers(path: &Path, warnings: WarningSink<'_>) {
+    const OTHERS: u32 = 0o002;
+    if std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.mode() & OTHERS != 0) {
+        warnings(Warning::new(format!("anybody may write to {}", path.display())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_lines_are_judged_of_a_large_mail() {
+        let line = b"so many words in a line\n";
+        let mail = line.repeat(JUDGED / line.len() + 2);
+        let found = beginning(&mail);
+        assert!(found.len() <= JUDGED && found.len() > JUDGED - line.len());
+        assert!(found.ends_with(b"line\n"));
+        assert_eq!(beginning(line), line);
+        let long = vec![b'x'; JUDGED + 1];
+        assert_eq!(beginning(&long).len(), JUDGED);
+    }
+
+    #[test]
+    fn verdicts_are_shown_as_the_header_says_them() {
+        let verdict = |probability, is_unsure| SetVerdict {
+            category: "spam".into(),
+            probability,
+            is_unsure,
+            probabilities: vec![1.0 - probability, probability],
+        };
+        assert_eq!(verdict(0.99123, false).to_string(), "spam 99.12%");
+        assert_eq!(verdict(0.61, true).to_string(), "unsure 61.00% spam");
+    }
+}

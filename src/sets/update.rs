@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Learning, correcting and forgetting single documents of a fitted set of two categories.
+//!
+//! ```text
+//! ledger + state + categories ─→ OpenFiles ─→ learn, forget ─→ the same files, changed
+//!                                                └→ corrections, in a mail filter
+//! ```
+
+use super::error::FittedSetError;
+use super::files::{SetFiles, label_of, ordinary_path};
+use super::refit::{load, load_or_ordinary, refit_from_ledger, replace, write_state};
+use super::report::Outcome;
+use crate::atomic_file::{Unforced, beside};
+use crate::category::layout::ANY_MAGIC;
+use crate::category::mapped::MappedCategory;
+use crate::error::{Warning, WarningSink};
+use crate::input::source::read_whole;
+use crate::joint::checksum::Checksum;
+use crate::joint::corrections;
+use crate::joint::documents::{Corpus, Term, fingerprint};
+use crate::joint::fit::FitOptions;
+use crate::joint::forgetting::without_documents;
+use crate::joint::header::{Mismatch, RefitLine, set_of};
+use crate::joint::incremental::{Numbers, State};
+use crate::joint::ledger::{self, Fault, Head, Ledger, Record, Settings, write_record};
+use crate::joint::publish;
+use crate::joint::relearn;
+use crate::joint::store::ledger_file::{self, LedgerError, OpenLedger};
+use hashbrown::{HashMap, HashSet};
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+
+/// What is to be done with documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// Learn them.
+    Learn,
+    /// Learn those that are judged wrongly, or not surely.
+    LearnErrors,
+    /// Forget that they were learned.
+    Forget,
+    /// Forget whatever they were learned as, and learn them.
+    Correct,
+}
+
+/// A change of a set.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// What is to be done.
+    pub kind: ChangeKind,
+    /// The label that it is about; `None` forgets documents under any.
+    pub label: Option<u32>,
+    /// Names of the documents.
+    pub ids: Vec<u64>,
+    /// The documents, in the same order; none where they are only forgotten.
+    pub corpus: &'a Corpus,
+}
+
+impl<'a> Request<'a> {
+    /// A change with all documents of `corpus`.
+    pub fn new(kind: ChangeKind, label: u32, corpus: &'a Corpus) -> Self {
+        let ids = (0..corpus.documents.len()).map(|at| fingerprint(corpus.terms_of(at)));
+        Self { kind, label: Some(label), ids: ids.collect(), corpus }
+    }
+
+    fn concerns(&self, label: u32) -> bool {
+        self.label.is_none_or(|own| own == label)
+    }
+}
+
+/// What became of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done {
+    /// It is as it was.
+    Nothing,
+    /// Documents were learned.
+    Learned,
+    /// All of it was fitted anew.
+    Fitted,
+}
+
+/// Changes the set of `files`, whose documents are read as `settings` say. Returns what became of
+/// each document as well.
+///
+/// # Errors
+/// What stopped it; paths are those of the generation that is being made.
+pub fn change(
+    files: &SetFiles,
+    request: &Request<'_>,
+    settings: &Settings,
+    is_mail: bool,
+    warnings: WarningSink<'_>,
+) -> Result<(Done, Vec<Outcome>)> {
+    let mut is_fitted = false;
+    let mut refit = |line: &RefitLine, same_settings: bool| -> Result<()> {
+        is_fitted = true;
+        refit_from_ledger(files, &FitOptions::like(line, same_settings), settings, is_mail)
+    };
+    let mut set = OpenFiles::open(files, settings, &mut refit, warnings)?;
+    let label = request.label.unwrap_or(u32::MAX);
+    let names = set.names()?;
+    let known = set.known(&names, &request.ids)?;
+    let mut learned = vec![false; request.ids.len()];
+    let outcomes = match request.kind {
+        ChangeKind::Learn => {
+            set.learn(request.corpus, |_, _| true, &mut learned)?;
+            let again =
+                |id| if known.contains_key(id) { Outcome::LearnedAgain } else { Outcome::Learned };
+            request.ids.iter().map(again).collect()
+        }
+        ChangeKind::LearnErrors => {
+            let (low, high) = set.line.band;
+            let needs = |_, score: f64| if label == 0 { score > low } else { score <= high };
+            set.learn(request.corpus, needs, &mut learned)?;
+            let outcome = |(id, &learned)| match (learned, known.contains_key(id)) {
+                (false, _) => Outcome::Sure,
+                (true, false) => Outcome::Learned,
+                (true, true) => Outcome::LearnedAgain,
+            };
+            request.ids.iter().zip(&learned).map(outcome).collect()
+        }
+        ChangeKind::Forget => {
+            let goes = |own| request.concerns(own);
+            let mut gone = set.forget(&names, &request.ids, goes, true, &mut refit)?;
+            if gone.is_empty() {
+                return Ok((Done::Nothing, vec![Outcome::NotKnown; request.ids.len()]));
+            }
+            let mut outcome = |id: &u64| {
+                let at = gone.iter().position(|(name, _)| name == id);
+                let label = at.map(|at| gone.swap_remove(at).1);
+                label.map_or(Outcome::NotKnown, |label| Outcome::Forgotten {
+                    from: set.label(label),
+                })
+            };
+            request.ids.iter().map(&mut outcome).collect()
+        }
+        ChangeKind::Correct => {
+            set.forget(&names, &request.ids, |own| own != label, false, &mut refit)?;
+            let mut labels: HashMap<u64, Vec<u32>> = known;
+            let is_known = |labels: &[u32]| labels.contains(&label);
+            let mut is_new = Vec::new();
+            let mut outcomes = Vec::new();
+            for id in &request.ids {
+                let own = labels.entry(*id).or_default();
+                let other = own.iter().copied().find(|&own| own != label);
+                is_new.push(!is_known(own));
+                outcomes.push(match other {
+                    Some(other) => Outcome::Moved { from: set.label(other) },
+                    None if is_known(own) => Outcome::Known,
+                    None => Outcome::Learned,
+                });
+                *own = vec![label];
+            }
+            set.learn(request.corpus, |number, _| is_new[number], &mut learned)?;
+            learned.fill(true);
+            outcomes
+        }
+    };
+    if set.state.numbers.documents != set.line.documents {
+        set.ledger.write_head()?;
+        let Numbers { documents, fitted, .. } = set.state.numbers;
+        if set.line.contrast {
+            // How far a feature tells the categories apart changes with every document, and the state
+            // knows nothing of it.
+            refit(&set.line, true)?;
+        } else if documents >= fitted.saturating_mul(2) {
+            // Twice as much is known as when the settings were chosen: choose again. Ten such fits
+            // make a thousand documents.
+            refit(&set.line, false)?;
+        } else {
+            set.publish()?;
+        }
+    }
+    let has_learned = set.state.numbers.documents != set.line.documents || set.has_learned;
+    let is_noted = note(files, request, &learned, &set.ledger.head)?;
+    let done = match (is_fitted, has_learned || is_noted) {
+        (true, _) => Done::Fitted,
+        (false, true) => Done::Learned,
+        (false, false) => Done::Nothing,
+    };
+    Ok((done, outcomes))
+}
+
+/// Notes in the set of a mail filter what a user has said of documents, so that it outlives learning
+/// the folders anew. Returns whether it was not known.
+fn note(files: &SetFiles, request: &Request<'_>, learned: &[bool], head: &Head) -> Result<bool> {
+    let Some(path) = files.corrections() else { return Ok(false) };
+    let old = ledger_file::load(&path)?;
+    let old = old.unwrap_or_else(|| Ledger::new(head.settings, head.names.clone()));
+    let mut said: HashMap<u64, u32> = HashMap::new();
+    old.each(|record, _| {
+        said.insert(record.fingerprint, record.label);
+        true
+    })?;
+    let mut changes = Vec::new();
+    for (number, &id) in request.ids.iter().enumerate() {
+        let correction = match (request.kind, request.label) {
+            (ChangeKind::Forget, _) | (_, None) => None,
+            (_, Some(label)) if learned[number] => {
+                let corpus = request.corpus;
+                let occurrences = corpus.documents[number].occurrences;
+                Some((label, occurrences, corpus.terms_of(number)))
+            }
+            _ => continue,
+        };
+        if said.get(&id).copied() != correction.map(|(label, ..)| label) {
+            changes.push((id, correction));
+        }
+    }
+    if changes.is_empty() {
+        return Ok(false);
+    }
+    let new = corrections::with(&old, &changes)?;
+    ledger_file::replace(&Unforced, &path, ledger::ANY_MAGIC, &new.bytes())?;
+    Ok(true)
+}
+
+/// Opens both categories; their `# refit` line, and whether they are of one state. A damaged category
+/// of which the ordinary file is whole stands for a state that is not.
+fn open_categories(
+    files: &SetFiles,
+    warnings: WarningSink<'_>,
+) -> Result<(Vec<MappedCategory>, RefitLine, bool)> {
+    let mut categories = Vec::new();
+    let mut is_whole = true;
+    for (path, name) in files.paths.iter().zip(&files.names) {
+        let (category, is_damaged) = load_or_ordinary(path)?;
+        if is_damaged {
+            warnings(Warning::new(format!(
+                "category {} is damaged and is made anew from {} and the ledger",
+                name.display(),
+                ordinary_path(name).display()
+            )));
+            is_whole = false;
+        } else {
+            categories.push(category);
+        }
+    }
+    let lines: Vec<Option<RefitLine>> =
+        categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
+    let last = lines.iter().flatten().next_back().cloned();
+    let Some(line) = last else {
+        let error = if is_whole { FittedSetError::NotFitted } else { FittedSetError::SettingsLost };
+        return Err(error);
+    };
+    match set_of(&lines) {
+        Ok(_) => {}
+        Err(Mismatch::Incomplete) if !is_whole => {}
+        // A process that stopped while it replaced the files; the ledger has all that is needed.
+        Err(_) if lines.iter().all(Option::is_some) => {
+            let text = "the categories are of different states: both are made anew";
+            warnings(Warning::new(text));
+            is_whole = false;
+        }
+        Err(mismatch) => return Err(FittedSetError::Mismatch { mismatch }),
+    }
+    Ok((categories, line, is_whole))
+}
+
+/// The files of a set that is being changed.
+struct OpenFiles<'a> {
+    files: &'a SetFiles,
+    ledger_path: &'a Path,
+    ledger: OpenLedger,
+    /// The files as they are now.
+    categories: Vec<MappedCategory>,
+    state: State,
+    line: RefitLine,
+    /// Documents were learned and their weights written.
+    has_learned: bool,
+}
+
+/// Fits a set anew, with the settings that it has or such as are best now.
+type Refit<'a> = &'a mut dyn FnMut(&RefitLine, bool) -> Result<()>;
+
+impl<'a> OpenFiles<'a> {
+    fn open(
+        files: &'a SetFiles,
+        settings: &Settings,
+        refit: Refit<'_>,
+        warnings: WarningSink<'_>,
+    ) -> Result<Self> {
+        let ledger_path = files.ledger.as_deref().unwrap_or(Path::new(""));
+        let (categories, line, is_whole) = open_categories(files, warnings)?;
+        let ledger = OpenLedger::new(ledger_path)?;
+        ledger_file::check(ledger_path, &ledger.head, settings)?;
+        if !ledger.head.are_named(&files.labels()) {
+            return Err(FittedSetError::OtherCategories { path: ledger_path.to_path_buf() });
+        }
+        if is_whole && let Some(set) = Self::fitting(files, ledger_path, ledger, categories) {
+            return Ok(set);
+        }
+        if is_whole {
+            let name = beside(files.ledger_name.as_deref().unwrap_or(ledger_path), ".state");
+            let text = format!("{} did not fit its ledger and was made anew", name.display());
+            warnings(Warning::new(text));
+        }
+        refit(&line, true)?;
+        Self::after_refit(files, ledger_path)
+    }
+
+    /// The set, if its files and its state belong together.
+    fn fitting(
+        files: &'a SetFiles,
+        ledger_path: &'a Path,
+        ledger: OpenLedger,
+        categories: Vec<MappedCategory>,
+    ) -> Option<Self> {
+        let mut line = RefitLine::find(categories.first()?.other_lines())?;
+        let file = File::open(beside(ledger_path, ".state")).ok()?;
+        let state = State::parse(read_whole(&file).ok()?)?;
+        let numbers = &state.numbers;
+        let fits = numbers.ledger == ledger.head.sum
+            && numbers.ledger_length == ledger.head.length
+            && numbers.documents == ledger.head.documents
+            && numbers.set == line.set;
+        line.documents = numbers.documents;
+        let has_learned = false;
+        fits.then_some(Self { files, ledger_path, ledger, categories, state, line, has_learned })
+    }
+
+    /// The set that a fit has just written.
+    fn after_refit(files: &'a SetFiles, ledger_path: &'a Path) -> Result<Self> {
+        let categories: Result<Vec<_>> = files.paths.iter().map(|path| load(path)).collect();
+        let set = Self::fitting(files, ledger_path, OpenLedger::new(ledger_path)?, categories?);
+        set.ok_or(FittedSetError::Inconsistent)
+    }
+
+    /// What users call a label.
+    fn label(&self, label: u32) -> String {
+        let name = self.files.names.get(label as usize);
+        let name = name.map_or_else(Vec::new, |name: &PathBuf| label_of(name));
+        String::from_utf8_lossy(&name).into_owned()
+    }
+
+    /// By how much a document is nearer to the second category, as the files say it.
+    fn score(&self, occurrences: u32, terms: &[Term]) -> f64 {
+        let scoring = self.line.scoring;
+        let [first, second] =
+            [0, 1].map(|at: usize| scoring.score(&self.categories[at], occurrences, terms));
+        second - first
+    }
+
+    /// Learns the documents whose number and score `needs` it, and notes which.
+    fn learn(
+        &mut self,
+        corpus: &Corpus,
+        mut needs: impl FnMut(usize, f64) -> bool,
+        learned: &mut [bool],
+    ) -> Result<()> {
+        let mut bytes = Vec::new();
+        for (number, document) in corpus.documents.iter().enumerate() {
+            let terms = corpus.terms_of(number);
+            if !needs(number, self.score(document.occurrences, terms)) || terms.is_empty() {
+                continue;
+            }
+            learned[number] = true;
+            bytes.clear();
+            write_record(&mut bytes, document.label, document.occurrences, terms);
+            let offset = self.ledger.push(&bytes)?;
+            let record = Record {
+                label: document.label,
+                occurrences: document.occurrences,
+                terms: terms.to_vec(),
+                fingerprint: fingerprint(terms),
+            };
+            let ledger = &self.ledger;
+            self.state.learn(&record, offset, |offset| ledger.record(offset));
+        }
+        Ok(())
+    }
+
+    /// Names of the ledger's documents, in order.
+    fn names(&self) -> Result<Vec<u64>> {
+        let documents = self.state.numbers.documents as usize;
+        let end = |number: usize| {
+            if number + 1 < documents {
+                self.state.offset(number + 1)
+            } else {
+                self.ledger.head.length
+            }
+        };
+        let name = |number| self.ledger.name(end(number)).ok_or_else(|| self.damaged_at(number));
+        (0..documents).map(name).collect()
+    }
+
+    /// The label of document `number` of the ledger.
+    fn label_at(&self, number: usize) -> Result<u32> {
+        let label = self.ledger.label(self.state.offset(number));
+        label.ok_or_else(|| self.damaged_at(number))
+    }
+
+    /// The labels under which the ledger has those of the documents `ids` that it knows.
+    fn known(&self, names: &[u64], ids: &[u64]) -> Result<HashMap<u64, Vec<u32>>> {
+        let wanted: HashSet<u64> = ids.iter().copied().collect();
+        let mut known = HashMap::new();
+        for (number, name) in names.iter().enumerate().filter(|(_, name)| wanted.contains(*name)) {
+            let labels: &mut Vec<u32> = known.entry(*name).or_default();
+            labels.push(self.label_at(number)?);
+        }
+        Ok(known)
+    }
+
+    fn damaged_at(&self, number: usize) -> FittedSetError {
+        self.damaged(Fault::Record { document: u32::try_from(number).unwrap_or(u32::MAX) })
+    }
+
+    fn damaged(&self, fault: Fault) -> FittedSetError {
+        LedgerError::Damaged { path: self.ledger_path.to_path_buf(), fault }.into()
+    }
+
+    /// Forgets the documents `ids` as far as they were learned with a label that `goes`: each of them
+    /// once, the last of equal ones, or all that are equal. Returns name and label of each that was
+    /// found. All that was learned from them goes: ordinary counts, ledger, weights. `names` are those
+    /// of the ledger's documents.
+    fn forget(
+        &mut self,
+        names: &[u64],
+        ids: &[u64],
+        goes: impl Fn(u32) -> bool,
+        each_once: bool,
+        refit: Refit<'_>,
+    ) -> Result<Vec<(u64, u32)>> {
+        let mut wanted: HashMap<u64, usize> = HashMap::new();
+        for id in ids {
+            *wanted.entry(*id).or_default() += 1;
+        }
+        let mut is_gone = vec![false; names.len()];
+        for (number, name) in names.iter().enumerate().rev() {
+            let Some(times) = wanted.get_mut(name).filter(|times| **times > 0) else { continue };
+            if goes(self.label_at(number)?) {
+                is_gone[number] = true;
+                if each_once {
+                    *times -= 1;
+                }
+            }
+        }
+        if !is_gone.contains(&true) {
+            return Ok(Vec::new());
+        }
+        let whole = ledger_file::load_fitting(self.ledger_path, &self.ledger.head.settings)?;
+        let mut forgotten: Vec<Record> = Vec::new();
+        let mut gone = is_gone.iter().copied();
+        let kept = whole.filter(|record| {
+            let is_gone = gone.next() == Some(true);
+            if is_gone {
+                forgotten.push(record.clone());
+            }
+            !is_gone
+        });
+        let kept = kept.map_err(|fault| self.damaged(fault))?;
+        // A fit makes ordinary files anew that can be; the others are corrected, once.
+        for (label, path) in (0..).zip(&self.files.paths) {
+            forget_in_ordinary(path, label, &whole, &forgotten)?;
+        }
+        ledger_file::save(self.ledger_path, &kept)?;
+        // The fit needs the memory.
+        drop((whole, kept));
+        refit(&self.line, true)?;
+        *self = Self::after_refit(self.files, self.ledger_path)?;
+        Ok(forgotten.iter().map(|record| (record.fingerprint, record.label)).collect())
+    }
+
+    /// Writes what has changed: state and categories.
+    fn publish(&mut self) -> Result<()> {
+        let changes = self.state.changes();
+        let log_partitions = self.state.log_partitions();
+        let mut sum = Checksum::from_state(self.line.set);
+        for (id, [first, second]) in &changes {
+            sum.word(u64::from(id.0) << 32 | u64::from(first.0) << 16 | u64::from(second.0));
+        }
+        for z in log_partitions {
+            sum.word(z.to_bits());
+        }
+        self.line.set = sum.value();
+        self.line.documents = self.state.numbers.documents;
+        self.state.numbers.set = self.line.set;
+        self.state.numbers.ledger = self.ledger.head.sum;
+        self.state.numbers.ledger_length = self.ledger.head.length;
+        self.has_learned = true;
+        write_state(self.ledger_path, &mut self.state)?;
+        let named = self.files.names.iter().zip(&self.files.paths);
+        for (at, (name, path)) in named.enumerate() {
+            let place = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            let line = RefitLine { place, ..self.line.clone() };
+            let name = name.as_os_str().as_bytes();
+            let own: Vec<_> = changes.iter().map(|&(id, weights)| (id, weights[at])).collect();
+            let (category, z) = (&self.categories[at], log_partitions[at]);
+            ledger_file::replace_with(&Unforced, path, ANY_MAGIC, &mut |out| {
+                publish::write_patched(out, category, name, &line, &own, z)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Takes the counts of forgotten documents out of an ordinary category file. Files that the ledger
+/// can tell all of are left to the fit that follows.
+fn forget_in_ordinary(path: &Path, label: u32, whole: &Ledger, forgotten: &[Record]) -> Result<()> {
+    let gone: Vec<&Record> = forgotten.iter().filter(|record| record.label == label).collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let path = ordinary_path(path);
+    let category = load(&path)?;
+    let name = whole.head.names.get(label as usize);
+    if name.is_some_and(|name| relearn::can_tell(name.learning, &category)) {
+        return Ok(());
+    }
+    let changed = without_documents(&category, label, whole, &gone)?;
+    replace(&path, &changed)
+}

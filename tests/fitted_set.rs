@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Fitted sets on disk, changed through the library: the program does the same, to the byte.
+
+use dbacl::{FittedSet, FittedSetError, FittedSetOptions, Outcome, SetReport};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+fn dbacl(folder: &Path, args: &[&str], input: &[u8]) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_dbacl"))
+        .args(args)
+        .current_dir(folder)
+        .env("LC_ALL", "C")
+        .env_remove("DBACL_PATH")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    // It may end without reading.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    assert!(child.wait().expect("it ends").success(), "{args:?}");
+}
+
+fn mail(label: &str, number: usize) -> String {
+    let words = if label == "spam" { "cheap pills offer" } else { "meeting agenda minutes" };
+    format!(
+        "From a@b.c Mon Jan  1 00:00:00 2024\nFrom: {label}{}@example.org\nSubject: {words} {number}\n\n\
+         {words} number n{} and something common for all of us\n\n",
+        number % 7,
+        number % 5
+    )
+}
+
+/// A filter that has learned thirty mails of either kind.
+fn filter() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    for label in ["ham", "spam"] {
+        let mails: String = (0..30).map(|number| mail(label, number)).collect();
+        fs::write(folder.path().join(format!("{label}.mbox")), mails).expect("written");
+    }
+    dbacl(folder.path(), &["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"], b"");
+    let path = folder.path().join("f");
+    (folder, path)
+}
+
+/// A copy of a filter, at the same place in another folder.
+fn copy(filter: &Path) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let copied = Command::new("cp").arg("-a").arg(filter).arg(folder.path()).status();
+    assert!(copied.expect("cp starts").success());
+    let path = folder.path().join("f");
+    (folder, path)
+}
+
+/// All files of the current generation, without the first lines of categories, in which paths stand,
+/// and their checksums.
+fn contents(filter: &Path) -> Vec<(String, Vec<u8>)> {
+    let folder = filter.join("ledger.set/current");
+    let entries = fs::read_dir(folder).expect("a generation").map(|entry| entry.expect("an entry"));
+    let mut files = Vec::new();
+    for entry in entries {
+        let name = entry.file_name().into_string().expect("a name");
+        let mut bytes = fs::read(entry.path()).expect("there");
+        if name == "generation" {
+            continue;
+        }
+        if name.starts_with("category.") {
+            let lines = bytes.split_inclusive(|&byte| byte == b'\n').skip(1);
+            let lines = lines.filter(|line| !line.starts_with(b"# crc32 "));
+            bytes = lines.flatten().copied().collect();
+        }
+        files.push((name, bytes));
+    }
+    files.sort();
+    files
+}
+
+fn open(filter: &Path) -> FittedSet {
+    FittedSet::open(filter, &FittedSetOptions::default()).expect("a filter")
+}
+
+#[track_caller]
+fn outcomes(report: &SetReport) -> Vec<Outcome> {
+    assert_eq!(report.warnings, []);
+    report.documents.iter().map(|document| document.outcome.clone()).collect()
+}
+
+fn moved(from: &str) -> Outcome {
+    Outcome::Moved { from: from.into() }
+}
+
+#[test]
+fn the_library_changes_a_set_as_the_program_does() {
+    let (_folder, path) = filter();
+    let (new, known) = (mail("spam", 99) + "unheard of\n", mail("ham", 3));
+    let set = ["--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/spam"];
+    for (option, label, mail, expected) in [
+        ("--update", "spam", &new, Outcome::Learned),
+        ("--update", "spam", &known, Outcome::LearnedAgain),
+        ("--learn-error", "ham", &new, Outcome::Learned),
+        ("--learn-error", "spam", &mail("spam", 3), Outcome::Sure),
+        ("--correct", "spam", &new, Outcome::Learned),
+        ("--correct", "ham", &known, Outcome::Known),
+        ("--correct", "spam", &known, moved("ham")),
+        ("--unlearn", "ham", &known, Outcome::Forgotten { from: "ham".into() }),
+    ] {
+        let case = format!("{option} {label} {expected}");
+        let (_one, by_program) = copy(&path);
+        let (_other, by_library) = copy(&path);
+        let args = [&[option, label], &set[..]].concat();
+        dbacl(by_program.parent().expect("a folder"), &args, mail.as_bytes());
+        let mut set = open(&by_library);
+        let before = set.generation();
+        let report = match option {
+            "--update" => set.learn(label, mail.as_bytes()),
+            "--learn-error" => set.learn_error(label, mail.as_bytes()),
+            "--correct" => set.correct(label, mail.as_bytes()),
+            _ => set.forget(label, mail.as_bytes()),
+        };
+        let report = report.expect("it is changed");
+        assert_eq!(outcomes(&report), [expected], "{case}");
+        assert_eq!(report.documents[0].id, set.id(mail.as_bytes()));
+        assert_eq!(report.is_changed, set.generation() != before, "{case}");
+        assert_eq!(report.generation, set.generation());
+        let names = |files: &[(String, Vec<u8>)]| {
+            files.iter().map(|file| file.0.clone()).collect::<Vec<_>>()
+        };
+        let (expected, found) = (contents(&by_program), contents(&by_library));
+        assert_eq!(names(&found), names(&expected), "{case}");
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!(found == expected, "{case}: {}", found.0);
+        }
+    }
+}
+
+#[test]
+fn corrections_are_told_apart_and_doing_them_twice_changes_nothing() {
+    let (_folder, path) = filter();
+    let mut set = open(&path);
+    assert_eq!((set.labels(), set.documents()), (&["ham".to_owned(), "spam".to_owned()][..], 60));
+    let odd = mail("spam", 99) + "unheard of\n";
+    let before = set.classify(odd.as_bytes()).expect("files");
+    let first = set.correct("ham", odd.as_bytes()).expect("learned");
+    assert_eq!(outcomes(&first), [Outcome::Learned]);
+    assert_ne!(set.classify(odd.as_bytes()).expect("files"), before);
+    assert_eq!(set.documents(), 61);
+    let id = first.documents[0].id.expect("features");
+    assert_eq!(set.labels_of(id).expect("a ledger"), ["ham"]);
+    let again = set.correct("ham", odd.as_bytes()).expect("known");
+    assert_eq!(outcomes(&again), [Outcome::Known]);
+    assert!(!again.is_changed && again.generation == first.generation);
+    // A batch is one generation; of two equal mails the second is known.
+    let batch = [odd.as_bytes(), b"\n", odd.as_bytes(), b"Subject: other news\n\nof today\n"];
+    let moved_all = set.correct_all("spam", batch).expect("moved");
+    let expected = [moved("ham"), Outcome::Empty, Outcome::Known, Outcome::Learned];
+    assert_eq!(outcomes(&moved_all), expected);
+    assert_eq!(moved_all.documents[1].id, None);
+    assert_eq!(moved_all.generation, first.generation.map(|number| number + 1));
+    assert_eq!(set.labels_of(id).expect("a ledger"), ["spam"]);
+    let gone = set.forget_id(id).expect("forgotten");
+    assert_eq!(outcomes(&gone), [Outcome::Forgotten { from: "spam".into() }]);
+    assert!(gone.is_refitted);
+    assert!(set.labels_of(id).expect("a ledger").is_empty());
+    let nothing = set.forget("spam", odd.as_bytes()).expect("nothing to do");
+    assert_eq!((outcomes(&nothing), nothing.is_changed), (vec![Outcome::NotKnown], false));
+    assert!(set.refit().expect("documents").is_refitted);
+}
+
+#[test]
+fn an_open_set_stays_what_it_was_until_it_is_asked_to_reload() {
+    let (folder, path) = filter();
+    let mut set = open(&path);
+    let odd = "Subject: agenda\n\nunheard of\n".as_bytes();
+    let before = set.classify(odd).expect("files");
+    assert!(!set.reload_if_changed().expect("a set"));
+    dbacl(folder.path(), &["--mail-correct", "f", "spam"], odd);
+    assert_eq!(set.classify(odd).expect("files"), before);
+    assert!(set.reload_if_changed().expect("a set"));
+    assert!(!set.reload_if_changed().expect("a set"));
+    assert_ne!(set.classify(odd).expect("files"), before);
+    // Who changes a set takes up what others have done to it.
+    let mut late = open(&path);
+    assert_eq!(outcomes(&set.correct("spam", odd).expect("known")), [Outcome::Known]);
+    dbacl(folder.path(), &["--mail-correct", "f", "ham"], odd);
+    assert_eq!(outcomes(&late.correct("spam", odd).expect("moved")), [moved("ham")]);
+    // A filter that was learned anew in a folder of the same name.
+    fs::remove_dir_all(&path).expect("removed");
+    dbacl(folder.path(), &["--mail-learn", "f", "good=ham.mbox", "junk=spam.mbox"], b"");
+    assert!(set.reload_if_changed().expect("a set"));
+    assert_eq!(set.labels(), ["good", "junk"]);
+}
+
+#[test]
+fn sets_that_are_no_mail_filter_are_opened_by_their_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    for (label, words) in [("sea", "whale ship sailors"), ("war", "nation soldiers battle")] {
+        fs::create_dir(path.join(format!("{label}.d"))).expect("made");
+        for number in 0..20 {
+            let text = format!("the {words} of w{} and n{number}\n", number % 7);
+            fs::write(path.join(format!("{label}.d/{number}")), text).expect("written");
+        }
+        let (category, source) = (format!("./{label}"), format!("{label}.d"));
+        let args = ["-l", &category, "-L", "uniform", "--keep", "ledger", &source];
+        dbacl(path, &args, b"");
+    }
+    let set = ["--keep", "ledger", "-c", "./sea", "-c", "./war"];
+    dbacl(path, &[&["--refit", "--always", "--contrast", "no"], &set[..]].concat(), b"");
+    let names = ["sea", "war"].map(|label| path.join(label));
+    let options = FittedSetOptions::default();
+    let mut fitted = FittedSet::open_files(&names, &path.join("ledger"), &options).expect("a set");
+    assert!(!fitted.is_mail());
+    let verdict = fitted.classify(b"the battle of sailors and whale").expect("files");
+    assert_eq!(verdict.category, "sea");
+    assert!((verdict.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    assert_eq!(verdict.probabilities[0].to_bits(), verdict.probability.to_bits());
+    let report = fitted.learn("war", b"sailors of the nation").expect("learned");
+    assert_eq!(outcomes(&report), [Outcome::Learned]);
+    assert_eq!(fitted.documents(), 41);
+    let unknown = fitted.learn("air", b"sailors").expect_err("no such category");
+    assert!(matches!(unknown, FittedSetError::UnknownLabel { .. }), "{unknown}");
+    let turned = [&names[1], &names[0]];
+    let mut turned = FittedSet::open_files(&turned, &path.join("ledger"), &options).expect("a set");
+    assert_eq!(turned.classify(b"the whale").expect("files").category, "sea");
+    let refused = turned.learn("sea", b"sailors").expect_err("the ledger has another order");
+    assert!(matches!(refused, FittedSetError::OtherCategories { .. }), "{refused}");
+}
+
+#[test]
+fn changes_that_cannot_be_made_change_nothing() {
+    let (folder, path) = filter();
+    let before = contents(&path);
+    let missing = FittedSet::open(&folder.path().join("no"), &FittedSetOptions::default());
+    assert!(matches!(missing, Err(FittedSetError::Open(_))), "{missing:?}");
+    let stop = Arc::new(AtomicBool::new(true));
+    let options = FittedSetOptions::default().stop(stop);
+    let mut set = FittedSet::open(&path, &options).expect("a filter");
+    let stopped = set.learn("spam", b"Subject: x\n\nnew words\n").expect_err("it is to stop");
+    assert!(matches!(stopped, FittedSetError::StoppedWaiting { .. }), "{stopped}");
+    let lock = fs::File::create(path.join("ledger.lock")).expect("a lock");
+    lock.lock().expect("free");
+    let options = FittedSetOptions::default().lock_timeout(Duration::from_millis(30));
+    let mut set = FittedSet::open(&path, &options).expect("a filter");
+    let held = set.learn("spam", b"Subject: x\n\nnew words\n").expect_err("the lock is held");
+    let text = held.to_string();
+    assert!(text.contains("f/ledger is being changed by process"), "{text}");
+    drop(lock);
+    let unknown = set.correct("other", b"Subject: x\n\nnew words\n").expect_err("no such label");
+    assert_eq!(unknown.to_string(), "other is none of the categories");
+    assert!(contents(&path) == before);
+    let leftovers = fs::read_dir(path.join("ledger.set")).expect("a set");
+    assert_eq!(leftovers.count(), 2, "a generation and the link to it");
+}
