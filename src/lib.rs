@@ -190,6 +190,7 @@ mod token;
 pub mod token;
 
 // Documents and their features.
+pub use charset::Charset;
 pub use document::{Cutter, FeatureReader, FeatureSink, FilteredText, LineState, ReadOptions};
 pub use input::source::Source;
 pub use model::medium::Medium;

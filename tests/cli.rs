@@ -110,6 +110,8 @@ const ROWS: &[Row] = &[
     row(Key::Debug, "", LEARN),
     row(Key::Debug, "", CLASSIFY),
     row(Key::Tokenizer, "alnum", LEARN),
+    row(Key::Tokenizer, "word", LEARN),
+    row(Key::Charset, "utf-16le", LEARN),
     row(Key::Order, "2", LEARN),
     row(Key::KeepCase, "", LEARN),
     row(Key::Straddle, "", LEARN),

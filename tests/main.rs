@@ -13,6 +13,7 @@ mod fitted_set;
 mod golden;
 mod hostile;
 mod interface;
+mod languages;
 mod mail_systems;
 mod manual;
 mod progress;

@@ -11,16 +11,6 @@ use dbacl::token::tokenizer::Tokenizer;
 use dbacl_testing::Scratch;
 use proptest::prelude::*;
 
-const SCHEMES: [Scheme; 7] = [
-    Scheme::Char,
-    Scheme::Alpha,
-    Scheme::Alnum,
-    Scheme::Graph,
-    Scheme::Cef,
-    Scheme::Adp,
-    Scheme::Cef2,
-];
-
 /// Text of few different words, so that texts share some.
 fn text() -> impl Strategy<Value = String> {
     proptest::collection::vec("[a-e]{1,3}|[A-E][a-z]{0,2}|[.!?]|\n", 1..120)
@@ -56,7 +46,7 @@ proptest! {
         input in bytes(), option_bits in any::<u32>(), keep_case in any::<bool>(),
         straddle in any::<bool>(), order in 1u8..8,
     ) {
-        for scheme in SCHEMES {
+        for scheme in Scheme::ALL {
             let options = ModelOptions::from_bits(option_bits);
             let locale = if option_bits & 1 == 0 { Locale::C } else { Locale::Utf8 };
             let mut filter = Filter::new(options, locale);

@@ -68,6 +68,11 @@ fn the_tutorial_prints_what_it_says() {
 }
 
 #[test]
+fn the_page_about_languages_prints_what_it_says() {
+    check("docs/languages.md");
+}
+
+#[test]
 fn the_readme_and_the_packagers_test_print_what_they_say() {
     check("README.md");
     check("docs/packaging.md");

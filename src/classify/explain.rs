@@ -237,11 +237,16 @@ impl<D: AsRef<[u8]>> FeatureSink for Recorder<D> {
             return Ok(());
         }
         let end = line.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n'));
-        let shown_text = line[..end.map_or(0, |at| at + 1)].to_vec();
+        let mut shown_text = line[..end.map_or(0, |at| at + 1)].to_vec();
+        let folded = cutter.folded(&shown_text);
         let first = self.occurrences.len();
         cutter.features(line, medium, &mut |feature| self.feature(feature));
         // Words stand in the line in the order of their features; n-grams come before their last
         // word.
+        if let Some(folded) = folded {
+            shown_text.clone_from(&folded);
+            *line = folded;
+        }
         let mut words = Vec::new();
         let (mut at, mut from) = (0, first);
         for number in first..self.occurrences.len() {

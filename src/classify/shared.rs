@@ -184,7 +184,7 @@ impl SharedReading {
         settle_multinomial(&mut self.options, models);
         let scheme = self.scheme.unwrap_or(default_scheme(self.options));
         let Self { options, order, patterns, .. } = self;
-        Ok(ReadOptions { options, scheme, order, patterns, locale, keep_nul: false })
+        Ok(ReadOptions { options, scheme, order, patterns, locale, ..ReadOptions::text() })
     }
 }
 

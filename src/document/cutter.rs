@@ -36,7 +36,7 @@ impl Cutter {
 
     /// Calls `each` for the features of a line: those of the expressions, then those of the words.
     /// Of words that end at the same place the longest n-gram comes first. The line is left as the
-    /// tokenizer leaves it: its case is folded unless case is kept.
+    /// tokenizer leaves it: schemes of bytes fold its case unless case is kept.
     pub fn features(
         &mut self,
         line: &mut Vec<u8>,
@@ -63,6 +63,11 @@ impl Cutter {
         if self.takes_words {
             self.tokenizer.line(line, sink);
         }
+    }
+
+    /// A line as its words can be found in it, where [`Self::features`] leaves it as it is.
+    pub fn folded(&mut self, line: &[u8]) -> Option<Vec<u8>> {
+        self.tokenizer.folded(line)
     }
 
     /// Whether all features are made of words.

@@ -28,9 +28,11 @@
 //! ```
 
 pub mod cutter;
+pub mod decoding;
 pub mod filtered;
 pub mod pipeline;
 
+use crate::charset::Charset;
 use crate::filter::Filter;
 use crate::input::source::Source;
 use crate::model::medium::Medium;
@@ -38,6 +40,7 @@ use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
 use crate::token::Feature;
 use crate::token::pattern::PatternList;
 pub use cutter::Cutter;
+use decoding::Decoding;
 pub use filtered::FilteredText;
 use pipeline::{Consumer, Pipeline};
 pub use pipeline::{Ending, LineState};
@@ -60,6 +63,10 @@ pub struct ReadOptions {
     pub locale: Locale,
     /// Whether a zero byte is a blank; else it hides the rest of its line, as in dbacl 1.14.1.
     pub keep_nul: bool,
+    /// The character set of sources, which are decoded to UTF-8 (`--charset`). Without it bytes are
+    /// as they are; schemes of Unicode read UTF-8, UTF-16 behind a byte order mark, and lines that
+    /// are neither in the character set that they seem to be in.
+    pub charset: Option<Charset>,
 }
 
 impl ReadOptions {
@@ -73,6 +80,7 @@ impl ReadOptions {
             patterns: PatternList::new(Locale::C),
             locale: Locale::C,
             keep_nul: false,
+            charset: None,
         }
     }
 
@@ -82,6 +90,17 @@ impl ReadOptions {
         let options = ModelOptions::default().with(ModelOption::Mail).with(ModelOption::Html);
         let options = options.with(ModelOption::Entropy).with(ModelOption::StandardTokenizer);
         Self { options, scheme: Scheme::Adp, ..Self::text() }
+    }
+
+    /// The character set of text that the filters write: UTF-8 for the schemes of Unicode, wherever
+    /// the program runs.
+    pub const fn text_locale(&self) -> Locale {
+        if self.scheme.is_unicode() { Locale::Utf8 } else { self.locale }
+    }
+
+    /// Whether the text is mail.
+    pub const fn reads_mail(&self) -> bool {
+        self.options.has(ModelOption::Mail)
     }
 
     /// Whether `option` is chosen.
@@ -150,6 +169,7 @@ pub trait FeatureSink {
 /// or a word without an end. [`Self::start_anew`] prevents that.
 pub struct FeatureReader<'a> {
     filtering: (ModelOptions, Locale),
+    decoding: Decoding,
     pipeline: Pipeline<'a>,
     cutter: Cutter,
     /// A line being replayed.
@@ -165,10 +185,13 @@ impl FeatureReader<'static> {
 
 impl<'a> FeatureReader<'a> {
     fn build(options: &ReadOptions, stop: Option<&'a AtomicBool>) -> Self {
-        let filtering = (options.options, options.locale);
-        let pipeline = Pipeline::new(Filter::new(options.options, options.locale), true, stop);
-        let pipeline = if options.keep_nul { pipeline.keeping_nul() } else { pipeline };
-        Self { filtering, pipeline, cutter: Cutter::new(options), line: Vec::new() }
+        let locale = options.text_locale();
+        let filtering = (options.options, locale);
+        let pipeline = Pipeline::new(Filter::new(options.options, locale), true, stop);
+        let keeps_nul = options.keep_nul || options.scheme.is_unicode();
+        let pipeline = if keeps_nul { pipeline.keeping_nul() } else { pipeline };
+        let decoding = Decoding::of(options);
+        Self { filtering, decoding, pipeline, cutter: Cutter::new(options), line: Vec::new() }
     }
 
     /// A reader that ends early once `stop` is set.
@@ -200,6 +223,7 @@ impl<'a> FeatureReader<'a> {
         source: Source<'_>,
         sink: &mut impl FeatureSink,
     ) -> io::Result<Option<io::Error>> {
+        let source = self.decoding.decoded(source);
         self.pipeline.run(source, &mut Cutting { cutter: &mut self.cutter, sink })
     }
 
@@ -215,7 +239,8 @@ impl<'a> FeatureReader<'a> {
     pub fn filter(&mut self, document: &[u8]) -> FilteredText {
         let mut text = FilteredText::default();
         // Memory can be read, and taking lines down refuses nothing.
-        let _ = self.pipeline.run(Source::bytes(document), &mut text);
+        let source = self.decoding.decoded(Source::bytes(document));
+        let _ = self.pipeline.run(source, &mut text);
         text
     }
 

@@ -144,16 +144,29 @@ pub enum Scheme {
     Adp = 6,
     /// Atoms of mail headers and addresses.
     Cef2 = 7,
+    /// Words of any language, by Unicode.
+    Word = 8,
+    /// Characters of any language, by Unicode.
+    Glyph = 9,
 }
 
 impl Scheme {
     /// All schemes, in the order of their numbers.
-    pub const ALL: [Self; 7] =
-        [Self::Char, Self::Alpha, Self::Alnum, Self::Graph, Self::Cef, Self::Adp, Self::Cef2];
+    pub const ALL: [Self; 9] = [
+        Self::Char,
+        Self::Alpha,
+        Self::Alnum,
+        Self::Graph,
+        Self::Cef,
+        Self::Adp,
+        Self::Cef2,
+        Self::Word,
+        Self::Glyph,
+    ];
 
     /// Whether the scheme sees characters of Unicode, not bytes.
     pub const fn is_unicode(self) -> bool {
-        false
+        matches!(self, Self::Word | Self::Glyph)
     }
 
     /// The scheme's name as `-e` takes it.
@@ -166,6 +179,8 @@ impl Scheme {
             Self::Cef => "cef",
             Self::Adp => "adp",
             Self::Cef2 => "cef2",
+            Self::Word => "word",
+            Self::Glyph => "glyph",
         }
     }
 

@@ -6,6 +6,8 @@
 use super::collect::Counting;
 use super::counts::{CountSettings, Counts};
 use crate::alloc_hints::has_addresses_to_spare;
+use crate::charset::Charset;
+use crate::document::decoding;
 use crate::document::{Cutter, Ending, FeatureReader, FeatureSink, LineState, ReadOptions};
 use crate::error::{Warning, WarningSink};
 use crate::input::indent;
@@ -68,6 +70,15 @@ struct Piece {
     path: PathBuf,
     from: u64,
     to: u64,
+}
+
+impl Piece {
+    /// Whether its file begins with the byte order mark of UTF-16.
+    fn begins_with_mark(&self) -> bool {
+        let mut beginning = Vec::new();
+        let read = File::open(&self.path).and_then(|file| file.take(4).read_to_end(&mut beginning));
+        read.is_ok() && decoding::begins_with_mark(&beginning)
+    }
 }
 
 /// Bits of the largest table of a later part, beyond those of the table of the whole: a part is to
@@ -150,6 +161,10 @@ impl Inputs<'_> {
             return None;
         }
         let pieces = pieces(self.operands)?;
+        // In UTF-16 a line's end is not one byte.
+        if self.reading.scheme.is_unicode() && pieces.iter().any(Piece::begins_with_mark) {
+            return None;
+        }
         let size: u64 = pieces.iter().map(|piece| piece.to - piece.from).sum();
         let parts = cut(pieces, size, self.number_of_threads(size), lines_are_apart(self.reading));
         (parts.len() > 1).then_some((parts, size))
@@ -326,7 +341,9 @@ fn usual_room(parts: &[Vec<Piece>]) -> Option<u8> {
 /// Whether a text means the same when it is cut between lines.
 fn lines_are_apart(reading: &ReadOptions) -> bool {
     use ModelOption::{Html, Mail, Straddle, Xml};
-    !reading.options.has_any(&[Mail, Html, Xml]) && (reading.order == 1 || !reading.has(Straddle))
+    !reading.options.has_any(&[Mail, Html, Xml])
+        && (reading.order == 1 || !reading.has(Straddle))
+        && reading.charset.is_none_or(Charset::keeps_ascii)
 }
 
 /// The files that the operands stand for; `None` if one is no regular file, or not there.

@@ -216,23 +216,25 @@ fn mail() -> impl Strategy<Value = Vec<u8>> {
 fn run(mail: bool) -> impl Strategy<Value = Run> {
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let table = (1..9u8, proptest::option::of(1..11u8));
-    (0..7usize, 1..8u8, table, switches).prop_map(move |(scheme, order, (bits, max_bits), on)| {
-        let (straddle, keep_case, confidence, multinomial) = on;
-        let mut options = ModelOptions::default().with(ModelOption::StandardTokenizer);
-        let mut set = |on: bool, option| {
-            if on {
-                options.insert(option);
-            }
-        };
-        set(!mail, ModelOption::Text);
-        set(mail, ModelOption::Mail);
-        set(mail, ModelOption::Html);
-        set(mail || confidence, ModelOption::Entropy);
-        set(straddle, ModelOption::Straddle);
-        set(keep_case, ModelOption::KeepCase);
-        set(multinomial && (mail || confidence), ModelOption::Multinomial);
-        Run { options, scheme: Scheme::ALL[scheme], order, bits, max_bits, confidence }
-    })
+    (0..Scheme::ALL.len(), 1..8u8, table, switches).prop_map(
+        move |(scheme, order, (bits, max_bits), on)| {
+            let (straddle, keep_case, confidence, multinomial) = on;
+            let mut options = ModelOptions::default().with(ModelOption::StandardTokenizer);
+            let mut set = |on: bool, option| {
+                if on {
+                    options.insert(option);
+                }
+            };
+            set(!mail, ModelOption::Text);
+            set(mail, ModelOption::Mail);
+            set(mail, ModelOption::Html);
+            set(mail || confidence, ModelOption::Entropy);
+            set(straddle, ModelOption::Straddle);
+            set(keep_case, ModelOption::KeepCase);
+            set(multinomial && (mail || confidence), ModelOption::Multinomial);
+            Run { options, scheme: Scheme::ALL[scheme], order, bits, max_bits, confidence }
+        },
+    )
 }
 
 fn check(run: &Run, files: &[Vec<u8>], cuts: &[usize], picks: &[usize]) {

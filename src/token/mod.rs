@@ -16,6 +16,7 @@ pub mod runs;
 pub mod scheme;
 pub mod show;
 pub mod tokenizer;
+pub mod unicode;
 
 use crate::model::medium::Medium;
 

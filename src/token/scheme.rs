@@ -83,7 +83,8 @@ pub fn action(scheme: Scheme, state: &mut State, c: u8, ahead: Ahead<'_>) -> Byt
     let take_if = |take: bool| if take { Take } else { Cut };
     match scheme {
         Scheme::Alpha => take_if(is_alpha(c)),
-        Scheme::Alnum => take_if(is_alnum(c)),
+        // The schemes of Unicode have a tokenizer of their own.
+        Scheme::Alnum | Scheme::Word | Scheme::Glyph => take_if(is_alnum(c)),
         Scheme::Graph => take_if(is_graph(c)),
         Scheme::Char => {
             if is_graph(c) {

@@ -4,6 +4,7 @@
 use super::marks::{Found, Marks, PADDING};
 use super::runs::{RunClass, runs};
 use super::scheme::{self, Ahead, ByteAction, State};
+use super::unicode::UnicodeTokenizer;
 use crate::model::settings::Scheme;
 use std::ops::Range;
 
@@ -106,6 +107,8 @@ pub struct Tokenizer {
     word: [u8; WORD_WINDOW],
     length: usize,
     marks: Box<Marks>,
+    /// What cuts lines instead, with a scheme of Unicode.
+    unicode: Option<Box<UnicodeTokenizer>>,
 }
 
 impl Tokenizer {
@@ -116,7 +119,21 @@ impl Tokenizer {
         let order = usize::from(order);
         let state = State::Start;
         let marks = Box::new(Marks::new(scheme, !keep_case, !straddle && order > 1));
-        Self { scheme, keep_case, straddle, order, state, words: 0, word, length: 0, marks }
+        let unicode = scheme
+            .is_unicode()
+            .then(|| Box::new(UnicodeTokenizer::new(scheme, keep_case, straddle)));
+        Self {
+            scheme,
+            keep_case,
+            straddle,
+            order,
+            state,
+            words: 0,
+            word,
+            length: 0,
+            marks,
+            unicode,
+        }
     }
 
     /// Takes note that n-grams begin anew, as at the end of a file.
@@ -130,15 +147,18 @@ impl Tokenizer {
         (self.state, self.words, self.length) = (State::Start, 0, 0);
     }
 
-    /// Cuts `line`, which holds no zero byte, into words; folds its case in place unless case is
-    /// kept. A word never spans two lines.
+    /// Cuts `line` into words. A word never spans two lines. Schemes of bytes fold the line's case
+    /// in place unless case is kept, and want no zero byte in it.
     pub fn line(&mut self, line: &mut Vec<u8>, sink: &mut impl WordSink) {
+        if let Some(unicode) = &mut self.unicode {
+            return unicode.line(line, sink);
+        }
         let class = match self.scheme {
             Scheme::Alpha => RunClass::Alpha,
             Scheme::Alnum => RunClass::Alnum,
             Scheme::Graph => RunClass::Graph,
             Scheme::Cef | Scheme::Adp | Scheme::Cef2 => return self.line_by_marks(line, sink),
-            Scheme::Char => return self.line_by_state(line, sink),
+            Scheme::Char | Scheme::Word | Scheme::Glyph => return self.line_by_state(line, sink),
         };
         // A newline within a joined line ends n-grams; that is left to the general way.
         if !self.straddle && self.order > 1 {
@@ -197,6 +217,11 @@ impl Tokenizer {
             self.end_line(sink);
         }
         line.truncate(length);
+    }
+
+    /// A line as its words can be found in it, where [`Self::line`] leaves it as it is.
+    pub fn folded(&mut self, line: &[u8]) -> Option<Vec<u8>> {
+        self.unicode.as_mut().map(|unicode| unicode.folded(line))
     }
 
     /// Whether the next text would be cut in the same way by a tokenizer that has seen none: the

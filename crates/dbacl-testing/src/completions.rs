@@ -36,7 +36,8 @@ const TYPES: &[&str] = &[
     "html:comments",
     "xml",
 ];
-const SCHEMES: &[&str] = &["alpha", "alnum", "graph", "char", "cef", "adp", "cef2"];
+const SCHEMES: &[&str] =
+    &["alpha", "alnum", "graph", "char", "cef", "adp", "cef2", "word", "glyph"];
 const MEASURES: &[&str] = &["uniform", "dirichlet", "maxent", "mle", "iid"];
 
 /// A program as completions know it.

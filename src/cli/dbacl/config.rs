@@ -11,6 +11,7 @@ use super::structured::Format;
 use crate::atomic_file::beside;
 use crate::category::header::Header;
 use crate::category::mapped::{self, MappedCategory};
+use crate::charset::Charset;
 use crate::classify::shared::{SharedReading, complete_kind, default_scheme, settle_multinomial};
 use crate::cli::getopt::Event;
 use crate::cli::output::{Messages, raw};
@@ -136,6 +137,8 @@ pub struct Config {
     pub opened: OpenSets,
     /// Zero bytes are blanks.
     pub keep_nul: bool,
+    /// The character set of the text, if it is told.
+    pub charset: Option<Charset>,
     /// Somebody is there to read a hint.
     pub hints: bool,
     /// `--verdict`.
@@ -176,6 +179,7 @@ impl Config {
             patterns: std::mem::replace(&mut self.patterns, PatternList::new(self.locale)),
             locale: self.locale,
             keep_nul: self.keep_nul,
+            charset: self.charset,
         }
     }
 }
@@ -251,6 +255,7 @@ impl<'a> Builder<'a> {
             name: None,
             opened: OpenSets::default(),
             keep_nul: false,
+            charset: None,
             hints: false,
             verdict: false,
             explain: None,
@@ -489,6 +494,15 @@ impl<'a> Builder<'a> {
             Key::Strict => config.strict = true,
             Key::Quiet => self.messages.be_quiet(),
             Key::KeepNul => config.keep_nul = true,
+            Key::Charset => match Charset::by_label(bytes) {
+                Some(charset) => config.charset = Some(charset),
+                None => {
+                    return usage(&format!(
+                        "--charset: no character set is called {}",
+                        lossy(bytes)
+                    ));
+                }
+            },
         }
         Ok(None)
     }
@@ -710,6 +724,12 @@ impl<'a> Builder<'a> {
         }
         if self.config.records.is_some() && self.config.per_file {
             return usage("--input does not go with -F");
+        }
+        if self.config.charset.is_some() && self.config.options.has(Mail) {
+            return usage("--charset does not go with -T email: mail says what it is written in");
+        }
+        if self.config.charset.is_some() && self.config.records.is_some() {
+            return usage("--charset does not go with --input");
         }
         self.adopt_counts()?;
         let learning = self.learn.is_some() || self.count.is_some();

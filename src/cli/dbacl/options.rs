@@ -60,6 +60,7 @@ pub enum Key {
     Strict,
     Quiet,
     KeepNul,
+    Charset,
     Refit,
     Choices,
     Documents,
@@ -136,6 +137,7 @@ impl Key {
             | Self::Probabilities
             | Self::FilterLines
             | Self::Tokenizer
+            | Self::Charset
             | Self::Order
             | Self::MaxTableBits
             | Self::Help => Group::Main,
@@ -259,7 +261,14 @@ pub const TABLE: &[Opt<Key>] = &[
     flag(Key::Media, b'Y', "media", "print token counts by part of the mail"),
     flag(Key::Dump, b'd', "dump", "print the model, or each token's scores"),
     flag(Key::Debug, b'D', "debug", "print new tokens, or the text as it is read"),
-    value(Key::Tokenizer, b'e', "tokenizer", "SCHEME", "alpha, alnum, graph, char, cef, adp, cef2"),
+    value(
+        Key::Tokenizer,
+        b'e',
+        "tokenizer",
+        "SCHEME",
+        "alpha, alnum, graph, char, cef, adp, cef2; word, glyph",
+    ),
+    long_value(Key::Charset, "charset", "NAME", "the text is in this character set, not UTF-8"),
     value(Key::Order, b'w', "order", "N", "learn n-grams of up to N words, 1 to 7"),
     flag(Key::KeepCase, b'j', "keep-case", "tell upper case from lower case"),
     flag(Key::Straddle, b'S', "straddle", "let n-grams run on over line ends"),

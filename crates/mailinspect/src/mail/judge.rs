@@ -135,10 +135,11 @@ impl Judge {
         let measures_entropy = options.has(ModelOption::Entropy)
             || options.has(ModelOption::Multinomial) && model.is_multinomial();
         let bits = measures_entropy.then_some(EMPIRICAL_BITS);
-        let reading = ReadOptions { options, scheme, order, patterns, locale, keep_nul: false };
+        let reading =
+            ReadOptions { options, scheme, order, patterns, locale, ..ReadOptions::mail() };
         let mut judge = Self {
             fidelity,
-            filter: Filter::mail_only(options, locale),
+            filter: Filter::mail_only(options, reading.text_locale()),
             cutter: Cutter::new(&reading),
             reading,
             scorer: Scorer::new(vec![model], bits),
@@ -160,7 +161,7 @@ impl Judge {
 
     /// Begins anew, as at the start of a run.
     pub fn begin(&mut self) {
-        let ReadOptions { options, locale, .. } = self.reading;
+        let (options, locale) = (self.reading.options, self.reading.text_locale());
         self.filter = if self.fidelity == Fidelity::Exact {
             Filter::new(options, locale)
         } else if options.has(ModelOption::Xml) {

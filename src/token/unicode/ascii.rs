@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Words of a line of ASCII, found in bit masks: the same as its characters would give one by one.
+
+use super::cell::Class;
+use super::table::FOLDED_ASCII;
+
+/// One bit, the lowest, in each byte of a word.
+const ONES: u64 = 0x0101_0101_0101_0101;
+/// The highest bit of each byte of a word.
+const HIGHS: u64 = 0x80 * ONES;
+
+/// The highest bit of each byte of `x`, all below 80, that is at least `low` and at most `high`.
+const fn between(x: u64, low: u8, high: u8) -> u64 {
+    let at_least = x + (0x80 - low as u64) * ONES;
+    let above = x + (0x7f - high as u64) * ONES;
+    at_least & !above
+}
+
+/// Gathers the highest bits of eight bytes, the first byte's becoming the lowest.
+const fn gathered(x: u64) -> u64 {
+    ((x & HIGHS) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// Letters and digits, and bytes that may be members of words (others too), of 64 bytes.
+fn masks(block: &[u8; 64]) -> (u64, u64) {
+    let (mut members, mut others) = (0, 0);
+    for (at, eight) in block.as_chunks::<8>().0.iter().enumerate() {
+        let x = u64::from_le_bytes(*eight);
+        let plain = between(x | (0x20 * ONES), b'a', b'z') | between(x, b'0', b'9');
+        let other = between(x, b'$', b'.') | between(x, b'_', b'_');
+        members |= gathered(plain) << (8 * at);
+        others |= gathered(other) << (8 * at);
+    }
+    (members, others)
+}
+
+fn class(byte: u8) -> Class {
+    FOLDED_ASCII[usize::from(byte & 0x7f)].class()
+}
+
+/// Whether the byte at `at` of `text`, which is neither letter nor digit, belongs to a word.
+fn is_member(text: &[u8], at: usize) -> bool {
+    let here = class(text[at]);
+    let byte = |at: Option<usize>| at.and_then(|at| text.get(at)).copied().unwrap_or(0);
+    here == Class::Connector
+        || here.joins(class(byte(at.checked_sub(1))), class(byte(Some(at + 1))))
+}
+
+/// Calls `word` with the bounds of each word of `text`, which is ASCII, in order.
+pub fn words(text: &[u8], mut word: impl FnMut(usize, usize)) {
+    // Whether the byte before the block belonged to a word, and was a letter or a digit.
+    let (mut inside, mut was_plain) = (0, 0);
+    let mut start = 0;
+    let mut block = |bytes: &[u8; 64], base: usize| {
+        let (plain, others) = masks(bytes);
+        let mut members = plain;
+        if others != 0 {
+            let next = text.get(base + 64).is_some_and(u8::is_ascii_alphanumeric);
+            let beside = plain << 1 | was_plain | plain >> 1 | u64::from(next) << 63;
+            // Nothing joins but next to a letter or digit; a low line needs none.
+            let mut left = others;
+            while left != 0 {
+                let bit = left & left.wrapping_neg();
+                left ^= bit;
+                let at = base + bit.trailing_zeros() as usize;
+                if (beside & bit != 0 || text[at] == b'_') && is_member(text, at) {
+                    members |= bit;
+                }
+            }
+        }
+        was_plain = plain >> 63;
+        let mut edges = members ^ (members << 1 | inside);
+        while edges != 0 {
+            let at = base + edges.trailing_zeros() as usize;
+            if inside == 0 {
+                start = at;
+            } else {
+                word(start, at);
+            }
+            inside ^= 1;
+            edges &= edges - 1;
+        }
+    };
+    let (blocks, rest) = text.as_chunks::<64>();
+    let mut base = 0;
+    for bytes in blocks {
+        block(bytes, base);
+        base += 64;
+    }
+    let mut last = [0; 64];
+    last[..rest.len()].copy_from_slice(rest);
+    block(&last, base);
+    if inside != 0 {
+        word(start, text.len());
+    }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Folded characters → words, or n-grams' characters.
+
+use super::cell::{Cell, Class};
+use super::table::undisguised;
+use crate::token::tokenizer::{MAX_WORD, WORD_WINDOW, Word, WordSink};
+
+/// Letters from which on a word that only looks like ASCII is taken for a disguise: shorter words
+/// of Russian and Greek do so by chance.
+const WHOLE_DISGUISE: usize = 4;
+
+/// Puts words together.
+#[derive(Debug, Clone, Default)]
+pub struct Words {
+    /// The word at hand.
+    window: [u8; WORD_WINDOW],
+    length: usize,
+}
+
+impl Words {
+    /// Hands the words of a line on. With `straddle` inner line ends do not end n-grams.
+    pub fn words(&mut self, cells: &[Cell], straddle: bool, sink: &mut impl WordSink) {
+        let mut at = 0;
+        while let Some(cell) = cells.get(at) {
+            at = match cell.class() {
+                Class::Letter | Class::Hangul | Class::Digit | Class::Connector => {
+                    self.word(cells, at, sink)
+                }
+                Class::Currency if class(cells, at + 1) == Class::Digit => {
+                    self.word(cells, at, sink)
+                }
+                Class::Unspaced => self.pairs(cells, at, sink),
+                Class::Symbol => self.several(cells, at..behind_marks(cells, at + 1), sink),
+                Class::Flag => {
+                    let is_pair = class(cells, at + 1) == Class::Flag;
+                    self.several(cells, at..at + 1 + usize::from(is_pair), sink)
+                }
+                Class::Newline if at + 1 < cells.len() && !straddle => {
+                    sink.end_of_line();
+                    at + 1
+                }
+                _ => at + 1,
+            };
+        }
+    }
+
+    /// The word that begins at `start`, and what else it stands for. Returns where it ends.
+    fn word(&mut self, cells: &[Cell], start: usize, sink: &mut impl WordSink) -> usize {
+        let mut at = start;
+        let mut before = Class::Cut;
+        // The bits of all letters together, and those that all letters have.
+        let (mut any, mut all) = (0, u32::MAX);
+        let mut syllables = 0;
+        while let Some(&cell) = cells.get(at) {
+            let here = cell.class();
+            match here {
+                Class::Letter => {
+                    any |= cell.number();
+                    all &= cell.number();
+                }
+                Class::Hangul => {
+                    syllables += 1;
+                    all = 0;
+                }
+                _ if here.is_in_words() || here.joins(before, class(cells, at + 1)) => {}
+                _ => break,
+            }
+            self.take(cell.character(), sink);
+            if here != Class::Mark {
+                before = here;
+            }
+            at += 1;
+        }
+        self.end(sink);
+        let word = &cells[start..at];
+        if syllables > 1 {
+            for syllable in word.iter().filter(|cell| cell.class() == Class::Hangul) {
+                self.take(syllable.character(), sink);
+                self.end(sink);
+            }
+        }
+        let is_mixed = any & Cell::LATIN != 0 && any & Cell::FOREIGN != 0;
+        let looks = any & (Cell::LOOKS | Cell::LOOKS_LARGE) != 0;
+        let is_all = all & Cell::LOOKS != 0 && any & Cell::FOREIGN != 0;
+        let is_latin = any & Cell::FOREIGN == 0 && any & Cell::LOOKS != 0;
+        if looks && (is_mixed || is_all || is_latin) {
+            self.skeleton(word, is_all && !is_mixed, sink);
+        }
+        at
+    }
+
+    /// What a word looks like, if all of its letters look like ASCII.
+    fn skeleton(&mut self, word: &[Cell], is_all: bool, sink: &mut impl WordSink) {
+        let letters = word.iter().filter(|cell| cell.class() == Class::Letter);
+        let looks = Cell::LOOKS | Cell::LOOKS_LARGE;
+        if letters.clone().any(|cell| cell.has(Cell::FOREIGN) && !cell.has(looks))
+            || is_all && letters.count() < WHOLE_DISGUISE
+        {
+            return;
+        }
+        for cell in word {
+            match undisguised(cell.character()).filter(|_| cell.has(looks)) {
+                Some(text) => text.chars().for_each(|character| self.take(character, sink)),
+                None => self.take(cell.character(), sink),
+            }
+        }
+        self.end(sink);
+    }
+
+    /// The pairs of neighbours in a run of characters without blanks; one character alone is a word.
+    fn pairs(&mut self, cells: &[Cell], start: usize, sink: &mut impl WordSink) -> usize {
+        let mut first = start..behind_marks(cells, start + 1);
+        if class(cells, first.end) != Class::Unspaced {
+            return self.several(cells, first, sink);
+        }
+        while class(cells, first.end) == Class::Unspaced {
+            let second = first.end..behind_marks(cells, first.end + 1);
+            self.several(cells, first.start..second.end, sink);
+            first = second;
+        }
+        first.end
+    }
+
+    /// Some characters as a word. Returns where they end.
+    fn several(
+        &mut self,
+        cells: &[Cell],
+        range: std::ops::Range<usize>,
+        sink: &mut impl WordSink,
+    ) -> usize {
+        let end = range.end;
+        for cell in &cells[range] {
+            self.take(cell.character(), sink);
+        }
+        self.end(sink);
+        end
+    }
+
+    /// Hands on each character that can be seen as a word, and an empty word for what lies between:
+    /// blanks, and the line's beginning and end.
+    pub fn glyphs(&mut self, cells: &[Cell], straddle: bool, sink: &mut impl WordSink) {
+        let mut is_apart = true;
+        self.end_always(sink);
+        for (at, cell) in cells.iter().enumerate() {
+            let class = cell.class();
+            if class == Class::Newline && at + 1 < cells.len() && !straddle {
+                if !is_apart {
+                    self.end_always(sink);
+                }
+                sink.end_of_line();
+                self.end_always(sink);
+                is_apart = true;
+                continue;
+            }
+            let character = cell.character();
+            if class == Class::Cut && (character.is_whitespace() || character.is_control())
+                || class == Class::Newline
+            {
+                if !is_apart {
+                    self.end_always(sink);
+                }
+                is_apart = true;
+                continue;
+            }
+            self.take(character, sink);
+            self.end_always(sink);
+            is_apart = false;
+        }
+        if !is_apart {
+            self.end_always(sink);
+        }
+    }
+
+    /// Adds a character to the word; one that is full is handed on first.
+    #[inline]
+    fn take(&mut self, character: char, sink: &mut impl WordSink) {
+        let mut bytes = [0; 4];
+        let bytes = character.encode_utf8(&mut bytes).as_bytes();
+        if self.length + bytes.len() > MAX_WORD {
+            self.end(sink);
+        }
+        self.window[self.length..self.length + bytes.len()].copy_from_slice(bytes);
+        self.length += bytes.len();
+    }
+
+    /// Hands the word on, unless it is empty.
+    #[inline]
+    fn end(&mut self, sink: &mut impl WordSink) {
+        if self.length > 0 {
+            self.end_always(sink);
+        }
+    }
+
+    fn end_always(&mut self, sink: &mut impl WordSink) {
+        sink.word(Word::new(&self.window, self.length));
+        self.length = 0;
+    }
+}
+
+/// The class of the character at `at`; behind the end, that of a blank.
+fn class(cells: &[Cell], at: usize) -> Class {
+    cells.get(at).map_or(Class::Cut, |cell| cell.class())
+}
+
+/// Where the marks that begin at `at` end.
+fn behind_marks(cells: &[Cell], at: usize) -> usize {
+    let marks = cells[at.min(cells.len())..].iter().take_while(|cell| cell.class() == Class::Mark);
+    at + marks.count()
+}

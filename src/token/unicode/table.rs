@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What becomes of each character: its folded form and the class of that.
+//!
+//! All is worked out from the tables of Unicode 16.0.0 when a character is first met, and kept: a
+//! text has few different characters.
+
+use super::cell::{Cell, Class};
+use caseless::Caseless;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
+use unicode_normalization::{IsNormalized, is_nfc_quick};
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
+use unicode_script::{Script, UnicodeScript};
+
+/// The version of Unicode whose tables are used, whatever the compiler's standard library knows.
+pub const UNICODE_VERSION: (u64, u64, u64) = (16, 0, 0);
+
+/// Characters of a block of the table.
+const BLOCK: usize = 256;
+
+/// The character has been looked up.
+const KNOWN: u32 = 1 << 30;
+/// The character is not just replaced by another one.
+const SPECIAL: u32 = 1 << 31;
+/// It is special, but needs no look at its neighbours if the next character is not special.
+const LONE: u32 = 1 << 29;
+
+/// What becomes of a character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry(u32);
+
+impl Entry {
+    const UNKNOWN: Self = Self(0);
+
+    /// The one character that takes its place, if it is not special.
+    #[inline]
+    pub const fn simple(self) -> Option<Cell> {
+        if self.0 & SPECIAL == 0 { Some(Cell::from_number(self.0)) } else { None }
+    }
+
+    /// The character itself, if it is special only for what stands beside it.
+    pub fn itself(self) -> Option<char> {
+        let cell = Cell::from_number(self.0);
+        (self.0 & SPECIAL != 0 && cell.code() != 0).then(|| cell.character())
+    }
+
+    /// The mark itself, if it is one that never composes with what stands before it.
+    pub const fn lone_mark(self) -> Option<Cell> {
+        if self.0 & LONE == 0 { None } else { Some(Cell::from_number(self.0)) }
+    }
+}
+
+/// The characters met so far.
+#[derive(Debug, Clone)]
+pub struct Table {
+    keeps_case: bool,
+    /// By block, empty until one of its characters is met.
+    blocks: Vec<Vec<Entry>>,
+}
+
+impl Table {
+    /// A table of no character. With `keeps_case` capital letters stay what they are.
+    pub const fn new(keeps_case: bool) -> Self {
+        Self { keeps_case, blocks: Vec::new() }
+    }
+
+    /// What becomes of `character`.
+    #[inline]
+    pub fn entry(&mut self, character: char) -> Entry {
+        let code = character as usize;
+        match self.blocks.get(code / BLOCK).and_then(|block| block.get(code % BLOCK)) {
+            Some(&entry) if entry != Entry::UNKNOWN => entry,
+            _ => self.look_up(character),
+        }
+    }
+
+    #[cold]
+    fn look_up(&mut self, character: char) -> Entry {
+        let entry = self.make(character);
+        let code = character as usize;
+        if self.blocks.is_empty() {
+            self.blocks.resize(char::MAX as usize / BLOCK + 1, Vec::new());
+        }
+        let block = &mut self.blocks[code / BLOCK];
+        if block.is_empty() {
+            block.resize(BLOCK, Entry::UNKNOWN);
+        }
+        block[code % BLOCK] = entry;
+        entry
+    }
+
+    fn make(&self, character: char) -> Entry {
+        let folded = self.folded(character);
+        if let &[only] = folded.as_slice() {
+            if !composes(only) && !is_disguise(only) {
+                return Entry(classified(only).number() | KNOWN);
+            }
+            if only == character {
+                let is_lone = is_nfc(only) && !is_disguise(only);
+                let lone = if is_lone { LONE } else { 0 };
+                return Entry(classified(only).number() | KNOWN | SPECIAL | lone);
+            }
+        }
+        Entry(KNOWN | SPECIAL)
+    }
+
+    /// The characters that take the place of `character`: NFKC, full case folding unless case is
+    /// kept, and without what cannot be seen (as `NFKC_Casefold` of the standard).
+    pub fn folded(&self, character: char) -> Vec<char> {
+        let mut text = vec![character];
+        // The steps undo each other in few cases; three rounds settle all characters.
+        for _ in 0..4 {
+            let seen = text.iter().copied().filter(|&c| !is_invisible(c));
+            let next: Vec<char> = if self.keeps_case {
+                seen.nfkc().collect()
+            } else {
+                seen.nfd().default_case_fold().nfkc().collect()
+            };
+            let is_settled = next == text;
+            text = next;
+            if is_settled {
+                break;
+            }
+        }
+        text
+    }
+
+    /// The class and the bits of a character that has been folded.
+    pub fn cell(&mut self, folded: char) -> Cell {
+        match self.entry(folded).simple() {
+            Some(cell) if cell.code() == folded as u32 => cell,
+            _ => classified(folded),
+        }
+    }
+}
+
+/// Whether a character may combine with one before it, or trade places with it.
+pub fn composes(character: char) -> bool {
+    canonical_combining_class(character) != 0 || !is_nfc(character)
+}
+
+fn is_nfc(character: char) -> bool {
+    is_nfc_quick(std::iter::once(character)) == IsNormalized::Yes
+}
+
+/// Characters that are not seen: `Default_Ignorable_Code_Point`, and the marks of annotations.
+pub const fn is_invisible(character: char) -> bool {
+    matches!(character,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Marks that belong to no script and have not combined with their letter: strokes through it,
+/// circles around it, accents that no alphabet puts there.
+pub fn is_disguise(character: char) -> bool {
+    use GeneralCategory::{EnclosingMark, NonspacingMark, SpacingMark};
+    match character.general_category() {
+        EnclosingMark => true,
+        NonspacingMark | SpacingMark => character.script() == Script::Inherited,
+        _ => false,
+    }
+}
+
+/// The class and the bits of a folded character.
+fn classified(character: char) -> Cell {
+    let class = class(character);
+    let cell = Cell::new(character, class);
+    if !matches!(class, Class::Letter) {
+        return cell;
+    }
+    let script = character.script();
+    if script == Script::Latin {
+        // Alphabets use what looks like two letters, and the dotless i.
+        let is_used = character.is_ascii() || character == 'ı';
+        let looks = !is_used && ascii_lookalike(character).is_some_and(|text| text.len() == 1);
+        return cell.with(Cell::LATIN | if looks { Cell::LOOKS } else { 0 });
+    }
+    if matches!(script, Script::Common | Script::Inherited) {
+        return cell;
+    }
+    let bits = match (ascii_lookalike(character), large_lookalike(character)) {
+        (Some(_), _) => Cell::LOOKS,
+        (None, Some(_)) => Cell::LOOKS_LARGE,
+        (None, None) => 0,
+    };
+    cell.with(Cell::FOREIGN | bits)
+}
+
+/// The letters and digits of ASCII that a letter looks like (the confusables of UTS #39).
+fn ascii_lookalike(character: char) -> Option<String> {
+    let mut bytes = [0; 4];
+    let skeleton: String = unicode_security::skeleton(character.encode_utf8(&mut bytes)).collect();
+    let is_plain = !skeleton.is_empty() && skeleton.bytes().all(|b| b.is_ascii_alphanumeric());
+    is_plain.then(|| skeleton.to_ascii_lowercase())
+}
+
+/// The same for the capital form of a Greek or Cyrillic letter. These blocks do not change from one
+/// version of Unicode to the next.
+fn large_lookalike(character: char) -> Option<String> {
+    if !matches!(character, '\u{370}'..='\u{4ff}') {
+        return None;
+    }
+    let mut large = character.to_uppercase();
+    match (large.next(), large.next()) {
+        (Some(large), None) if large != character => ascii_lookalike(large),
+        _ => None,
+    }
+}
+
+/// What a letter stands for in a disguise: the ASCII that it looks like, small or large.
+pub fn undisguised(character: char) -> Option<String> {
+    ascii_lookalike(character).or_else(|| large_lookalike(character))
+}
+
+/// The class of a folded character.
+fn class(character: char) -> Class {
+    use GeneralCategory as G;
+    match character {
+        '\n' => return Class::Newline,
+        '.' => return Class::Dot,
+        '\'' | '\u{2019}' => return Class::Apostrophe,
+        '\u{b7}' | '\u{5f4}' | '\u{2027}' => return Class::MiddleDot,
+        ',' | '\u{60c}' | '\u{66b}' | '\u{66c}' => return Class::Comma,
+        // The mark of prolonged sounds goes with both kana.
+        '\u{30fc}' => return Class::Unspaced,
+        // What a decoder puts in the place of a fault, and a picture of nothing.
+        '\u{fffd}' | '\u{2800}' => return Class::Cut,
+        '\u{1f1e6}'..='\u{1f1ff}' => return Class::Flag,
+        // Colours of skin.
+        '\u{1f3fb}'..='\u{1f3ff}' => return Class::Mark,
+        _ => {}
+    }
+    match character.general_category() {
+        G::UppercaseLetter
+        | G::LowercaseLetter
+        | G::TitlecaseLetter
+        | G::ModifierLetter
+        | G::OtherLetter
+        | G::LetterNumber => match character.script() {
+            Script::Han
+            | Script::Hiragana
+            | Script::Katakana
+            | Script::Bopomofo
+            | Script::Thai
+            | Script::Lao
+            | Script::Khmer
+            | Script::Myanmar
+            | Script::Tai_Le
+            | Script::New_Tai_Lue
+            | Script::Tai_Tham
+            | Script::Tai_Viet
+            | Script::Tangut
+            | Script::Nushu
+            | Script::Khitan_Small_Script => Class::Unspaced,
+            Script::Hangul if matches!(character, '\u{ac00}'..='\u{d7a3}') => Class::Hangul,
+            _ => Class::Letter,
+        },
+        G::DecimalNumber | G::OtherNumber => Class::Digit,
+        G::NonspacingMark | G::SpacingMark | G::EnclosingMark => Class::Mark,
+        G::ConnectorPunctuation => Class::Connector,
+        G::CurrencySymbol => Class::Currency,
+        // What later versions of Unicode assign is most often a picture.
+        G::OtherSymbol | G::PrivateUse => Class::Symbol,
+        G::Unassigned if !is_noncharacter(character) => Class::Symbol,
+        _ => Class::Cut,
+    }
+}
+
+const fn is_noncharacter(character: char) -> bool {
+    let code = character as u32;
+    code & 0xfffe == 0xfffe || matches!(code, 0xfdd0..=0xfdef)
+}
+
+/// The cells of ASCII, capital letters as they are.
+pub const ASCII: [Cell; 128] = ascii(false);
+/// The cells of ASCII in small letters.
+pub const FOLDED_ASCII: [Cell; 128] = ascii(true);
+
+const fn ascii(folds: bool) -> [Cell; 128] {
+    let mut cells = [Cell::new('\0', Class::Cut); 128];
+    let mut code = 0u8;
+    while code < 128 {
+        let byte = if folds { code.to_ascii_lowercase() } else { code };
+        let class = match byte {
+            b'\n' => Class::Newline,
+            b'0'..=b'9' => Class::Digit,
+            b'A'..=b'Z' | b'a'..=b'z' => Class::Letter,
+            b'_' => Class::Connector,
+            b'.' => Class::Dot,
+            b'\'' => Class::Apostrophe,
+            b',' => Class::Comma,
+            b'$' => Class::Currency,
+            _ => Class::Cut,
+        };
+        let bits = if matches!(class, Class::Letter) { Cell::LATIN } else { 0 };
+        cells[code as usize] = Cell::new(byte as char, class).with(bits);
+        code += 1;
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_tables_are_of_one_version() {
+        let (major, minor, update) = unicode_normalization::UNICODE_VERSION;
+        assert_eq!((u64::from(major), u64::from(minor), u64::from(update)), UNICODE_VERSION);
+        assert_eq!(unicode_properties::UNICODE_VERSION, UNICODE_VERSION);
+        assert_eq!(unicode_script::UNICODE_VERSION, UNICODE_VERSION);
+        assert_eq!(unicode_security::UNICODE_VERSION, UNICODE_VERSION);
+        assert_eq!(caseless::UNICODE_VERSION, UNICODE_VERSION);
+    }
+
+    #[test]
+    fn ascii_is_as_its_properties_say() {
+        for (folds, cells) in [(false, ASCII), (true, FOLDED_ASCII)] {
+            let table = Table::new(!folds);
+            for code in 0..128u8 {
+                let folded = table.folded(char::from(code));
+                let &[only] = folded.as_slice() else { panic!("ASCII stays one character") };
+                assert!(classified(only) == cells[usize::from(code)], "{code:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn characters_fold_to_what_folds_to_itself() {
+        for keeps_case in [false, true] {
+            let table = Table::new(keeps_case);
+            for character in ('\0'..=char::MAX).step_by(if keeps_case { 7 } else { 1 }) {
+                if matches!(character.general_category(), GeneralCategory::Unassigned) {
+                    continue;
+                }
+                for folded in table.folded(character) {
+                    assert_eq!(table.folded(folded), [folded], "{character:?}");
+                }
+            }
+        }
+    }
+}
