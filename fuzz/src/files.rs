@@ -16,7 +16,7 @@ use dbacl::risk::evidence::{CapturedRows, Condition, GROUPS};
 use dbacl::risk::{expression, parse};
 use dbacl::token::id::FeatureId;
 use dbacl::token::ngram::Window;
-use dbacl::token::tokenizer::Tokenizer;
+use dbacl::token::tokenizer::{MAX_WORD, Tokenizer, Word, WordSink};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::sync::OnceLock;
@@ -52,6 +52,33 @@ pub fn tokenizer(data: &[u8]) {
         };
         tokenizer.line(&mut line, &mut window.feeding(Medium::TEXT, &mut sink));
         assert_eq!(line.len(), length);
+    }
+}
+
+/// The tokenizers of Unicode; the first byte chooses scheme, case and straddling.
+pub fn unicode(data: &[u8]) {
+    struct Words(usize);
+    impl WordSink for Words {
+        fn word(&mut self, word: Word<'_>) {
+            assert!(std::str::from_utf8(word.bytes()).is_ok());
+            assert!(word.len() <= MAX_WORD);
+            assert!(!word.bytes().iter().any(|byte| *byte < b' '));
+            self.0 += word.len();
+        }
+        fn end_of_line(&mut self) {}
+    }
+    let Some((&flags, text)) = data.split_first() else {
+        return;
+    };
+    let scheme = if flags & 1 == 0 { Scheme::Word } else { Scheme::Glyph };
+    let mut tokenizer = Tokenizer::new(scheme, flags & 2 != 0, flags & 4 != 0, 1);
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        let (mut line, mut words) = (line.to_vec(), Words(0));
+        let length = line.len();
+        tokenizer.line(&mut line, &mut words);
+        assert_eq!(line.len(), length);
+        // One character may stand for eighteen, and a word may be written out three times.
+        assert!(words.0 <= 3 * 18 * length, "{} bytes of {length}", words.0);
     }
 }
 

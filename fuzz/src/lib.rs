@@ -10,7 +10,7 @@ mod ledger;
 mod passing;
 
 pub use chess::chess_protocol;
-pub use files::{category_open, learning_state, lines, options, risk, tokenizer};
+pub use files::{category_open, learning_state, lines, options, risk, tokenizer, unicode};
 pub use generations::generations;
 pub use ledger::ledger_state;
 pub use passing::mail_filter;
