@@ -44,5 +44,9 @@ task learn-3 "$bin/dbacl" --threads 1 -w 3 -H 20 -l three text
 task learn-mail "$bin/dbacl" --threads 1 -T email -H 18 -l mail text
 task classify-1 "$bin/dbacl" --threads 1 -n -c ./one -c ./one text
 task classify-2 "$bin/dbacl" --threads 1 -n -c ./two -c ./two text
+LC_ALL=C.UTF-8 sed 'y/abcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWYZ/абцдефгхийклмнопярстувшызАБЦДЕФГХИЙКЛМНОПЯРСТУВШЫЗ/' text >cyrillic
+task learn-alnum "$bin/dbacl" --threads 1 -e alnum -H 18 -l alnum text
+task learn-word "$bin/dbacl" --threads 1 -e word -H 18 -l word text
+task learn-word-cyrillic "$bin/dbacl" --threads 1 -e word -H 18 -l cyrillic-word cyrillic
 task start "$bin/dbacl" -V
 exit $worse

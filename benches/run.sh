@@ -42,6 +42,16 @@ row() {
 row 'learn -w 1 -H 20' "$bin/dbacl" -w 1 -H 20 -l one text
 row 'learn -w 2 -H 22' "$bin/dbacl" -w 2 -H 22 -l two text
 row 'learn -w 3 -H 22' "$bin/dbacl" -w 3 -H 22 -l three text
+row 'learn -e alnum -H 20' "$bin/dbacl" -e alnum -H 20 -l alnum text
+row 'learn -e word -H 20' "$bin/dbacl" -e word -H 20 -l word text
+# The same words in Cyrillic letters: about twice the bytes.
+LC_ALL=C.UTF-8 sed 'y/abcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWYZ/абцдефгхийклмнопярстувшызАБЦДЕФГХИЙКЛМНОПЯРСТУВШЫЗ/' text >cyrillic
+mv text ascii
+mv cyrillic text
+size=$(wc -c <text)
+row 'learn -e word -H 20, Cyrillic' "$bin/dbacl" -e word -H 20 -l word text
+mv ascii text
+size=$(wc -c <text)
 "$bin/dbacl" -w 1 -H 20 -L uniform -l other text
 "$bin/dbacl" -w 2 -H 22 -L uniform -l pair text
 row 'classify, two -w 1' "$bin/dbacl" -n -c one -c other text

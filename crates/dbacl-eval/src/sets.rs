@@ -41,6 +41,8 @@ const TEXT: &[&str] = &[
     "words, uniform: -H 20 -e alpha -L uniform",
     "word pairs: -H 22 -e alpha -w 2",
     "characters: -H 20 -e char -w 4",
+    "words of any language: -H 20 -e word",
+    "characters of any language: -H 20 -e glyph -w 4",
 ];
 
 /// The built-in candidates called `name`.
