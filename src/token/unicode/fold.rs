@@ -42,6 +42,7 @@ impl Folder {
     pub fn fold(&mut self, line: &[u8]) -> &[Cell] {
         self.cells.clear();
         match std::str::from_utf8(line) {
+            Ok(_) if is_iso_2022_jp(line) => self.decoded(Charset::by_label(b"iso-2022-jp"), line),
             Ok(text) => self.text(text),
             Err(_) => self.other(line),
         }
@@ -62,16 +63,28 @@ impl Folder {
             good += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
             stray += chunk.invalid().len();
         }
+        if good <= stray {
+            return self.decoded(Some(Charset::guess(line)), line);
+        }
         let mut decoded = std::mem::take(&mut self.decoded);
         decoded.clear();
-        if good > stray {
-            for chunk in line.utf8_chunks() {
-                decoded.extend_from_slice(chunk.valid().as_bytes());
-                decode(Charset::WINDOWS_1252, chunk.invalid(), &mut decoded);
-            }
-        } else {
-            decode(Charset::guess(line), line, &mut decoded);
+        for chunk in line.utf8_chunks() {
+            decoded.extend_from_slice(chunk.valid().as_bytes());
+            decode(Charset::WINDOWS_1252, chunk.invalid(), &mut decoded);
         }
+        self.whole(decoded);
+    }
+
+    /// A line that is in `charset`.
+    fn decoded(&mut self, charset: Option<Charset>, line: &[u8]) {
+        let mut decoded = std::mem::take(&mut self.decoded);
+        decoded.clear();
+        decode(charset.unwrap_or(Charset::WINDOWS_1252), line, &mut decoded);
+        self.whole(decoded);
+    }
+
+    /// A line as decoded; its memory is kept.
+    fn whole(&mut self, decoded: Vec<u8>) {
         // Decoders write UTF-8.
         if let Ok(text) = std::str::from_utf8(&decoded) {
             self.text(text);
@@ -157,4 +170,11 @@ impl Folder {
             None => cluster.extend(self.table.folded(character)),
         }
     }
+}
+
+/// Whether a line holds what begins Japanese in ISO-2022-JP, which is ASCII to the eye: escape,
+/// dollar, and `@` or `B`.
+pub fn is_iso_2022_jp(line: &[u8]) -> bool {
+    memchr::memchr_iter(0x1b, line)
+        .any(|at| matches!(line.get(at + 1..at + 3), Some(b"$@" | b"$B")))
 }

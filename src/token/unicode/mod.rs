@@ -52,7 +52,7 @@ impl UnicodeTokenizer {
 
     /// Cuts a line, which stays as it is.
     pub fn line(&mut self, line: &[u8], sink: &mut impl WordSink) {
-        if !self.glyphs && line.is_ascii() {
+        if !self.glyphs && line.is_ascii() && !fold::is_iso_2022_jp(line) {
             self.ascii(line, sink);
         } else {
             self.folder.fold(line);

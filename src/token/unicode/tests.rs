@@ -85,6 +85,9 @@ fn lines_in_other_character_sets_lose_nothing() {
     let koi8 = b"\xf0\xd2\xc9\xd7\xc5\xd4, \xcd\xc9\xd2! \xeb\xc1\xcb \xc4\xc5\xcc\xc1 \
                  \xd3\xc5\xc7\xcf\xc4\xce\xd1?\n";
     assert_eq!(cut(Scheme::Word, false, koi8), "привет|мир|как|дела|сегодня|/");
+    // Japanese among ASCII, with its own marks.
+    let japanese = b"\x1b$BEl5~\x1b(B 2024\n";
+    assert_eq!(cut(Scheme::Word, false, japanese), "東京|2024|/");
     // A stray byte in UTF-8 is a letter of windows-1252.
     assert_eq!(cut(Scheme::Word, false, b"\xd0\xbf\xd1\x80 caf\xe9"), "пр|café|/");
 }
