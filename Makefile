@@ -44,11 +44,11 @@ check:
 	@.ci/need-cargo $(CARGO)
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --profile checked --locked --workspace --all-targets -- -D warnings
-	$(CARGO) check --profile checked --locked --package dbacl --no-default-features --lib
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-default-features --no-deps -p dbacl
 	cd fuzz && $(CARGO) check --release --locked --no-default-features --features drive
 	$(CARGO) test --profile checked --locked --workspace
+	$(CARGO) test --profile checked --locked --package dbacl --no-default-features
 
 bench: release
 	@benches/run.sh $(BIN)

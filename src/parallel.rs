@@ -9,10 +9,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// `work` for 0, 1, ... `count` - 1, on all processors.
-///
-/// ```
-/// assert_eq!(dbacl::parallel::all(4, |item| item * item), [0, 1, 4, 9]);
-/// ```
 pub fn all<Item: Send>(count: usize, work: impl Fn(usize) -> Item + Sync) -> Vec<Item> {
     let work = |(): &mut (), item| Ok::<_, Infallible>(work(item));
     map(count, processors(), || Ok(()), work).unwrap_or_else(|error| match error {})
@@ -97,6 +93,7 @@ mod tests {
             assert_eq!(squares[..4], [0, 1, 4, 9], "{threads} threads");
             assert_eq!(squares.len(), 20);
         }
+        assert_eq!(all(4, |item| item * item), [0, 1, 4, 9]);
     }
 
     #[test]

@@ -65,16 +65,6 @@ impl Random {
 
 /// `SplitMix64` (Steele, Lea and Flood 2014): 64 bits of state, and every seed is good. It orders
 /// documents for the joint fit and deals them to folds.
-///
-/// ```
-/// use dbacl::numeric::random::SplitMix64;
-///
-/// let mut items = [1, 2, 3, 4];
-/// SplitMix64::new(7).shuffle(&mut items);
-/// let mut again = [1, 2, 3, 4];
-/// SplitMix64::new(7).shuffle(&mut again);
-/// assert_eq!(items, again);
-/// ```
 #[derive(Debug, Clone)]
 pub struct SplitMix64(u64);
 
@@ -117,6 +107,17 @@ mod tests {
         let mut random = Random::new();
         let drawn: Vec<i32> = (0..4).map(|_| random.draw()).collect();
         assert_eq!(drawn, [1804289383, 846930886, 1681692777, 1714636915]);
+    }
+
+    #[test]
+    fn a_seed_always_gives_the_same_order() {
+        let shuffled = |seed| {
+            let mut items = [1, 2, 3, 4, 5, 6, 7, 8];
+            SplitMix64::new(seed).shuffle(&mut items);
+            items
+        };
+        assert_eq!(shuffled(7), shuffled(7));
+        assert_ne!(shuffled(7), shuffled(8));
     }
 
     #[test]

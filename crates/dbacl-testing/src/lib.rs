@@ -2,11 +2,8 @@
 //! What the tests share: where the programs are, how one is run, folders that vanish, and what
 //! completions and manual pages must hold.
 
-mod category;
 pub mod completions;
 pub mod manual;
-
-pub use category::category;
 
 use std::ffi::OsStr;
 use std::fs;

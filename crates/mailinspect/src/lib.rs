@@ -309,7 +309,7 @@ mod tests {
         std::fs::create_dir(place.path().join("cats")).expect("a folder");
         for name in ["cat", "cats/cat"] {
             let words = [("red", 3, 12.0), ("blue", 3, 2.0), ("Blue", 10, 6.0)];
-            dbacl_testing::category(&place.path().join(name), &words);
+            mail::sample::category(&place.path().join(name), &words);
         }
         std::fs::write(place.path().join("mbox"), MBOX).expect("written");
         std::fs::write(place.path().join("bad"), "bad").expect("written");
