@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Sets of characters, and the named classes of both locales.
 
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
+use regex_syntax::hir::{Class, HirKind};
 
 use crate::locale::Locale;
 use crate::subject::MAX_CODE;
@@ -68,22 +68,21 @@ impl CharSet {
         rest
     }
 
-    /// Adds the other case of every letter: ASCII letters in the C locale, all in UTF-8.
-    pub fn ignore_case(&mut self, locale: Locale) {
-        let top = if locale == Locale::C { '\u{7f}' } else { char::MAX };
-        let scalars = self.ranges.iter().filter_map(|&(low, high)| {
-            let low = char::from_u32(low).or((low < 0xe000).then_some('\u{e000}'))?;
-            let high = high.min(u32::from(top));
-            let high = char::from_u32(high).or((high > 0xd7ff).then_some('\u{d7ff}'))?;
-            (low <= high).then(|| ClassUnicodeRange::new(low, high))
-        });
-        let mut folded = ClassUnicode::new(scalars);
-        if folded.try_case_fold_simple().is_ok() {
-            let found = folded.ranges().iter().map(|range| (range.start(), range.end()));
-            let found = found.filter(|range| range.0 <= top);
-            self.ranges.extend(found.map(|(low, high)| (u32::from(low), u32::from(high.min(top)))));
+    /// Adds the characters that differ from a member in their case only. The set is settled, before
+    /// and after.
+    pub fn ignore_case(&mut self, cases: &Cases) {
+        for letters in cases.of_one_capital() {
+            if letters.clone().any(|code| self.contains(code)) {
+                self.ranges.extend(letters.map(|code| (code, code)));
+                self.settle();
+            }
         }
-        self.settle();
+    }
+
+    /// Whether `code` is a member; the set is settled.
+    fn contains(&self, code: u32) -> bool {
+        let after = self.ranges.partition_point(|&(low, _)| low <= code);
+        after > 0 && code <= self.ranges[after - 1].1
     }
 
     /// The ranges, sorted and disjoint if the set is settled.
@@ -97,6 +96,38 @@ fn largest(locale: Locale) -> u32 {
     match locale {
         Locale::C => 0xff,
         Locale::Utf8 => MAX_CODE,
+    }
+}
+
+/// Letters that differ in their case only. For the C library these are the letters with one capital
+/// form: `s` and the long s, but not `k` and the sign for kelvin, which is a capital of its own.
+#[derive(Debug)]
+pub struct Cases {
+    /// Capitals, each with one of the other letters that have it, sorted.
+    letters: Vec<(u32, u32)>,
+}
+
+impl Cases {
+    /// The letters of `locale`: those of ASCII in the C locale.
+    pub fn of(locale: Locale) -> Self {
+        // Scripts with two cases stand in the first two planes.
+        let top = if locale == Locale::C { '\u{7f}' } else { '\u{1ffff}' };
+        let letters = ('\0'..=top).filter_map(|letter| {
+            let mut forms = letter.to_uppercase();
+            let capital = forms.next().filter(|&capital| capital != letter)?;
+            forms.next().is_none().then_some((u32::from(capital), u32::from(letter)))
+        });
+        let mut letters: Vec<_> = letters.collect();
+        letters.sort_unstable();
+        Self { letters }
+    }
+
+    /// All letters of a capital, itself included, for each capital.
+    fn of_one_capital(&self) -> impl Iterator<Item = impl Iterator<Item = u32> + Clone + '_> {
+        let same = self.letters.chunk_by(|a, b| a.0 == b.0);
+        same.map(|letters| {
+            letters.iter().take(1).map(|pair| pair.0).chain(letters.iter().map(|pair| pair.1))
+        })
     }
 }
 

@@ -365,6 +365,17 @@ mod tests {
             ("(a)\\1", "aA", Locale::C, Some((0, 2))),
             ("é", "É", Locale::C, None),
             ("é", "É", Locale::Utf8, Some((0, 2))),
+            // As the C library has it: one capital form. K is the sign for kelvin.
+            ("[r-t]", "ſ", Locale::Utf8, Some((0, 2))),
+            ("ſ", "s", Locale::Utf8, Some((0, 1))),
+            ("ς", "σ", Locale::Utf8, Some((0, 2))),
+            ("ǅ", "ǆ", Locale::Utf8, Some((0, 2))),
+            ("I", "ı", Locale::Utf8, Some((0, 2))),
+            ("i", "İ", Locale::Utf8, None),
+            ("k", "\u{212a}", Locale::Utf8, None),
+            ("[^k]", "\u{212a}", Locale::Utf8, Some((0, 3))),
+            ("[[:lower:]]", "\u{212a}", Locale::Utf8, Some((0, 3))),
+            ("ß", "ẞ", Locale::Utf8, None),
         ] {
             let mut expression =
                 Expression::ignoring_case(pattern.as_bytes(), Syntax::Extended, locale).unwrap();

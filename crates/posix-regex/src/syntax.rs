@@ -4,7 +4,7 @@
 //! The result is a [`Tree`]: nodes in one vector, children before their parents, so that nothing
 //! that walks it bottom-up needs recursion.
 
-use crate::charset::{self, CharSet};
+use crate::charset::{self, Cases, CharSet};
 use crate::error::Error;
 use crate::locale::Locale;
 use crate::subject::{self, STRAY};
@@ -123,8 +123,16 @@ pub struct Dialect {
 /// # Errors
 /// What the GNU C library refuses is refused, and groups nested more than 250 deep.
 pub fn parse(pattern: &[u8], dialect: Dialect) -> Result<Tree, Error> {
-    let mut parser =
-        Parser { text: pattern, at: 0, dialect, nodes: Vec::new(), opened: 0, closed: 0, depth: 0 };
+    let mut parser = Parser {
+        text: pattern,
+        at: 0,
+        dialect,
+        cases: dialect.ignore_case.then(|| Cases::of(dialect.locale)),
+        nodes: Vec::new(),
+        opened: 0,
+        closed: 0,
+        depth: 0,
+    };
     let root = parser.alternatives(false)?;
     Ok(Tree { nodes: parser.nodes, root, groups: parser.opened })
 }
@@ -157,6 +165,8 @@ struct Parser<'a> {
     text: &'a [u8],
     at: usize,
     dialect: Dialect,
+    /// The letters of both cases, if they stand for each other.
+    cases: Option<Cases>,
     nodes: Vec<Node>,
     /// Groups begun so far.
     opened: u32,
@@ -336,11 +346,10 @@ impl Parser<'_> {
     }
 
     fn class(&mut self, mut set: CharSet, negated: bool) -> NodeId {
-        let Dialect { locale, ignore_case, .. } = self.dialect;
-        if ignore_case {
-            set.ignore_case(locale);
+        if let Some(cases) = &self.cases {
+            set.ignore_case(cases);
         }
-        let set = if negated { set.negated(locale) } else { set };
+        let set = if negated { set.negated(self.dialect.locale) } else { set };
         self.push(Node::Class(set))
     }
 
@@ -478,8 +487,8 @@ impl Parser<'_> {
             set.add_range(low, high);
         }
         set.settle();
-        if self.dialect.ignore_case {
-            set.ignore_case(locale);
+        if let Some(cases) = &self.cases {
+            set.ignore_case(cases);
         }
         if negated {
             set = set.negated(locale);
