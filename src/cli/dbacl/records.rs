@@ -274,6 +274,16 @@ fn records_in(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
     lines.filter(|line| !line.iter().all(u8::is_ascii_whitespace))
 }
 
+/// The members of a JSON object, as they stand there; of those with one name, the last.
+///
+/// # Errors
+/// What is wrong with the line, for people.
+pub fn members(line: &[u8]) -> Result<HashMap<String, &RawValue>, String> {
+    serde_json::from_slice(line).map_err(|error| {
+        if error.is_data() { "not an object".into() } else { format!("not valid JSON: {error}") }
+    })
+}
+
 /// Results of a part.
 #[derive(Default)]
 struct Part {
@@ -374,12 +384,9 @@ impl Worker {
             how.format.fault(&mut part.text, id, why);
             part.faults += 1;
         };
-        let members: HashMap<String, &RawValue> = match serde_json::from_slice(record) {
+        let members = match members(record) {
             Ok(members) => members,
-            Err(error) if error.is_data() => {
-                return fault(&Id::Number(number), "not an object");
-            }
-            Err(error) => return fault(&Id::Number(number), &format!("not valid JSON: {error}")),
+            Err(why) => return fault(&Id::Number(number), &why),
         };
         let id = members.get("id").map_or(Id::Number(number), |id| Id::Json(id));
         let text = members.get("text").and_then(|text| serde_json::from_str(text.get()).ok());

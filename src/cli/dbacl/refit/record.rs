@@ -2,34 +2,28 @@
 //! Labelled documents as lines of JSON: `{"label": "ham", "text": "..."}`, other members ignored; and
 //! groups of texts of which one was chosen, as JSON or as lines.
 
+use super::super::records;
+
 /// The members `label` and `text` of a JSON object.
 ///
 /// # Errors
 /// What is wrong with the line, for people.
 pub fn label_and_text(line: &[u8]) -> Result<(Vec<u8>, Vec<u8>), String> {
-    let mut scan = Scan { bytes: line, at: 0 };
-    let (mut label, mut text) = (None, None);
-    scan.expect(b'{')?;
-    if !scan.takes(b'}') {
-        loop {
-            let name = scan.string()?;
-            scan.expect(b':')?;
-            match name.as_slice() {
-                b"label" => label = Some(scan.string()?),
-                b"text" => text = Some(scan.string()?),
-                _ => scan.skip_value()?,
+    let members = records::members(line)?;
+    let string = |name: &str| -> Result<String, String> {
+        let value = members.get(name).ok_or_else(|| format!("no {name}"))?;
+        serde_json::from_str(value.get()).map_err(|error| {
+            if error.is_data() {
+                format!("the {name} is not a string")
+            } else {
+                format!("the {name} is not valid JSON: {error}")
             }
-            if !scan.takes(b',') {
-                scan.expect(b'}')?;
-                break;
-            }
-        }
-    }
-    scan.blanks();
-    if scan.at < line.len() {
-        return Err(scan.fault("text behind the object"));
-    }
-    Ok((label.ok_or("no label")?, text.ok_or("no text")?))
+        })
+    };
+    let (label, mut text) = (string("label")?.into_bytes(), string("text")?.into_bytes());
+    // Zero bytes end lines elsewhere; here they separate words.
+    text.iter_mut().filter(|byte| **byte == 0).for_each(|byte| *byte = b' ');
+    Ok((label, text))
 }
 
 /// A line of a file of choices.
@@ -86,127 +80,6 @@ fn whole_group(line: &[u8]) -> Result<GroupLine<'static>, String> {
     Ok(GroupLine::Whole { choices, chosen })
 }
 
-struct Scan<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Scan<'_> {
-    fn fault(&self, what: &str) -> String {
-        format!("{what} at byte {}", self.at + 1)
-    }
-
-    fn blanks(&mut self) {
-        while self.bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
-            self.at += 1;
-        }
-    }
-
-    fn takes(&mut self, byte: u8) -> bool {
-        self.blanks();
-        let found = self.bytes.get(self.at) == Some(&byte);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn expect(&mut self, byte: u8) -> Result<(), String> {
-        if self.takes(byte) {
-            return Ok(());
-        }
-        Err(self.fault(&format!("not JSON: {} is missing", char::from(byte))))
-    }
-
-    fn string(&mut self) -> Result<Vec<u8>, String> {
-        self.expect(b'"')?;
-        let mut text = Vec::new();
-        loop {
-            let &byte = self.bytes.get(self.at).ok_or_else(|| self.fault("unfinished string"))?;
-            self.at += 1;
-            match byte {
-                b'"' => return Ok(text),
-                b'\\' => {
-                    let character = self.escape()?;
-                    // Zero bytes end lines elsewhere; here they separate words.
-                    let character = if character == '\0' { ' ' } else { character };
-                    text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-                }
-                0 => text.push(b' '),
-                _ => text.push(byte),
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Result<char, String> {
-        let &byte = self.bytes.get(self.at).ok_or_else(|| self.fault("unfinished string"))?;
-        self.at += 1;
-        Ok(match byte {
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'"' | b'\\' | b'/' => char::from(byte),
-            b'u' => {
-                let high = self.hexadecimal()?;
-                if (0xd800..0xdc00).contains(&high) && self.bytes[self.at..].starts_with(b"\\u") {
-                    self.at += 2;
-                    let low = self.hexadecimal()?;
-                    let pair = 0x10000 + ((high & 0x3ff) << 10) + (low & 0x3ff);
-                    char::from_u32(pair).unwrap_or(char::REPLACEMENT_CHARACTER)
-                } else {
-                    char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER)
-                }
-            }
-            _ => return Err(self.fault("unknown escape")),
-        })
-    }
-
-    fn hexadecimal(&mut self) -> Result<u32, String> {
-        let digits = self.bytes.get(self.at..self.at + 4);
-        let number = digits
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
-            .and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        self.at += 4;
-        number.ok_or_else(|| self.fault("bad escape"))
-    }
-
-    /// Passes over a value of any kind; brackets are counted, not nested calls.
-    fn skip_value(&mut self) -> Result<(), String> {
-        let mut depth = 0u32;
-        loop {
-            self.blanks();
-            match self.bytes.get(self.at) {
-                None => return Err(self.fault("unfinished object")),
-                Some(b'"') => {
-                    self.string()?;
-                }
-                Some(b'{' | b'[') => {
-                    depth += 1;
-                    self.at += 1;
-                }
-                Some(b'}' | b']') if depth > 0 => {
-                    depth -= 1;
-                    self.at += 1;
-                }
-                Some(b'}' | b']' | b',' | b':') if depth == 0 => {
-                    return Err(self.fault("a value is missing"));
-                }
-                Some(b',' | b':') => self.at += 1,
-                Some(_) => {
-                    let rest = &self.bytes[self.at..];
-                    let ends = |byte: &u8| b",:{}[]\"".contains(byte) || byte.is_ascii_whitespace();
-                    self.at += rest.iter().position(ends).unwrap_or(rest.len());
-                }
-            }
-            self.blanks();
-            if depth == 0 {
-                return Ok(());
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,13 +90,12 @@ mod tests {
             (r#"{"label":"a","text":"b c"}"#, Ok(("a", "b c"))),
             (r#" { "text" : "x\ny\u00e9\ud83d\ude00\"" , "label":"l" } "#, Ok(("l", "x\nyé😀\""))),
             (r#"{"id":[1,{"a":"}"}],"n":-1.5e3,"t":null,"label":"a","text":""}"#, Ok(("a", ""))),
+            (r#"{"label":"a","text":"b\u0000c"}"#, Ok(("a", "b c"))),
+            (r#"{"label":"a","text":"b","text":"c"}"#, Ok(("a", "c"))),
             (r#"{"label":"a"}"#, Err("no text")),
             (r"{}", Err("no label")),
-            (r#"{"label":"a","text":"b"#, Err("unfinished string at byte 23")),
-            (r#"{"label":"a","text":"b"} x"#, Err("text behind the object at byte 26")),
-            (r#"{"a":,"text":"b"}"#, Err("a value is missing at byte 6")),
-            (r#"{"text":"\u12"}"#, Err("bad escape at byte 16")),
-            (r"label", Err("not JSON: { is missing at byte 1")),
+            (r#"{"label":7,"text":"b"}"#, Err("the label is not a string")),
+            (r#"["label","text"]"#, Err("not an object")),
         ] {
             let found = label_and_text(line.as_bytes());
             let expected = expected
@@ -261,6 +133,23 @@ mod tests {
         }
         let cut = group_line(br#"{"choices":["a""#);
         assert!(cut.is_err_and(|text| text.starts_with("not JSON: ")));
+    }
+
+    #[test]
+    fn what_is_not_json_is_refused() {
+        for line in [
+            &br#"{"label":"a","text":"b"#[..],
+            br#"{"label":"a","text":"b"} x"#,
+            br#"{"a":,"text":"b"}"#,
+            br#"{"label":"a","text":"\u12"}"#,
+            br#"{"label":"a","text":"\ud800"}"#,
+            b"{\"label\":\"a\",\"text\":\"b\tc\"}",
+            b"{\"label\":\"a\",\"text\":\"\xff\"}",
+            b"label",
+        ] {
+            let fault = label_and_text(line).expect_err("not JSON");
+            assert!(fault.contains("not valid JSON: "), "{fault}");
+        }
     }
 
     #[test]
