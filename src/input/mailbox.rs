@@ -1,31 +1,87 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Where messages of a mailbox begin.
 //!
-//! The mail filter of the original takes any line `From ` behind an empty line for the beginning of
-//! a message. People write such lines, and not every program puts a `>` before them. Where the
-//! number of messages matters, only a line with a sender and a date is one; others are given the
-//! `>` that they lack before the filter sees them.
+//! The mail filter and the mail tools of the original take any line `From ` behind an empty line
+//! for the beginning of a message. People write such lines, and not every program puts a `>` before
+//! them. Where the number of messages matters, only a line with a sender and a date is one; others
+//! are given the `>` that they lack before the filter sees them.
 
-/// What every such line begins with.
-const FROM: &[u8] = b"From ";
+/// What the line in front of every message begins with.
+pub const FROM: &[u8] = b"From ";
 
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Looks at the lines of a source, one after the other.
+/// Which of the lines that look like the beginning of a message are one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// All, as the mail tools of dbacl 1.14.1 have it.
+    AnyFrom,
+    /// Those with a sender and a date.
+    SenderAndDate,
+}
+
+/// What a line is to the mailbox that it stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line {
+    /// A message begins.
+    Begins,
+    /// It only looks like the beginning of a message: a program that takes any `From ` behind an
+    /// empty line would be misled.
+    Misleads,
+    /// Any other line.
+    Plain,
+}
+
+/// Tells where messages begin, line by line. The beginning of a source counts as an empty line.
 #[derive(Debug, Clone, Copy)]
-pub struct Separators {
-    is_first: bool,
+pub struct Boundaries {
+    rule: Rule,
     is_after_empty: bool,
     /// The last line goes on: it was longer than a line may be.
     is_within: bool,
 }
 
+impl Boundaries {
+    /// For a source of which no line has been read.
+    pub const fn new(rule: Rule) -> Self {
+        Self { rule, is_after_empty: true, is_within: false }
+    }
+
+    /// What the next line is. Nothing at all, as behind the last line, is no line.
+    pub fn line(&mut self, line: &[u8]) -> Line {
+        if line.is_empty() {
+            return Line::Plain;
+        }
+        let begins_line = self.rule == Rule::AnyFrom || !self.is_within;
+        let looks_alike = self.is_after_empty && begins_line && line.starts_with(FROM);
+        self.is_after_empty = begins_line && is_empty(line);
+        self.is_within = !line.ends_with(b"\n");
+        match self.rule {
+            _ if !looks_alike => Line::Plain,
+            Rule::SenderAndDate if !begins_message(line) => Line::Misleads,
+            _ => Line::Begins,
+        }
+    }
+}
+
+/// Whether a line, with its end, is an empty one.
+pub fn is_empty(line: &[u8]) -> bool {
+    matches!(line, b"\n" | b"\r\n")
+}
+
+/// Looks at the lines of a source, one after the other.
+#[derive(Debug, Clone, Copy)]
+pub struct Separators {
+    is_first: bool,
+    boundaries: Boundaries,
+}
+
 impl Default for Separators {
     fn default() -> Self {
-        Self { is_first: true, is_after_empty: false, is_within: false }
+        Self { is_first: true, boundaries: Boundaries::new(Rule::SenderAndDate) }
     }
 }
 
@@ -34,16 +90,15 @@ impl Separators {
     /// be any; further messages begin only in a source that is a mailbox. Returns whether a message
     /// begins.
     pub fn line(&mut self, line: &mut Vec<u8>, is_mailbox: bool) -> bool {
-        let looks_alike = self.is_after_empty && !self.is_within && line.starts_with(FROM);
-        let ends = line.ends_with(b"\n");
-        self.is_after_empty = !self.is_within && matches!(line.as_slice(), b"\n" | b"\r\n");
-        self.is_within = !ends;
-        let begins = is_mailbox && looks_alike && begins_message(line);
-        let is_first = std::mem::replace(&mut self.is_first, false);
-        if looks_alike && !is_first && !begins {
+        let found = self.boundaries.line(line);
+        if std::mem::replace(&mut self.is_first, false) {
+            return true;
+        }
+        let begins = is_mailbox && found == Line::Begins;
+        if found != Line::Plain && !begins {
             line.insert(0, b'>');
         }
-        begins || is_first
+        begins
     }
 }
 

@@ -12,6 +12,7 @@
 
 use crate::mbox::Messages;
 use crate::protocol::Document;
+use dbacl::input::mailbox::{FROM, Rule};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -131,8 +132,8 @@ impl Gatherer {
         }
         let bytes = read(path)?;
         let place = path.display();
-        if bytes.starts_with(b"From ") {
-            let mut messages = Messages::new(bytes.as_slice());
+        if bytes.starts_with(FROM) {
+            let mut messages = Messages::new(bytes.as_slice(), Rule::SenderAndDate);
             let mut message = Vec::new();
             let mut number = 0;
             while messages.read(&mut message).map_err(|error| about(path, &error))? {
@@ -291,7 +292,8 @@ mod tests {
         write("mail/ham/new/1", "a");
         write("mail/ham/tmp/1", "not yet");
         write("mail/ham/.x", "hidden");
-        write("mail/spam.mbox", "From a\n\nx\n\nFrom b\n\ny\n");
+        let second = "From b Mon Jan  1 00:00:00 2024";
+        write("mail/spam.mbox", &format!("From a\n\nx\n\n{second}\n\nFrom y\n"));
         let lines = write("lines", "one\n\ntwo\n");
         let table = write("x.tsv", "spam\tbuy\there\nham\thello\n");
         let json = write(
@@ -299,11 +301,9 @@ mod tests {
             "{\"label\":\"ham\",\"text\":\"h\\u00e4 \\\"x\\\"\"}\n{\"text\":\"\",\"label\":7}\n",
         );
         let index = write("index", "spam lines user genre\nham mail/ham/cur/2\n");
+        let messages = format!("ham:b ham:a spam:From a\n\nx\n\n spam:{second}\n\n>From y\n\n");
         for (operand, expected) in [
-            (
-                place.path().join("mail").display().to_string(),
-                "ham:b ham:a spam:From a\n\nx\n\n spam:From b\n\ny\n\n",
-            ),
+            (place.path().join("mail").display().to_string(), messages.as_str()),
             (format!("ham={lines}"), "ham:one\n ham:two\n"),
             (table, "spam:buy\there\n ham:hello\n"),
             (json, "ham:h\u{e4} \"x\"\n 7:\n"),

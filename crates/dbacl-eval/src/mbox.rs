@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Mailboxes → messages.
 //!
-//! A message starts at a line that begins with `From ` at the start of the mailbox or after an
-//! empty line. Other lines that begin so are body text and get a `>` in front, and each message
-//! ends with an empty line, so that messages put together are a mailbox again.
+//! Lines of body text that begin with `From ` get a `>` in front, and each message ends with an
+//! empty line, so that messages put together are a mailbox again.
 
+use dbacl::input::mailbox::{Boundaries, FROM, Line, Rule, is_empty};
 use std::io::{self, BufRead};
-
-const FROM: &[u8] = b"From ";
 
 /// Cuts an input into messages. One message at a time is in memory.
 #[derive(Debug)]
 pub struct Messages<R> {
     input: R,
+    boundaries: Boundaries,
     /// A line that has been read and belongs to the next message.
     pending: Vec<u8>,
 }
 
 impl<R: BufRead> Messages<R> {
-    /// The messages of `input`.
-    pub const fn new(input: R) -> Self {
-        Self { input, pending: Vec::new() }
+    /// The messages of `input`, which begin where `rule` says.
+    pub const fn new(input: R, rule: Rule) -> Self {
+        Self { input, boundaries: Boundaries::new(rule), pending: Vec::new() }
     }
 
     /// Reads the next message into `message`, its `From ` line first. Text without such a line is a
@@ -32,23 +31,22 @@ impl<R: BufRead> Messages<R> {
         message.clear();
         message.append(&mut self.pending);
         let mut line = Vec::new();
-        let mut after_empty = message.is_empty();
         loop {
             line.clear();
             if self.input.read_until(b'\n', &mut line)? == 0 {
                 break;
             }
+            let found = self.boundaries.line(&line);
             if message.is_empty() && is_empty(&line) {
                 continue;
             }
             if line.starts_with(FROM) && !message.is_empty() {
-                if after_empty {
+                if found == Line::Begins {
                     std::mem::swap(&mut self.pending, &mut line);
                     break;
                 }
                 message.push(b'>');
             }
-            after_empty = is_empty(&line);
             message.extend_from_slice(&line);
         }
         if message.is_empty() {
@@ -66,10 +64,6 @@ impl<R: BufRead> Messages<R> {
         }
         Ok(true)
     }
-}
-
-fn is_empty(line: &[u8]) -> bool {
-    matches!(line, b"\n" | b"\r\n")
 }
 
 fn ends_in_empty_line(message: &[u8]) -> bool {
@@ -104,7 +98,7 @@ mod tests {
     use super::*;
 
     fn split(text: &str) -> Vec<String> {
-        let mut messages = Messages::new(text.as_bytes());
+        let mut messages = Messages::new(text.as_bytes(), Rule::AnyFrom);
         let mut message = Vec::new();
         let mut all = Vec::new();
         while messages.read(&mut message).expect("memory can be read") {
@@ -130,6 +124,20 @@ mod tests {
         ] {
             assert_eq!(split(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn only_senders_with_dates_begin_messages_where_that_is_asked_for() {
+        let text = "From a\n\nx\n\nFrom me to you\n\nFrom b Mon Jan  1 00:00:00 2024\n\ny\n\n";
+        let mut messages = Messages::new(text.as_bytes(), Rule::SenderAndDate);
+        let mut message = Vec::new();
+        for expected in
+            ["From a\n\nx\n\n>From me to you\n\n", "From b Mon Jan  1 00:00:00 2024\n\ny\n\n"]
+        {
+            assert!(messages.read(&mut message).expect("memory can be read"));
+            assert_eq!(String::from_utf8_lossy(&message), expected);
+        }
+        assert!(!messages.read(&mut message).expect("memory can be read"));
     }
 
     #[test]

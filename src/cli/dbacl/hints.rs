@@ -9,6 +9,7 @@ use super::inputs;
 use super::signals::Signals;
 use crate::category::header::Header;
 use crate::document::{FeatureSink, ReadOptions};
+use crate::input::mailbox::begins_message;
 use crate::learn::state::LearningState;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
 use crate::token::Feature;
@@ -124,13 +125,9 @@ impl FeatureSink for Census {
 
 /// Whether a text that begins with `line` is most likely mail.
 fn begins_mail(line: &[u8]) -> bool {
-    let has_time = || {
-        line.windows(5)
-            .any(|at| at[2] == b':' && at[..2].iter().chain(&at[3..]).all(u8::is_ascii_digit))
-    };
     let starts =
         |name: &&[u8]| line.get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name));
-    line.starts_with(b"From ") && has_time() || MAIL_BEGINNINGS.iter().any(starts)
+    begins_message(line) || MAIL_BEGINNINGS.iter().any(starts)
 }
 
 fn is_sampled(id: u32) -> bool {

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 
 use crate::mbox::Messages;
 use crate::order::Dealer;
+use dbacl::input::mailbox::Rule;
 use dbacl::numeric::parse::atoi;
 use dbacl::numeric::random::SplitMix64;
 use dbacl_cli::getopt::{self, Event, Opt, Value, opt};
@@ -412,7 +413,7 @@ impl Session<'_> {
                 _ => self.folder.path().join("mbox"),
             };
             let Ok(file) = File::open(Folder::mailbox(&place, truth)) else { continue };
-            let mut messages = Messages::new(BufReader::new(file));
+            let mut messages = Messages::new(BufReader::new(file), Rule::AnyFrom);
             let mut message = Vec::new();
             let fold_name = fold.to_string();
             // The log has a category's messages in the order of its mailbox.
@@ -477,7 +478,7 @@ fn deal_out(
     dealer: &mut Dealer,
     outputs: &mut [io::BufWriter<File>],
 ) -> io::Result<()> {
-    let mut messages = Messages::new(input);
+    let mut messages = Messages::new(input, Rule::AnyFrom);
     let mut message = Vec::new();
     while messages.read(&mut message)? {
         if let Some(output) = outputs.get_mut(dealer.deal()) {

@@ -13,6 +13,7 @@ use super::table::{LOG_TITLE, NO_VERDICT};
 use super::{Outcome, Program, Session, about};
 use crate::command::{ShellCommand, one_word};
 use crate::mbox::{Messages, sender_and_date};
+use dbacl::input::mailbox::Rule;
 use dbacl::numeric::parse::{Base, strtol};
 use dbacl::numeric::random::SplitMix64;
 
@@ -150,7 +151,7 @@ impl Session<'_> {
             self.note(filter.show(&models).as_bytes());
             for category in &categories {
                 let Ok(file) = File::open(Folder::mailbox(&place, category)) else { continue };
-                let mut messages = Messages::new(BufReader::new(file));
+                let mut messages = Messages::new(BufReader::new(file), Rule::AnyFrom);
                 let mut batch = vec![Vec::new(); BATCH];
                 loop {
                     let mut filled = 0;
@@ -188,7 +189,7 @@ impl Session<'_> {
             if let Ok(file) = File::open(Folder::mailbox(&mailboxes, category)) {
                 let mut source = Source {
                     category: index,
-                    messages: Messages::new(BufReader::new(file)),
+                    messages: Messages::new(BufReader::new(file), Rule::AnyFrom),
                     message: Vec::new(),
                     following: Vec::new(),
                 };

@@ -10,6 +10,7 @@ use super::judge::{Fidelity, Judge, Measures};
 use super::select::Selection;
 use dbacl::error::WarningSink;
 use dbacl::input::lines::{LineReader, Stream};
+use dbacl::input::mailbox::{Boundaries, Line, Rule};
 
 /// Bytes of a header line that are kept.
 const HEADER_BYTES: usize = 128;
@@ -106,13 +107,13 @@ pub fn index(
     let mut line = Vec::new();
     let mut header = Vec::with_capacity(HEADER_BYTES);
     let mut message: Option<Entry> = None;
-    let mut is_after_empty = true;
+    let mut boundaries = Boundaries::new(Rule::AnyFrom);
     let exact = judge.fidelity() == Fidelity::Exact;
     judge.start_file();
     loop {
         let start = stream.position();
         let is_last = reader.next_line(&mut stream, &mut line);
-        let has_from = is_after_empty && line.starts_with(b"From ");
+        let has_from = boundaries.line(&line) == Line::Begins;
         let is_alone = message.is_none() && !line.is_empty() && start == 0;
         if has_from || is_alone && part.name.is_some() {
             if let Some(entry) = message.take()
@@ -133,9 +134,6 @@ pub fn index(
                 entry.from_line = [name, b"\n"].concat();
             }
             message = Some(entry);
-        }
-        if !line.is_empty() {
-            is_after_empty = matches!(line.as_slice(), [b'\n', ..] | [b'\r', b'\n', ..]);
         }
         if let Some(entry) = &mut message {
             selection.line(&line);
