@@ -4,10 +4,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dbacl_cli::progress;
 
 /// A shell command; paths are appended as further words.
 #[derive(Debug, Clone)]
@@ -77,11 +79,19 @@ impl ShellCommand {
         output: Stdio,
     ) -> io::Result<bool> {
         let mut command = self.prepare(&[category.to_path_buf()], arguments);
+        // A terminal has one line for progress, which is this program's.
+        if io::stderr().is_terminal() {
+            command.stderr(Stdio::piped());
+        }
         let mut child = command.stdin(Stdio::piped()).stdout(output).spawn()?;
-        let fed = feed(&mut child, mailboxes);
-        let status = child.wait()?;
-        fed?;
-        Ok(status.success())
+        let complaints = child.stderr.take();
+        std::thread::scope(|scope| {
+            scope.spawn(move || complaints.map(pass_on));
+            let fed = feed(&mut child, mailboxes);
+            let status = child.wait()?;
+            fed?;
+            Ok(status.success())
+        })
     }
 
     /// Gives a message to a filter and returns what it says, without blanks and newlines around it.
@@ -137,6 +147,15 @@ impl ShellCommand {
         let mut found = found?;
         found.sort_unstable_by_key(|&(index, _)| index);
         Ok(found.into_iter().map(|(_, verdict)| verdict).collect())
+    }
+}
+
+/// Copies what a command says to standard error.
+fn pass_on(mut from: impl Read) {
+    let mut buffer = [0; 4096];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        progress::give_way();
+        let _ = io::stderr().write_all(&buffer[..length]);
     }
 }
 

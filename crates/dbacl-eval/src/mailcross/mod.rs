@@ -23,6 +23,7 @@ use dbacl::input::mailbox::Rule;
 use dbacl::numeric::parse::atoi;
 use dbacl::numeric::random::SplitMix64;
 use dbacl_cli::getopt::{self, Event, Opt, Value, opt};
+use dbacl_cli::progress;
 use folder::Folder;
 use table::Confusion;
 
@@ -250,6 +251,7 @@ impl Session<'_> {
     }
 
     fn complain(&mut self, text: &str) {
+        progress::give_way();
         let line = format!("{}:error: {text}\n", self.program.name());
         let _ = self.world.stderr.write_all(line.as_bytes());
     }

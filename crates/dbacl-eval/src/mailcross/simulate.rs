@@ -7,6 +7,7 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::folder::Folder;
 use super::table::{LOG_TITLE, NO_VERDICT};
@@ -16,6 +17,7 @@ use crate::mbox::{Messages, sender_and_date};
 use dbacl::input::mailbox::Rule;
 use dbacl::numeric::parse::{Base, strtol};
 use dbacl::numeric::random::SplitMix64;
+use dbacl_cli::progress;
 
 const LEARNER: &str = "dbacl -H 19 -T email -l";
 const FILTER: &str = "dbacl -v -m -T email";
@@ -49,16 +51,18 @@ judge"#;
 const BATCH: usize = 64;
 
 /// Where verdicts go, and how many were missing.
-struct Log {
+struct Log<'a> {
     file: BufWriter<File>,
     missing: usize,
+    /// Bytes of the messages that were judged.
+    done: &'a AtomicU64,
 }
 
-impl Log {
-    fn create(path: &Path) -> io::Result<Self> {
+impl<'a> Log<'a> {
+    fn create(path: &Path, done: &'a AtomicU64) -> io::Result<Self> {
         let mut file = BufWriter::new(File::create(path).map_err(|error| about(path, &error))?);
         file.write_all(LOG_TITLE.as_bytes())?;
-        Ok(Self { file, missing: 0 })
+        Ok(Self { file, missing: 0, done })
     }
 
     fn add(
@@ -68,6 +72,7 @@ impl Log {
         verdict: &[u8],
         message: &[u8],
     ) -> io::Result<()> {
+        self.done.fetch_add(message.len() as u64, Ordering::Relaxed);
         let verdict = one_word(verdict);
         self.missing += usize::from(verdict.is_none());
         let verdict = verdict.map_or(NO_VERDICT.as_bytes(), OsStrExt::as_bytes);
@@ -99,35 +104,43 @@ impl Session<'_> {
         self.need_folder()?;
         let words = self.variable("LEARNER").unwrap_or_else(|| LEARNER.into());
         let learner = self.command(words, OsString::new());
-        let folds = self.folder.folds();
-        for category in self.folder.categories() {
-            for fold in 0..folds {
-                let others = (0..folds).filter(|&other| other != fold);
-                let mailboxes: Vec<PathBuf> = others
-                    .map(|other| Folder::mailbox(&self.folder.fold(other), &category))
-                    .collect();
-                let model = self.folder.fold(fold).join(&category);
-                self.note(learner.show(std::slice::from_ref(&model)).as_bytes());
-                if !learner.learn(&model, arguments, &mailboxes, Stdio::null())? {
-                    let text = format!("the learner failed for {}", model.display());
-                    self.complain(&text);
+        let (folds, categories) = (self.folder.folds(), self.folder.categories());
+        let total = (folds * categories.len()) as u64;
+        let done = AtomicU64::new(0);
+        let part = || Some((done.load(Ordering::Relaxed), total));
+        progress::watch("learning", part, || {
+            for category in &categories {
+                for fold in 0..folds {
+                    let others = (0..folds).filter(|&other| other != fold);
+                    let mailboxes: Vec<PathBuf> = others
+                        .map(|other| Folder::mailbox(&self.folder.fold(other), category))
+                        .collect();
+                    let model = self.folder.fold(fold).join(category);
+                    self.note(learner.show(std::slice::from_ref(&model)).as_bytes());
+                    if !learner.learn(&model, arguments, &mailboxes, Stdio::null())? {
+                        let text = format!("the learner failed for {}", model.display());
+                        self.complain(&text);
+                    }
+                    done.fetch_add(1, Ordering::Relaxed);
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Asks the filter about all messages and writes the log.
     pub(super) fn run(&mut self) -> Outcome {
         self.need_folder()?;
-        let mut log = Log::create(&self.log_path())?;
-        if self.program == Program::Cross {
-            self.run_folds(&mut log)?;
-        } else {
-            for repetition in 0..self.folder.folds() {
-                self.run_online(repetition, &mut log)?;
+        let total = self.bytes_of_mail();
+        let done = AtomicU64::new(0);
+        let part = || Some((done.load(Ordering::Relaxed), total));
+        let mut log = Log::create(&self.log_path(), &done)?;
+        progress::watch("judging", part, || {
+            if self.program == Program::Cross {
+                return self.run_folds(&mut log);
             }
-        }
+            (0..self.folder.folds()).try_for_each(|fold| self.run_online(fold, &mut log))
+        })?;
         log.file.flush()?;
         if log.missing > 0 {
             let text = format!("{} messages got no verdict; they count as errors", log.missing);
@@ -136,7 +149,22 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn run_folds(&mut self, log: &mut Log) -> Outcome {
+    /// Bytes of the messages that a run asks about.
+    fn bytes_of_mail(&self) -> u64 {
+        let folds = self.folder.folds();
+        let (places, times) = if self.program == Program::Cross {
+            ((0..folds).map(|fold| self.folder.fold(fold)).collect(), 1)
+        } else {
+            (vec![self.folder.path().join("mbox")], folds as u64)
+        };
+        let mailboxes = self.folder.categories().into_iter().flat_map(|category| {
+            places.iter().map(move |place| Folder::mailbox(place, &category)).collect::<Vec<_>>()
+        });
+        let size = |path: PathBuf| path.metadata().map_or(0, |data| data.len());
+        mailboxes.map(size).sum::<u64>() * times
+    }
+
+    fn run_folds(&mut self, log: &mut Log<'_>) -> Outcome {
         let user_filter = self.variable("FILTER");
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         // A filter of the user's may keep state that does not bear two at a time.
@@ -173,7 +201,7 @@ impl Session<'_> {
 
     /// One repetition of an online simulation: messages of all categories in a random interleaving,
     /// each category's in order.
-    fn run_online(&mut self, repetition: usize, log: &mut Log) -> Outcome {
+    fn run_online(&mut self, repetition: usize, log: &mut Log<'_>) -> Outcome {
         let mode = if self.program == Program::Toe { "toe" } else { "foot" };
         let words =
             self.variable("FILTER").unwrap_or_else(|| format!("{ONLINE_FILTER} {mode}").into());
