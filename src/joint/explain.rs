@@ -3,7 +3,7 @@
 //!
 //! The sum of the evidence of all tokens, and of the prior, is the logarithm to base 2 of the odds.
 
-use crate::report::html::escape;
+use crate::report::html::{escape, page};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -126,17 +126,12 @@ impl Explanation {
 
     /// One HTML page that needs nothing else: no scripts, nothing loaded, all text escaped.
     pub fn html(&self) -> String {
-        let mut html = String::from(PAGE_START);
-        let _ = write!(
-            html,
-            "<title>{0}</title>\n{STYLE}</head>\n<body>\n<h1>{0}</h1>\n",
-            escape(&self.heading)
-        );
+        let mut html = format!("<h1>{}</h1>\n", escape(&self.heading));
         html.push_str("<div class=\"sides\">\n");
         for (is_for, name, class) in [(true, &self.category, "f"), (false, &self.other, "a")] {
             let _ = write!(
                 html,
-                "<table><caption>TokenEvidence for <b class=\"{class}3\">{}</b></caption>\n\
+                "<table><caption>Evidence for <b class=\"{class}3\">{}</b></caption>\n\
                  <tr><th>bits</th><th>times</th><th>token</th></tr>\n",
                 escape(name)
             );
@@ -181,8 +176,8 @@ impl Explanation {
             }
             html.push('\n');
         }
-        html.push_str("</pre>\n</body>\n</html>\n");
-        html
+        html.push_str("</pre>\n");
+        page(&self.heading, STYLE, &html)
     }
 }
 
@@ -197,27 +192,20 @@ fn level(bits: f64, strongest: f64) -> u8 {
     }
 }
 
-const PAGE_START: &str = "<!DOCTYPE html>
-<html lang=\"en\">
-<head>
-<meta charset=\"utf-8\">
-<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">
-<meta name=\"viewport\" content=\"width=device-width\">
-";
-
-const STYLE: &str = "<style>
-:root { color-scheme: light dark; --text: #222; --ground: #fff; --for: 200,40,20; --against: 20,110,40 }
-@media (prefers-color-scheme: dark) { :root { --text: #ddd; --ground: #181818; --for: 255,110,80; --against: 90,210,120 } }
-body { font: 1rem/1.5 sans-serif; color: var(--text); background: var(--ground); margin: 2rem; max-width: 70rem }
+const STYLE: &str = "\
+:root { --for: 200,40,20; --against: 20,110,40 }
+@media (prefers-color-scheme: dark) { :root { --for: 255,110,80; --against: 90,210,120 } }
+main { max-width: 70rem }
 h1 { font-size: 1.3rem }
 .sides { display: flex; gap: 3rem; flex-wrap: wrap }
 caption { text-align: left; padding-bottom: .3rem }
 td, th { text-align: right; padding: 0 .8rem 0 0; font-variant-numeric: tabular-nums }
 td:last-child, th:last-child { text-align: left; font-family: monospace; overflow-wrap: anywhere }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; border-top: 1px solid; padding-top: 1rem }
-.f1 { background: rgba(var(--for),.15) } .f2 { background: rgba(var(--for),.35) } .f3 { background: rgba(var(--for),.6) }
-.a1 { background: rgba(var(--against),.15) } .a2 { background: rgba(var(--against),.35) } .a3 { background: rgba(var(--against),.6) }
-</style>
+.f1 { background: rgba(var(--for),.15) } .f2 { background: rgba(var(--for),.35) }
+.f3 { background: rgba(var(--for),.6) }
+.a1 { background: rgba(var(--against),.15) } .a2 { background: rgba(var(--against),.35) }
+.a3 { background: rgba(var(--against),.6) }
 ";
 
 #[cfg(test)]
@@ -264,6 +252,7 @@ mod tests {
         );
         assert!(html.contains("&lt;script&gt;\u{fffd}") && !html.contains("<script"));
         assert!(html.contains("spam &amp; eggs") && html.contains("<td>&lt;b&gt;</td>"));
+        assert!(html.contains("Evidence for <b class=\"f3\">spam</b>"), "{html}");
         assert!(!html.contains("http://") && !html.contains("https://") && !html.contains("src="));
     }
 

@@ -1,5 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Text in pages.
+//! Pages for browsers.
+
+use std::fmt::Write;
+
+/// Colours, fonts and headings, which all pages have.
+const STYLE: &str = include_str!("page.css");
+
+/// One page that needs nothing else: it loads nothing and runs no scripts. `body` is markup, `style`
+/// what the page has besides the style of all pages.
+pub fn page(title: &str, style: &str, body: &str) -> String {
+    let mut page = String::with_capacity(STYLE.len() + style.len() + body.len() + 1024);
+    // Writing to a string cannot fail.
+    let _ = write!(
+        page,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'\">\n\
+         <title>{}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n\
+         <body>\n<main>\n{body}</main>\n</body>\n</html>\n",
+        escape(title)
+    );
+    page
+}
 
 /// Text that cannot become markup, as contents or as the value of an attribute. Control characters
 /// other than tabs and line ends become U+FFFD: they have no place in a page, even as references.
@@ -23,6 +46,15 @@ pub fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_holds_its_parts_once() {
+        let page = page("a < b", ".x{top:0}\n", "<p>text</p>\n");
+        for part in ["<title>a &lt; b</title>", ".x{top:0}", "<main>\n<p>text</p>\n</main>"] {
+            assert_eq!(page.matches(part).count(), 1, "{part}");
+        }
+        assert!(page.contains("default-src 'none'"));
+    }
 
     #[test]
     fn text_cannot_become_markup() {

@@ -8,7 +8,7 @@ use crate::report::{Entry, Report, interval, percent};
 use crate::text;
 use chart::{Axis, Chart, Scale, Spot, Unit, Weight, class};
 use dbacl::numeric::elementary::real;
-use dbacl::report::html::escape;
+use dbacl::report::html::{self, escape};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
@@ -24,16 +24,8 @@ const NAMED: usize = 30;
 
 /// The page.
 pub fn write(report: &Report) -> String {
-    let mut page =
-        String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    let _ = write!(
-        page,
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>Filter evaluation</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         <h1>How good is the filter?</h1>\n<p class=\"soft\">{}</p>\n",
+    let mut page = format!(
+        "<h1>How good is the filter?</h1>\n<p class=\"soft\">{}</p>\n",
         escape(text::heading(report).trim())
     );
     let best = &report.entries[report.best()];
@@ -78,8 +70,7 @@ pub fn write(report: &Report) -> String {
         }
     }
     footer(&mut page, report);
-    page.push_str("</main>\n</body>\n</html>\n");
-    page
+    html::page("Filter evaluation", STYLE, &page)
 }
 
 fn tiles(page: &mut String, report: &Report, entry: &Entry) {
