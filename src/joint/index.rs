@@ -3,31 +3,35 @@
 //! frequent features stand close together.
 
 use crate::token::id::FeatureId;
-
-/// Marks a slot without a number.
-const NONE: u32 = u32::MAX;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 /// A growing table of ids.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct FeatureIndex {
-    /// Number in `ids`, or [`NONE`]; a power of two of slots.
-    slots: Vec<u32>,
+    /// Finds numbers in `ids`; its order reaches no result.
+    numbers: HashTable<u32>,
     ids: Vec<FeatureId>,
 }
 
-impl Default for FeatureIndex {
-    fn default() -> Self {
-        Self { slots: vec![NONE; 1 << 12], ids: Vec::new() }
-    }
+/// Ids are hashes; one multiplication spreads them over 64 bits, the upper ones included, by which
+/// the table tells its entries apart.
+const fn hash_of(id: FeatureId) -> u64 {
+    let product = (id.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    product ^ product >> 32
 }
 
 impl FeatureIndex {
     /// The table of `ids`, which are distinct, numbered in their order.
+    ///
+    /// # Panics
+    /// If there are 2^32 of them, more than there are ids.
     pub fn of(ids: Vec<FeatureId>) -> Self {
-        let size = (ids.len() * 2).next_power_of_two().max(1 << 12);
-        let mut index = Self { slots: vec![NONE; size], ids };
-        index.fill();
-        index
+        let mut numbers = HashTable::with_capacity(ids.len());
+        for (number, &id) in (0..).zip(&ids) {
+            numbers.insert_unique(hash_of(id), number, |&n: &u32| hash_of(ids[n as usize]));
+        }
+        Self { numbers, ids }
     }
 
     /// The ids, by number.
@@ -50,44 +54,26 @@ impl FeatureIndex {
         self.ids.is_empty()
     }
 
-    /// The slot of `id`, or the empty one where it would go.
-    fn slot(&self, id: FeatureId) -> usize {
-        let mask = self.slots.len() - 1;
-        // Ids are hashes; spreading them once more undoes what an adversary may have chosen.
-        let mut at = (id.0.wrapping_mul(0x9e37_79b1) >> 7) as usize & mask;
-        while self.slots[at] != NONE && self.ids[self.slots[at] as usize] != id {
-            at = (at + 1) & mask;
-        }
-        at
-    }
-
     /// The number of `id`, if it is known.
     pub fn get(&self, id: FeatureId) -> Option<usize> {
-        let number = self.slots[self.slot(id)];
-        (number != NONE).then_some(number as usize)
+        let is_it = |&number: &u32| self.ids[number as usize] == id;
+        self.numbers.find(hash_of(id), is_it).map(|&number| number as usize)
     }
 
     /// The number of `id`, which is a new one if it was not known.
     #[allow(clippy::cast_possible_truncation)] // distinct 32-bit ids, without 0
     pub fn insert(&mut self, id: FeatureId) -> u32 {
-        let mut at = self.slot(id);
-        if self.slots[at] == NONE {
-            if self.ids.len() * 2 >= self.slots.len() {
-                self.slots = vec![NONE; self.slots.len() * 4];
-                self.fill();
-                at = self.slot(id);
+        let ids = &self.ids;
+        let is_it = |&number: &u32| ids[number as usize] == id;
+        let hash = |&number: &u32| hash_of(ids[number as usize]);
+        match self.numbers.entry(hash_of(id), is_it, hash) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(room) => {
+                let number = self.ids.len() as u32;
+                room.insert(number);
+                self.ids.push(id);
+                number
             }
-            self.slots[at] = self.ids.len() as u32;
-            self.ids.push(id);
-        }
-        self.slots[at]
-    }
-
-    #[allow(clippy::cast_possible_truncation)] // as above
-    fn fill(&mut self) {
-        for number in 0..self.ids.len() {
-            let at = self.slot(self.ids[number]);
-            self.slots[at] = number as u32;
         }
     }
 }
