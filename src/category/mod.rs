@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The category file: a learned model at rest.
 
+pub mod access;
 pub mod header;
 pub mod layout;
 pub mod mapped;

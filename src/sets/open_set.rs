@@ -3,10 +3,11 @@
 
 use super::mail_filter::{LEDGER, MailFilterError, ORDER, labels};
 use super::reading::DocumentReader;
+use crate::category::access;
 use crate::category::sparse::SparseCategory;
 use crate::classify::SharedReading;
 use crate::document::ReadOptions;
-use crate::error::{Error, Warning, WarningSink};
+use crate::error::{Error, WarningSink};
 use crate::input::verdict_header::Marker;
 use crate::joint::calibrate::logistic;
 use crate::joint::documents::{Corpus, CorpusBuilder};
@@ -19,7 +20,6 @@ use memmap2::Mmap;
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -119,7 +119,7 @@ impl OpenSet {
         let (mut names, mut categories) = (Vec::new(), Vec::new());
         for Member { label, name, path } in members {
             if generation.is_none() {
-                warn_of_writers(name, warnings);
+                access::warning_about(name).into_iter().for_each(&mut *warnings);
             }
             let category = SparseCategory::open(path).map_err(|source| {
                 MailFilterError::Category { name: name.clone(), path: path.clone(), source }
@@ -239,15 +239,6 @@ fn beginning(mail: &[u8]) -> &[u8] {
 pub fn direct(path: &Path) -> PathBuf {
     let begins = matches!(path.as_os_str().as_bytes().first(), Some(b'/' | b'.'));
     if begins { path.into() } else { Path::new(".").join(path) }
-}
-
-/// Warns of a file that decides verdicts and that anybody may write to. A file that its group may
-/// write to is shared on purpose.
-pub fn warn_of_writers(path: &Path, warnings: WarningSink<'_>) {
-    const OTHERS: u32 = 0o002;
-    if std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.mode() & OTHERS != 0) {
-        warnings(Warning::new(format!("anybody may write to {}", path.display())));
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::options::Key;
 use super::records::Records;
 use super::structured::Format;
 use crate::atomic_file::beside;
+use crate::category::access;
 use crate::category::header::Header;
 use crate::category::mapped::{self, MappedCategory};
 use crate::charset::Charset;
@@ -27,7 +28,6 @@ use crate::numeric::parse::atoi;
 use crate::report::print::Form;
 use crate::score::model::{Model, PatternSet};
 use crate::sets::files::ORDINARY;
-use crate::sets::open_set;
 use crate::sets::refit;
 use crate::shards::counts::{Counts, Documents, counting_options};
 use crate::shards::replay::Order;
@@ -895,8 +895,10 @@ fn load_by<T>(
     open: impl Fn(&Path) -> crate::error::Result<T>,
 ) -> Result<T, Failure> {
     // Of a set the folder tells.
-    if path == name {
-        warn_of_writers(path);
+    if path == name
+        && let Some(warning) = access::warning_about(path)
+    {
+        MESSAGES.warning(&warning.0);
     }
     open(path).map_err(|error| not_loaded(error, path, name))
 }
@@ -971,11 +973,6 @@ impl OpenSets {
 /// Says what users should know of a set that is read.
 fn note_about(generation: &Generation) {
     generation.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
-}
-
-/// Warns of a file that decides verdicts and that anybody may write to.
-pub fn warn_of_writers(path: &Path) {
-    open_set::warn_of_writers(path, &mut |warning| MESSAGES.warning(&warning.0));
 }
 
 /// A whole number in digits only.

@@ -4,19 +4,17 @@
 use super::Store;
 use super::manifest::{self, Manifest, Purpose};
 use crate::atomic_file::is_named;
+use crate::category::access;
 use crate::error::{Error, Result, Warning};
 use crate::input::source::open_regular;
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// How often a reader follows `current` anew when the generation has gone meanwhile.
 const TRIES: u32 = 1000;
-
-/// Bits of a file's mode that let others write to it.
-const OTHERS: u32 = 0o022;
 
 /// A generation that is kept while this lives.
 #[derive(Debug)]
@@ -181,20 +179,24 @@ impl Generation {
         let torn = self.is_earlier.then(|| {
             format!("the last changes of {name} are damaged: what was before them is used")
         });
-        let open = self.open_to_others();
-        let open = open.map(|path| format!("{} can be changed by others", path.display()));
-        torn.into_iter().chain(open).map(Warning::new).collect()
+        let torn = torn.map(Warning::new).into_iter();
+        torn.chain(self.open_to_others()).collect()
     }
 
-    /// The first of its folders and files that others may write to, or that is another user's.
-    pub fn open_to_others(&self) -> Option<PathBuf> {
+    /// Warns of the first of its folders and files that anybody may write to, or that is another
+    /// user's.
+    fn open_to_others(&self) -> Option<Warning> {
         let own = rustix::process::geteuid().as_raw();
-        let is_open = |file: &Metadata| {
-            file.mode() & OTHERS != 0 || file.uid() != own && file.uid() != 0 && own != 0
-        };
+        let is_foreign = |uid: u32| uid != own && uid != 0 && own != 0;
         let folders = [self.store.folder.clone(), self.folder.clone()];
         let files = self.manifest.files.iter().map(|(name, _)| self.path(name));
-        folders.into_iter().chain(files).find(|path| fs::metadata(path).is_ok_and(|f| is_open(&f)))
+        folders.into_iter().chain(files).find_map(|path| {
+            access::warning_about(&path).or_else(|| {
+                let is_foreign = fs::metadata(&path).is_ok_and(|file| is_foreign(file.uid()));
+                let text = || format!("{} belongs to another user", path.display());
+                is_foreign.then(|| Warning::new(text()))
+            })
+        })
     }
 }
 

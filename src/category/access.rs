@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Who may change what decides verdicts.
+
+use crate::error::Warning;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// The bit of a mode that lets everybody write.
+const ANYBODY: u32 = 0o002;
+/// The bit of a folder's mode that lets only owners replace files.
+const STICKY: u32 = 0o1000;
+
+/// Warns of a file or folder that anybody may write to. One that its group may write to is shared on
+/// purpose.
+pub fn warning_about(path: &Path) -> Option<Warning> {
+    let metadata = fs::metadata(path).ok()?;
+    let mode = metadata.mode() & (ANYBODY | STICKY);
+    let is_open = metadata.is_file() && mode & ANYBODY != 0 || metadata.is_dir() && mode == ANYBODY;
+    is_open.then(|| Warning::new(format!("anybody may write to {}", path.display())))
+}
