@@ -131,7 +131,7 @@ impl Drop for Lock {
 fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(0o640).custom_flags(flags);
+    options.write(true).create(true).truncate(false).mode(mode_in(path)).custom_flags(flags);
     let file = match options.open(path) {
         // Another user's file can be locked without being written to.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -144,6 +144,14 @@ fn open(path: &Path) -> io::Result<File> {
     };
     let metadata = file.metadata()?;
     if metadata.is_file() && metadata.len() == 0 { Ok(file) } else { Err(taken()) }
+}
+
+/// The mode of a new lock: the group of a shared folder may take the lock, and has to open it for
+/// that; in a private folder the lock is its owner's alone.
+fn mode_in(path: &Path) -> u32 {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let shared = fs::metadata(folder.unwrap_or(Path::new("."))).map_or(0, |folder| folder.mode());
+    0o600 | shared & 0o040
 }
 
 fn taken() -> io::Error {
@@ -186,11 +194,27 @@ fn holder_in(locks: &str, device: (u32, u32), number: u64) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     static FREE: AtomicBool = AtomicBool::new(false);
 
     fn take(path: &Path, limit: Duration, stop: &AtomicBool) -> Result<Lock, LockError> {
         Lock::take(path, Patience { limit, stop }, &mut || {})
+    }
+
+    #[test]
+    fn a_lock_in_a_private_folder_is_private() {
+        let folder = tempfile::tempdir().unwrap();
+        for (of_folder, expected) in [(0o700, 0o600), (0o750, 0o640)] {
+            let permissions = fs::Permissions::from_mode(of_folder);
+            fs::set_permissions(folder.path(), permissions).unwrap();
+            let path = folder.path().join("x.lock");
+            let lock = take(&path, Duration::ZERO, &FREE).unwrap();
+            // The process may have a mask that takes the group's bit away.
+            let mode = fs::metadata(&path).unwrap().mode() & 0o777;
+            assert!(mode == expected || mode == 0o600, "{mode:o} in {of_folder:o}");
+            drop(lock.vanishing());
+        }
     }
 
     #[test]
