@@ -14,6 +14,7 @@
 //! ranking 'name of the row' <lines
 //! ```
 
+use dbacl::measures::{Scored, area_above, rate, recall_at};
 use std::io::{self, Read};
 use std::process::ExitCode;
 
@@ -66,59 +67,24 @@ fn parse(line: &str) -> Option<Judged> {
     words.next().is_none().then_some(judged)
 }
 
-#[allow(clippy::cast_precision_loss)] // counts of messages are far below 2^53
 fn row(name: &str, judged: &[Judged]) -> String {
     let false_alarms = judged.iter().filter(|it| !it.is_spam && it.verdict_is_spam).count();
     let misses = judged.iter().filter(|it| it.is_spam && !it.verdict_is_spam).count();
-    let (errors, all) = ((false_alarms + misses) as f64, judged.len() as f64);
-    let (low, high) = wilson(errors, all);
-    let mut ham: Vec<f64> = judged.iter().filter(|it| !it.is_spam).map(|it| it.score).collect();
-    let spam: Vec<f64> = judged.iter().filter(|it| it.is_spam).map(|it| it.score).collect();
-    ham.sort_by(f64::total_cmp);
+    let spam = judged.iter().filter(|it| it.is_spam).count();
+    let errors = rate(false_alarms + misses, judged.len());
+    let scored: Vec<Scored> =
+        judged.iter().map(|it| Scored { score: it.score, positive: it.is_spam }).collect();
     format!(
-        "| {name} | {:.2} ({:.2}–{:.2}) | {false_alarms} / {} | {misses} / {} | {:.4} | {:.1} | {:.1} |",
-        100.0 * errors / all,
-        100.0 * low,
-        100.0 * high,
-        ham.len(),
-        spam.len(),
-        100.0 * wrong_pairs(&ham, &spam),
-        100.0 * recall(&ham, &spam, 0.001),
-        100.0 * recall(&ham, &spam, 0.01),
+        "| {name} | {:.2} ({:.2}–{:.2}) | {false_alarms} / {} | {misses} / {spam} | {:.4} | {:.1} \
+         | {:.1} |",
+        100.0 * errors.value,
+        100.0 * errors.low,
+        100.0 * errors.high,
+        judged.len() - spam,
+        100.0 * area_above(&scored),
+        100.0 * recall_at(&scored, 0.001),
+        100.0 * recall_at(&scored, 0.01),
     )
-}
-
-/// Wilson's interval of a proportion, 95 %.
-fn wilson(hits: f64, all: f64) -> (f64, f64) {
-    const Z: f64 = 1.959_963_984_540_054;
-    let share = hits / all;
-    let scale = 1.0 + Z * Z / all;
-    let centre = (share + Z * Z / (2.0 * all)) / scale;
-    let half = Z / scale * (share * (1.0 - share) / all + Z * Z / (4.0 * all * all)).sqrt();
-    (centre - half, centre + half)
-}
-
-/// 1 - AUC. `ham` is sorted.
-#[allow(clippy::cast_precision_loss)]
-fn wrong_pairs(ham: &[f64], spam: &[f64]) -> f64 {
-    let wrong: f64 = spam
-        .iter()
-        .map(|score| {
-            let below = ham.partition_point(|other| other < score);
-            let not_above = ham.partition_point(|other| other <= score);
-            (ham.len() - not_above) as f64 + (not_above - below) as f64 / 2.0
-        })
-        .sum();
-    wrong / (ham.len() as f64 * spam.len() as f64)
-}
-
-/// Share of spam above the lowest threshold that at most `permitted` of the ham exceeds. `ham` is
-/// sorted.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn recall(ham: &[f64], spam: &[f64], permitted: f64) -> f64 {
-    let exceeding = (permitted * ham.len() as f64) as usize;
-    let threshold = ham[ham.len() - 1 - exceeding.min(ham.len() - 1)];
-    spam.iter().filter(|&&score| score > threshold).count() as f64 / spam.len() as f64
 }
 
 #[cfg(test)]
@@ -126,25 +92,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_and_recall_by_hand() {
-        let ham = [0.0, 1.0, 2.0, 3.0];
-        for (spam, wrong, found) in [
-            (&[4.0, 5.0][..], 0.0, 1.0),
-            (&[3.0, 5.0], 0.0625, 0.5),
-            (&[-1.0, -2.0], 1.0, 0.0),
-            (&[1.5, 9.0], 0.25, 0.5),
-        ] {
-            assert_eq!(wrong_pairs(&ham, spam), wrong, "{spam:?}");
-            assert_eq!(recall(&ham, spam, 0.001), found, "{spam:?}");
-        }
-        assert_eq!(recall(&ham, &[2.5], 0.25), 1.0);
-    }
-
-    #[test]
-    fn wilson_knows_that_no_error_is_not_never() {
-        let (low, high) = wilson(0.0, 100.0);
-        assert!(low.abs() < 1e-12 && (high - 0.0370).abs() < 1e-4, "{low} {high}");
-        let (low, high) = wilson(50.0, 100.0);
-        assert!((low - 0.4038).abs() < 1e-4 && (high - 0.5962).abs() < 1e-4, "{low} {high}");
+    fn a_row_holds_errors_order_and_recall() {
+        let lines = "ham ham 0\nham ham 1\nham ham 2\nham spam 3\nspam ham 1.5\nspam spam 9\n";
+        let judged: Option<Vec<Judged>> = lines.lines().map(parse).collect();
+        assert_eq!(
+            row("test", &judged.expect("lines of verdicts")),
+            "| test | 33.33 (9.68–70.00) | 1 / 4 | 1 / 2 | 25.0000 | 50.0 | 50.0 |"
+        );
     }
 }

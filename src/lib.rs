@@ -138,10 +138,6 @@ mod lock;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod lock;
-#[cfg(not(feature = "cli"))]
-mod measures;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
 pub mod measures;
 #[cfg(not(feature = "cli"))]
 mod model;

@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! How good scores of labelled documents are: area under the ROC curve, recall at a rate of false
-//! positives, errors.
+//! How good scores of labelled documents are: the area under the ROC curve, recall at a rate of
+//! false positives, errors, and how sure a rate is.
+//!
+//! ```
+//! use dbacl::measures::{Scored, area_above, mistakes, rate};
+//!
+//! // Scores of a filter for two spams and two hams: higher means spam.
+//! let scored = [(2.5, true), (-0.5, true), (0.1, false), (-3.0, false)]
+//!     .map(|(score, positive)| Scored { score, positive });
+//! assert_eq!(mistakes(&scored, 0.0), (1, 1));
+//! assert_eq!(area_above(&scored), 0.25); // one pair of four is in the wrong order
+//! let errors = rate(2, 4);
+//! assert!(errors.value == 0.5 && errors.low > 0.1 && errors.high < 0.9);
+//! ```
+
+use crate::numeric::elementary::real;
 
 /// A score, higher for documents that look positive, and whether the document is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,7 +64,7 @@ pub fn recall_at(scored: &[Scored], rate: f64) -> f64 {
     let scored = sorted(scored);
     let positives = scored.iter().filter(|one| one.positive).count();
     let negatives = scored.len() - positives;
-    let allowed = rate * crate::numeric::elementary::real(negatives);
+    let allowed = rate * real(negatives);
     let (mut caught, mut wrong, mut best) = (0.0, 0.0, 0.0);
     for tied in scored.chunk_by(|a, b| a.score == b.score) {
         for one in tied {
@@ -65,7 +79,7 @@ pub fn recall_at(scored: &[Scored], rate: f64) -> f64 {
         }
         best = caught;
     }
-    ratio(best, crate::numeric::elementary::real(positives))
+    ratio(best, real(positives))
 }
 
 /// Negative documents above `threshold`, and positive ones not above it.
@@ -74,6 +88,36 @@ pub fn mistakes(scored: &[Scored], threshold: f64) -> (usize, usize) {
     let false_positives = scored.iter().filter(|one| !one.positive).filter(above).count();
     let missed = scored.iter().filter(|one| one.positive).filter(|one| !above(one)).count();
     (false_positives, missed)
+}
+
+/// The 97.5 % point of the normal distribution.
+const Z: f64 = 1.959963984540054;
+
+/// A rate with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// The rate, 0..=1; NaN of nothing.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+}
+
+/// The rate of `part` in `whole`, with Wilson's interval: the true rate lies in it with 95 % if the
+/// documents are a random choice. Of nothing everything is possible: NaN, 0 to 1.
+pub fn rate(part: usize, whole: usize) -> Rate {
+    let (k, n) = (real(part), real(whole));
+    if whole == 0 {
+        return Rate { value: f64::NAN, low: 0.0, high: 1.0 };
+    }
+    let p = k / n;
+    let scale = 1.0 + Z * Z / n;
+    let centre = (p + Z * Z / (2.0 * n)) / scale;
+    let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
+    let low = if part == 0 { 0.0 } else { (centre - half).max(0.0) };
+    let high = if part == whole { 1.0 } else { (centre + half).min(1.0) };
+    Rate { value: p, low, high }
 }
 
 #[cfg(test)]
@@ -103,5 +147,20 @@ mod tests {
         assert_eq!(recall_at(&scored("+3 -2 +1 -0"), 0.5), 1.0);
         assert!(area_above(&scored("+1 +2")).is_nan());
         assert_eq!(mistakes(&scored("+3 -2 +1 -0"), 1.5), (1, 1));
+    }
+
+    #[test]
+    fn wilson_intervals_are_the_published_ones() {
+        for (part, whole, low, high) in [
+            (0, 10, 0.0, 0.2775),
+            (81, 263, 0.2553, 0.3662),
+            (15, 148, 0.0624, 0.1605),
+            (5, 5, 0.5655, 1.0),
+        ] {
+            let rate = rate(part, whole);
+            assert!((rate.low - low).abs() < 1e-4, "{rate:?}");
+            assert!((rate.high - high).abs() < 1e-4, "{rate:?}");
+        }
+        assert!(rate(0, 0).value.is_nan());
     }
 }
