@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A ledger and the state beside it, as documents come and go, power fails and files are read again.
+//! A ledger and the state beside it, as documents come and go, power fails and files are read
+//! again.
 
 use dbacl::joint::checksum::Checksum;
 use dbacl::joint::dataset::Dataset;

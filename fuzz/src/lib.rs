@@ -163,8 +163,8 @@ pub fn refit(data: &[u8]) {
     }
 }
 
-/// Counts files: the bytes, and the bytes with a checksum that fits. What can be read is written the same
-/// way again and again, can be merged with itself, and be learned from.
+/// Counts files: the bytes, and the bytes with a checksum that fits. What can be read is written
+/// the same way again and again, can be merged with itself, and be learned from.
 pub fn counts(data: &[u8]) {
     use dbacl::learn::LearnSettings;
     use dbacl::learn::counter::Counter;

@@ -16,8 +16,8 @@ fn program() -> &'static PathBuf {
     })
 }
 
-/// Whether a line begins a verdict that somebody else wrote. Blanks before the colon are allowed, and
-/// what begins with a name and so many blanks that it has 64 bytes is one without a colon.
+/// Whether a line begins a verdict that somebody else wrote. Blanks before the colon are allowed,
+/// and what begins with a name and so many blanks that it has 64 bytes is one without a colon.
 fn is_verdict(line: &[u8]) -> bool {
     let Some((name, rest)) = line.split_at_checked(b"x-dbacl".len()) else { return false };
     let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace() && **byte != b'\n');

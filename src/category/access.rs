@@ -11,8 +11,8 @@ const ANYBODY: u32 = 0o002;
 /// The bit of a folder's mode that lets only owners replace files.
 const STICKY: u32 = 0o1000;
 
-/// Warns of a file or folder that anybody may write to. One that its group may write to is shared on
-/// purpose.
+/// Warns of a file or folder that anybody may write to. One that its group may write to is shared
+/// on purpose.
 pub fn warning_about(path: &Path) -> Option<Warning> {
     let metadata = fs::metadata(path).ok()?;
     let mode = metadata.mode() & (ANYBODY | STICKY);

@@ -2,9 +2,9 @@
 //! Features → counts → weights.
 //!
 //! ```text
-//! features ─→ count (table, digrams, token list, documents) ─→ state ─→ reference ─→ fit ─→ moments ─→ model
-//!                                                        ⇅
-//!                                                online dump
+//! features ─→ count (table, digrams, tokens, documents) ─→ state ─→ reference ─→ fit ─→ model
+//!                                                            ⇅
+//!                                                       online dump
 //! ```
 
 pub mod counter;

@@ -107,8 +107,8 @@ impl ModelOptions {
         self
     }
 
-    /// Whether text is read as Unicode, by the scheme or from mail, which dbacl 1.14.1 does not know:
-    /// files of such models begin with a line that it refuses.
+    /// Whether text is read as Unicode, by the scheme or from mail, which dbacl 1.14.1 does not
+    /// know: files of such models begin with a line that it refuses.
     pub const fn read_unicode(self, scheme: Scheme) -> bool {
         scheme.is_unicode() || self.has(ModelOption::MailUnicode)
     }

@@ -6,8 +6,8 @@ use std::fmt::Write;
 /// Colours, fonts and headings, which all pages have.
 const STYLE: &str = include_str!("page.css");
 
-/// One page that needs nothing else: it loads nothing and runs no scripts. `body` is markup, `style`
-/// what the page has besides the style of all pages.
+/// One page that needs nothing else: it loads nothing and runs no scripts. `body` is markup,
+/// `style` what the page has besides the style of all pages.
 pub fn page(title: &str, style: &str, body: &str) -> String {
     let mut page = String::with_capacity(STYLE.len() + style.len() + body.len() + 1024);
     // Writing to a string cannot fail.
