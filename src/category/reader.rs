@@ -171,8 +171,8 @@ impl<D: AsRef<[u8]>> Category<D> {
     /// The reference log-probability of a token when scoring, digitised, nats (spec model 12).
     ///
     /// All addends are multiples of 1/32 and their f32 sums stay below 2^24 steps, so whole steps
-    /// give the same bits. Carriage returns are passed over; a symbol counts for the length when
-    /// the next byte is no boundary mark.
+    /// give the same bits. Carriage returns are skipped. A character adds to the length of the
+    /// token unless a boundary mark follows it.
     pub fn log_reference(&self, body: &[u8]) -> f32 {
         let Some((&first, rest)) = body.split_first() else { return 0.0 };
         let digrams = self.digram_bytes();

@@ -2,7 +2,9 @@
 //! Documents → features: the one way from bytes to what models count and look up.
 //!
 //! ```text
-//! bytes ─→ lines ─→ text (filters for mail and markup) ─→ words and expressions ─→ features ─→ FeatureSink
+//! bytes ─→ lines ─→ text (filters for mail and markup) ─→ words and expressions ─→ features
+//!                                                                                     ↓
+//!                                                                                FeatureSink
 //! ```
 //!
 //! A [`FeatureReader`] reads documents as [`ReadOptions`] say and hands their features to a
@@ -118,8 +120,8 @@ pub trait FeatureSink {
     /// A feature, in the order of the text.
     fn feature(&mut self, feature: Feature<'_>);
 
-    /// A line as read, before anything else; it may be changed. Returns whether it is to be
-    /// processed; a line that is not is not seen again.
+    /// A line as read, before anything else; it may be changed. Returns `false`
+    /// if the line is to be left out: no other method sees it then.
     ///
     /// # Errors
     /// Ends the run.

@@ -55,7 +55,8 @@ pub struct Ending {
     pub room_bits: u8,
     /// How some line was cut would be another matter if the room had been larger at the start.
     pub depends_on_room: bool,
-    /// No decoded text waits for the next input, and words of it are cut as if it came first.
+    /// The next input is read as if it were the first: no decoded text is held back for it, and no
+    /// state of the tokenizer is left.
     pub at_rest: bool,
     /// Shards were put together of which an earlier one would have changed how a later one was
     /// read.

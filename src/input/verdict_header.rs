@@ -191,7 +191,7 @@ fn kind(line: &[u8], drops: bool) -> Option<Place> {
     let is_blank = |byte: &u8| byte.is_ascii_whitespace() && *byte != b'\n';
     let goes_on = is_name && line[length..].iter().all(is_blank);
     match goes_on {
-        // So many blanks have no other use than to hide a verdict.
+        // No mail program writes so many blanks before a colon: somebody hides a verdict.
         true if line.len() == LOOK => Some(Place::Dropped),
         true => None,
         false => Some(Place::Kept),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Single words of mail → counts, and the entropy of each document.
 //!
-//! A word is looked up in the count table when it is met first, and when reading is over. Between,
-//! its occurrences and its shares of documents are kept by its number. What comes of it is what
-//! [`Counter::count`] makes of each occurrence.
+//! A word is looked up in the count table when it is met first, and when reading is over. In
+//! between, its occurrences and its shares of documents are added up under its number. The result
+//! is the same as if [`Counter::count`] had been called for each occurrence.
 
 use super::counter::{Counter, DocumentEntropy};
 use super::table::{AHEAD, Head, Place, Table};

@@ -290,7 +290,8 @@ impl<'a> OrderFit<'a> {
         Self { groups, log_below, total, max, weight: 0, exponentials, terms, before }
     }
 
-    /// log Z divided by the order, nats: the sum runs in hash order or against it.
+    /// log Z divided by the order, nats. The sum runs over the slots of the table from the first to
+    /// the last if `forward`, else from the last to the first.
     fn log_partition(&mut self, forward: bool) -> Result<f64> {
         let max = f64::from(self.max) / 32.0;
         let m = if max > self.log_below { max } else { self.log_below };

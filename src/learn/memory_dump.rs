@@ -264,8 +264,8 @@ fn list_room(tokens: &[u8]) -> usize {
 }
 
 /// Adds the counts of `source` to `target`, both with token lists of texts, growing the target's
-/// table up to 2^`max_bits` slots (spec model 10, "Merging"). Shares of documents are not added, as
-/// in the reference.
+/// table up to 2^`max_bits` slots (spec model 10, "Merging"). The documents' shares of each feature
+/// are not added; dbacl 1.14.1 does not add them either.
 pub fn merge(
     target: &mut LearningState,
     source: &LearningState,

@@ -17,7 +17,8 @@ use crate::token::lexicon::TermId;
 pub const SMALLEST_BITS: u8 = 5;
 
 impl Counter {
-    /// Puts the counts of `later`, which began with none, behind these. Both count words.
+    /// Adds the counts of `later`, as if its documents had been counted after those of this
+    /// counter. `later` began empty, and both count words.
     ///
     /// Returns whether that was possible; if not, nothing has changed: documents are measured,
     /// features drop out by chance, a counter might run over, or `later` had no room for a feature.
@@ -95,7 +96,8 @@ impl Counter {
         if later.state.max_order < 2 {
             return;
         }
-        // Slots of `later` whose feature is known to be the one that holds its id here.
+        // Slots of `later` whose feature is known to have the same text as the feature with that id
+        // in this table.
         let mut same = vec![false; from.size()];
         let mut words = Vec::new();
         for order in 1..=later.state.max_order {

@@ -7,8 +7,9 @@ use super::groups::{Group, Groups};
 use crate::numeric::elementary::narrow;
 use crate::numeric::quantize::QuantWeight;
 
-/// Nats by which members of a group can ask for less or more than its first member. Five roundings
-/// of numbers up to 2^13 make less than a hundredth of that.
+/// The change that a round wants for a member of a group may differ from that of the group's first
+/// member by so many nats. Rounding makes less than a hundredth of it: five roundings, of numbers
+/// up to 2^13.
 const DOUBT: f64 = 1e-9;
 
 /// The largest change of a weight in a round, nats, as far as it is known.

@@ -265,7 +265,7 @@ impl Table {
         self.slots[at][2] = head.0;
     }
 
-    /// Asks for all memory that a feature takes which goes to its home slot.
+    /// Prefetches the tag, the slot and the statistics at the home slot of a feature.
     #[inline]
     pub fn prefetch_whole(&self, id: FeatureId) {
         let home = self.home(id);

@@ -100,8 +100,8 @@ pub struct WordEngine {
 /// So many words may always be numbered.
 const MANY_WORDS: usize = 1 << 18;
 
-/// When the single words of a run go into the table. What it makes of them depends on the order of
-/// their first appearance only, so they may wait as long as nobody asks for it.
+/// When the single words of a run go into the table. The table depends only on the order in
+/// which words first appear, so they may be put in late, when somebody asks for the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IntoTable {
     /// At once, or nearly so; always with n-grams.

@@ -97,10 +97,10 @@ pub enum Unusable {
     /// There are more or fewer priors than categories.
     #[error("prior doesn't match number of categories")]
     PriorCount,
-    /// A category without any row.
+    /// A category has no row at all.
     #[error("missing loss_matrix entry for category {0}")]
     NoRow(String),
-    /// A category without a row that always applies.
+    /// A category has no row with the empty expression, which applies to every document.
     #[error("missing loss_matrix entry for category {0} (need \"\" case)")]
     NoDefaultRow(String),
 }

@@ -350,7 +350,8 @@ impl Counts {
         Some(self.index.insert(Entry { parent, term, node, waiting: 0 }, at, self.nodes.len()))
     }
 
-    /// Brings what [`Self::count_child`] counted into the nodes; `false` if it is too much.
+    /// Adds the occurrences that [`Self::count_child`] has set aside to the counts of the nodes;
+    /// `false` if a count overflows.
     #[must_use]
     pub fn settle(&mut self) -> bool {
         for entry in &mut self.index.entries {
@@ -460,7 +461,8 @@ impl Counts {
         self.absorb_anyhow(other)
     }
 
-    /// Adds counts whose settings agree; shards of a place that is there are put together.
+    /// Adds counts whose settings agree. A shard at a place that is taken is joined with the shard
+    /// there.
     pub(super) fn absorb_anyhow(&mut self, other: &Self) -> Result<(), MergeFault> {
         let overflow = MergeFault::Overflow;
         let mut terms = Vec::with_capacity(other.terms.len());

@@ -85,7 +85,7 @@ impl Marks {
     }
 
     /// What comes next from position `at` of the text in the first `length` bytes of `padded`,
-    /// which has [`PADDING`] zero bytes behind it. Calls come with positions that never fall.
+    /// which has [`PADDING`] zero bytes behind it. From call to call `at` must not fall.
     #[inline]
     pub fn find(&mut self, padded: &[u8], length: usize, at: usize) -> Found {
         if at < self.end

@@ -91,7 +91,7 @@ impl NgramLine {
         self.words.len() >= BLOCK
     }
 
-    /// Whether words wait whose n-grams have not been worked out.
+    /// Whether there are words whose n-grams have not been made yet.
     pub fn is_waiting(&self) -> bool {
         self.words.len() > self.carried
     }

@@ -55,7 +55,7 @@ pub enum State {
     Colon,
 }
 
-/// A line with zeros behind its end, as the schemes look ahead.
+/// A position in a line; bytes behind the line's end read as zero, because schemes look ahead.
 #[derive(Clone, Copy)]
 pub struct Ahead<'a> {
     line: &'a [u8],

@@ -8,7 +8,8 @@ use super::unicode::UnicodeTokenizer;
 use crate::model::settings::Scheme;
 use std::ops::Range;
 
-/// Longest word, bytes. Once the window of the last n words has been full on a line, one more fits.
+/// Longest word, bytes. On a line on which the window of the last n words has been full once, a
+/// word may have one byte more.
 pub const MAX_WORD: usize = 30;
 
 /// Bytes that can be read from the start of any word: the longest word, padded.

@@ -15,7 +15,7 @@ use dbacl_cli::progress;
 #[derive(Debug, Clone)]
 pub struct ShellCommand {
     words: OsString,
-    /// Put before each path that is appended; empty: nothing.
+    /// What stands before each path that is appended, such as `-c`; may be empty.
     prefix: OsString,
     variables: Vec<(OsString, OsString)>,
 }

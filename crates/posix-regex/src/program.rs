@@ -268,7 +268,7 @@ impl Builder<'_> {
         Ok(again)
     }
 
-    /// The two entries of up to `count` copies.
+    /// Makes up to `count` optional copies; returns the two steps at which they can be entered.
     fn options(
         &mut self,
         node: NodeId,

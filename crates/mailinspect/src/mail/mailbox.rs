@@ -59,7 +59,8 @@ impl Mailbox {
         self.files.iter().map(size).sum()
     }
 
-    /// Hands all messages on, in their order. A file that cannot be read to its end is a warning.
+    /// Calls `sink` for each message, in their order. A file that cannot be read to its end gives a
+    /// warning.
     pub fn index(
         &self,
         judge: &mut Judge,

@@ -47,7 +47,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// Messages of the index are handed over in groups of at most this many.
 const GROUP: usize = 500;
 
-/// What the thread that makes the index has to say.
+/// What the thread that makes the index reports.
 enum News {
     /// Messages, and bytes read so far.
     Entries(Vec<Entry>, u64),
@@ -271,7 +271,8 @@ impl<'a> Session<'a> {
         self.indexing = Some(indexing);
     }
 
-    /// Takes in what the index has to say; returns whether there was anything.
+    /// Takes over what the thread that makes the index has reported; returns whether there was
+    /// anything.
     fn take_news(&mut self) -> bool {
         let Some(indexing) = &self.indexing else { return false };
         let mut has_news = false;
