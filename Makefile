@@ -4,11 +4,13 @@
 CARGO ?= cargo
 PREFIX ?= /usr/local
 DESTDIR ?=
+ZSH_DIR ?= $(PREFIX)/share/zsh/site-functions
 BIN = $(or $(CARGO_TARGET_DIR),target)/release
 DEMO_BIN = $(or $(CARGO_TARGET_DIR),target)/demo
 PROGRAMS = dbacl dbacl-eval bayesol mailinspect hypex mailcross mailtoe mailfoot chess-adapter
 
-.PHONY: help demo test check bench instructions chess-report fuzz signature install release setup test-spark
+.PHONY: help demo test check bench instructions chess-report fuzz signature install release setup \
+  test-spark check-systems digits
 
 help:
 	@echo 'make demo       learn three authors, classify pages that were not learned'
@@ -19,6 +21,8 @@ help:
 	@echo 'make fuzz       each fuzz target for a minute, or SECONDS=...'
 	@echo 'make signature  one hash over the outputs for a fixed corpus'
 	@echo 'make test-spark learn and classify on an Apache Spark of this machine'
+	@echo 'make digits     which results of the C library differ from the recorded ones'
+	@echo 'make check-systems  daily tasks where HOME, /tmp, the locale or memory is missing'
 	@echo 'make install    programs, man pages, documents, completions, wrappers into $$(DESTDIR)$$(PREFIX)'
 
 # Builds the classic programs only, and fast rather than for speed: a newcomer should not wait.
@@ -97,10 +101,16 @@ install:
 	for file in docs/completions/*.bash; do \
 	  install -m 644 $$file $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$(basename $$file .bash) || exit 1; \
 	done
-	install -d $(DESTDIR)$(PREFIX)/share/zsh/site-functions
-	install -m 644 docs/completions/_* $(DESTDIR)$(PREFIX)/share/zsh/site-functions/
+	install -d $(DESTDIR)$(ZSH_DIR)
+	install -m 644 docs/completions/_* $(DESTDIR)$(ZSH_DIR)/
 	install -d $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 644 docs/completions/*.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/
 
 test-spark: release
 	@tests/spark/run.sh $(BIN)/dbacl
+
+check-systems: release
+	@tests/systems/run $(BIN)
+
+digits:
+	@testdata/digits/run
