@@ -9,7 +9,7 @@
 use crate::filter::decode::{base64, quoted_printable};
 use crate::token::class::is_space;
 
-/// How far from the end a place to cut is looked for.
+/// A place to cut the text is looked for in so many bytes before its end.
 const REACH: usize = 70;
 /// The room of a decoder at program start.
 const FIRST_ROOM: usize = 4096;

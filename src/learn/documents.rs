@@ -65,7 +65,7 @@ impl DocumentWords {
             }
             Place::Vacant(_) | Place::None => DocumentWord::NEW,
         });
-        // How words that were loaded are held is looked into when they come.
+        // Whether a loaded word shares its slot with another one is found out when it next occurs.
         Self { words: known.collect(), has_shared_slots: !list.uses.is_empty(), ..Self::default() }
     }
 

@@ -11,9 +11,9 @@ const BLOCK: usize = u64::BITS as usize;
 /// Which slots hold features of which order: a bit for each slot and order.
 #[derive(Debug)]
 pub struct Orders {
-    /// For each block of slots a word for each order from 0 to the highest.
+    /// The bits. A block of slots has one 64-bit word for each order from 0 to the highest.
     bits: Vec<u64>,
-    /// Words of a block.
+    /// How many words a block has.
     words: usize,
     /// Features by order.
     lengths: [usize; 8],

@@ -17,10 +17,11 @@ pub enum ReplayFault {
 /// The order in which features are learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Of first appearance: the category is that of one pass.
+    /// Features come in the order in which they first appeared: the category is the one that a
+    /// single pass over the input would have made.
     Appearance,
-    /// Of their texts, and documents by what they hold: the category is the same for any order of
-    /// the input.
+    /// Features come in the order of their texts, documents in the order of their contents: the
+    /// category is the same for any order of the input.
     Canonical,
 }
 

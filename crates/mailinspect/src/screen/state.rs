@@ -433,8 +433,8 @@ pub(super) mod tests {
     use crate::mail::judge::Measures;
     use ratatui::crossterm::event::MouseButton;
 
-    /// A screen of ten rows of list, with messages of these scores by every scoring but the second,
-    /// which has them the other way round.
+    /// A screen whose list has ten rows. Its messages have these scores by every scoring except the
+    /// second, by which the first message has the last score, and so on.
     pub(in super::super) fn state_of(scores: &[f32]) -> State {
         let entries = scores.iter().enumerate().map(|(at, &score)| Entry {
             subject: format!("Subject: subject {at}\n").into_bytes(),
