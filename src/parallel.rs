@@ -7,6 +7,7 @@ use std::convert::Infallible;
 use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 
 /// `work` for 0, 1, ... `count` - 1, on all processors.
 pub fn all<Item: Send>(count: usize, work: impl Fn(usize) -> Item + Sync) -> Vec<Item> {
@@ -15,7 +16,7 @@ pub fn all<Item: Send>(count: usize, work: impl Fn(usize) -> Item + Sync) -> Vec
 }
 
 /// The processors that this process may use. 1 if that is unknown, and if the process has a limit
-/// of addresses: a thread that finds no memory could leave the others waiting.
+/// of addresses: several threads need more of them than one.
 pub fn processors() -> usize {
     if !has_addresses_to_spare() {
         return 1;
@@ -67,15 +68,13 @@ pub fn map<Tools, Item: Send, Error: Send>(
             done.append(&mut mine);
         }
     };
-    if threads.min(count) <= 1 {
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(count) {
+            // Where the system has no room for another thread, fewer do the work.
+            let _ = Builder::new().spawn_scoped(scope, run);
+        }
         run();
-    } else {
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(count) {
-                scope.spawn(run);
-            }
-        });
-    }
+    });
     let mut done = done.into_inner().unwrap_or_default();
     done.sort_by_key(|&(index, _)| index);
     done.into_iter().map(|(_, result)| result).collect()

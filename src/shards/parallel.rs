@@ -28,7 +28,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::ScopedJoinHandle;
+use std::thread::{Builder, ScopedJoinHandle};
 
 /// Looks after reading while threads are at work.
 pub trait Watcher: Sync {
@@ -173,7 +173,7 @@ impl Inputs<'_> {
     /// The threads to use for inputs of `size` bytes.
     fn number_of_threads(&self, size: u64) -> usize {
         match self.threads {
-            // A thread that finds no memory could leave the others waiting.
+            // Each thread has a table of its own, and there may be addresses for one table only.
             _ if !has_addresses_to_spare() => 1,
             Some(threads) => threads,
             // Each thread has a table of its own, and n-grams need large ones; so that is left to
@@ -202,10 +202,19 @@ impl Inputs<'_> {
         let room_of = |number: usize| if number == 0 { first_room } else { room };
         let read: Option<Vec<(R, Ending)>> = std::thread::scope(|scope| {
             let read_one = &read_one;
-            let start = |number: usize| scope.spawn(move || read_one(number, room_of(number)));
+            let start = |number: usize| {
+                let read = move || read_one(number, room_of(number));
+                Builder::new().spawn_scoped(scope, read).ok()
+            };
             let workers: Vec<_> = (0..parts.len()).map(start).collect();
-            self.watcher.wait(&done, size, &|| workers.iter().all(ScopedJoinHandle::is_finished));
-            workers.into_iter().map(|worker| worker.join().ok().flatten()).collect()
+            let have_ended = || workers.iter().flatten().all(ScopedJoinHandle::is_finished);
+            self.watcher.wait(&done, size, &have_ended);
+            let join = |(number, worker): (usize, Option<ScopedJoinHandle<'_, _>>)| match worker {
+                Some(worker) => worker.join().ok().flatten(),
+                // The system had no room for another thread.
+                None => read_one(number, room_of(number)),
+            };
+            workers.into_iter().enumerate().map(join).collect()
         });
         self.check()?;
         let Some(mut read) = read else { return Ok(None) };
