@@ -29,6 +29,12 @@ pub enum Error {
         /// The file concerned.
         path: PathBuf,
     },
+    /// The file does not begin like a model, a file of several categories.
+    #[error("{}: not a model of dbacl", path.display())]
+    NotAModel {
+        /// The file concerned.
+        path: PathBuf,
+    },
     /// A line of the header cannot be read or says something impossible.
     #[error("bad category file [{line}]")]
     BadHeader {

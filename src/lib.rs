@@ -104,6 +104,11 @@ mod classify;
 #[doc(hidden)]
 pub mod classify;
 #[cfg(not(feature = "cli"))]
+mod container;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod container;
+#[cfg(not(feature = "cli"))]
 mod document;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -205,6 +210,12 @@ pub use category::header::{Header, HeaderFault};
 pub use category::mapped::{MappedCategory, open as open_category};
 pub use category::reader::{Category, Fault, StoredSlot};
 pub use numeric::quantize::QuantWeight;
+
+// Several categories in one file.
+pub use container::{
+    Container, ContainerFault, Member, MemberKind, NewMember, bytes as container_bytes,
+    save as save_container,
+};
 
 // Comparing and explaining.
 pub use classify::explain::Explained;
