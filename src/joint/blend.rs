@@ -84,20 +84,18 @@ pub fn compose<D: AsRef<[u8]>>(
             own.map(|slot| (index.insert(slot.id), slot.weight)).collect();
         slots.push(own);
     }
-    let mut ordinary = vec![0.0f32; index.len() * width];
-    let mut seen = vec![false; index.len() * width];
-    for (category, own) in slots.into_iter().enumerate() {
-        for (feature, weight) in own {
-            let place = feature as usize * width + category;
-            ordinary[place] = weight.weight();
-            seen[place] = true;
-        }
-    }
+    let known = Known::of(&slots, index.len());
+    drop(slots);
     let mut tables = vec![Vec::new(); width];
     let mut row = vec![0.0; width];
+    let (mut lambdas, mut seen) = (vec![0.0f32; width], vec![false; width]);
     for (feature, &id) in index.ids().iter().enumerate() {
-        let places = feature * width..(feature + 1) * width;
-        let (lambdas, seen) = (&ordinary[places.clone()], &seen[places]);
+        lambdas.fill(0.0);
+        seen.fill(false);
+        for &(category, weight) in known.row(feature) {
+            lambdas[category as usize] = weight.weight();
+            seen[category as usize] = true;
+        }
         let is_sparse = form == Form::Sparse && width > 2;
         let level = if is_sparse {
             let weights = (0..width).map(|category| fitted(category, feature));
@@ -129,6 +127,41 @@ pub fn compose<D: AsRef<[u8]>>(
     let digrams = (!agree && blend == 0.0).then(uniform_digrams);
     let name = name(&tables, &log_partitions);
     Set { name, tables, log_partitions, scale, digrams }
+}
+
+/// Which categories know each feature, and their weights.
+struct Known {
+    /// Where the entries of each feature begin; they end where those of the next one begin.
+    starts: Vec<usize>,
+    entries: Vec<(u32, QuantWeight)>,
+}
+
+impl Known {
+    /// `slots` are the features and weights of each category, below `features`.
+    #[allow(clippy::cast_possible_truncation)] // categories have 32 bits
+    fn of(slots: &[Vec<(u32, QuantWeight)>], features: usize) -> Self {
+        let mut starts = vec![0; features + 1];
+        for &(feature, _) in slots.iter().flatten() {
+            starts[feature as usize + 1] += 1;
+        }
+        for feature in 0..features {
+            starts[feature + 1] += starts[feature];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![(0, QuantWeight(0)); starts[features]];
+        for (category, own) in slots.iter().enumerate() {
+            for &(feature, weight) in own {
+                let place = &mut next[feature as usize];
+                entries[*place] = (category as u32, weight);
+                *place += 1;
+            }
+        }
+        Self { starts, entries }
+    }
+
+    fn row(&self, feature: usize) -> &[(u32, QuantWeight)] {
+        &self.entries[self.starts[feature]..self.starts[feature + 1]]
+    }
 }
 
 /// Biases as log Z, around the mean of the ordinary ones.

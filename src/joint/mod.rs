@@ -11,6 +11,7 @@
 //! Learning looks at one category at a time. The fit here looks at all of them: a linear model with
 //! squared hinge loss over the features of the categories, whose weights fit into the same files.
 
+pub mod abreast;
 pub mod blend;
 pub mod calibrate;
 pub mod checksum;

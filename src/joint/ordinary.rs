@@ -73,14 +73,14 @@ pub struct Without {
     pub is_seen: Vec<bool>,
 }
 
-/// What is left of a category without each of the folds: weights fall with the counts of their
+/// What is left of a category without each of the first `wanted` folds: weights fall with the counts of their
 /// features and rise as the rest becomes smaller.
 pub fn without_folds<D: AsRef<[u8]>>(
     data: &Dataset,
     index: &FeatureIndex,
     category: &Category<D>,
     label: u32,
-    folds: &[usize],
+    (folds, wanted): (&[usize], usize),
 ) -> Vec<Without> {
     let weights = weights_of(category, index);
     let (counts, all) = counts_in(data, label, |_| true);
@@ -99,7 +99,7 @@ pub fn without_folds<D: AsRef<[u8]>>(
             is_seen: counts.iter().zip(&gone).map(|(count, gone)| count > gone).collect(),
         }
     };
-    (0..FOLDS).map(fold).collect()
+    (0..wanted).map(fold).collect()
 }
 
 /// Scores of every document under every category as learned without the document's fold, document by
@@ -115,7 +115,7 @@ pub fn scores<D: AsRef<[u8]> + Sync>(
     let columns = parallel::all(width, |at| {
         let category = &categories[at];
         let label = u32::try_from(at).unwrap_or(u32::MAX);
-        let left = without_folds(data, &index, category, label, folds);
+        let left = without_folds(data, &index, category, label, (folds, FOLDS));
         let score = |document: usize| {
             let weights = &left[folds[document]].weights;
             let sum: f64 = data

@@ -2,6 +2,7 @@
 //! Choosing the cost C and the blend by cross-validation, and whether to refit at all
 //! (spec refit 3.6).
 
+use super::abreast;
 use super::calibrate::platt;
 use super::dataset::{BIAS_INPUT, Dataset, Views};
 use super::index::FeatureIndex;
@@ -12,6 +13,7 @@ use crate::category::reader::Category;
 use crate::measures::{Scored, area_above, mistakes};
 use crate::numeric::random::SplitMix64;
 use crate::parallel;
+use std::ops::Range;
 
 /// Parts that documents are divided into.
 pub const FOLDS: usize = 4;
@@ -149,6 +151,9 @@ pub fn sides(data: &Dataset, problem: usize, left_out: impl Fn(usize) -> bool) -
 /// each other or copies, and would tell too much about each other.
 const NEIGHBOURS: usize = 16;
 
+/// Documents that are scored at a time.
+const PART: usize = 512;
+
 /// A fold for each document, about the same shares of every category in each.
 pub fn folds(data: &Dataset) -> Vec<usize> {
     let mut folds = vec![0; data.len()];
@@ -168,12 +173,25 @@ pub fn folds(data: &Dataset) -> Vec<usize> {
     folds
 }
 
+/// Problems that are solved abreast: all of them, [`abreast::WIDEST`] at a time.
+fn blocks(data: &Dataset) -> Vec<Range<usize>> {
+    let all = problems(data.categories);
+    let starts = (0..all).step_by(abreast::WIDEST);
+    starts.map(|start| start..(start + abreast::WIDEST).min(all)).collect()
+}
+
 /// Fits all problems at once, each on its own: the result does not depend on how many run at a time.
 pub fn fit_all(data: &Dataset, cost: f64, left_out: impl Fn(usize) -> bool + Sync) -> Vec<Fit> {
-    parallel::all(problems(data.categories), |problem| {
-        let sides = sides(data, problem, &left_out);
-        solver::solve(data, &Views::new(data, &sides), &sides, cost, PASSES)
-    })
+    if problems(data.categories) == 1 {
+        let sides = sides(data, 0, &left_out);
+        return vec![solver::solve(data, &Views::new(data, &sides), &sides, cost, PASSES)];
+    }
+    let blocks = blocks(data);
+    let fits = parallel::all(blocks.len(), |block| {
+        let block = blocks[block].clone();
+        abreast::solve(data, block, |document| !left_out(document), cost, PASSES).into_fits()
+    });
+    fits.into_iter().flatten().collect()
 }
 
 /// Scores of the fitted part of every document out of fold: one list for each cost.
@@ -182,27 +200,32 @@ pub fn fit_all(data: &Dataset, cost: f64, left_out: impl Fn(usize) -> bool + Syn
 fn fitted_scores(trial: &Trial<'_>, folds: &[usize]) -> Vec<Vec<f64>> {
     let data = trial.data;
     let width = data.categories;
-    let jobs: Vec<(usize, usize, usize)> = (0..trial.costs.len())
+    let blocks = &blocks(data);
+    let jobs: Vec<(usize, usize, Range<usize>)> = (0..trial.costs.len())
         .flat_map(|cost| (0..trial.judged).map(move |fold| (cost, fold)))
-        .flat_map(|(cost, fold)| (0..problems(width)).map(move |problem| (cost, fold, problem)))
+        .flat_map(|(cost, fold)| blocks.iter().map(move |block| (cost, fold, block.clone())))
         .collect();
     let margins = parallel::all(jobs.len(), |job| {
-        let (cost, fold, problem) = jobs[job];
+        let (cost, fold, block) = jobs[job].clone();
+        let cost = trial.costs[cost];
         let left_out = |document: usize| folds[document] == fold;
-        let sides = sides(data, problem, left_out);
-        let views = Views::new(data, &sides);
-        let fit = solver::solve(data, &views, &sides, trial.costs[cost], PASSES);
-        (0..data.len())
-            .filter(|&document| left_out(document))
-            .map(|document| fit.margin(data, document, &views.rows[document]))
-            .collect::<Vec<f64>>()
+        let own = (0..data.len()).filter(|&document| left_out(document));
+        if width == 2 {
+            let sides = sides(data, 0, left_out);
+            let views = Views::new(data, &sides);
+            let fit = solver::solve(data, &views, &sides, cost, PASSES);
+            let margin = |document: usize| fit.margin(data, document, &views.rows[document]);
+            return own.map(|document| vec![margin(document)]).collect::<Vec<_>>();
+        }
+        let fits = abreast::solve(data, block, |document| !left_out(document), cost, PASSES);
+        own.map(|document| fits.margins(data, document)).collect()
     });
     let mut scores = vec![vec![0.0; data.len() * width]; trial.costs.len()];
-    for (&(cost, fold, problem), margins) in jobs.iter().zip(&margins) {
-        let column = if width == 2 { 1 } else { problem };
-        let own = (0..data.len()).filter(|&document| folds[document] == fold);
-        for (document, margin) in own.zip(margins) {
-            scores[cost][document * width + column] = *margin;
+    for ((cost, fold, block), margins) in jobs.iter().zip(&margins) {
+        let column = if width == 2 { 1 } else { block.start };
+        let own = (0..data.len()).filter(|&document| folds[document] == *fold);
+        for (document, margins) in own.zip(margins) {
+            scores[*cost][document * width + column..][..margins.len()].copy_from_slice(margins);
         }
     }
     scores
@@ -292,21 +315,25 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
     let index = FeatureIndex::of(data.ids.clone());
     let learned = parallel::all(width, |at| {
         let label = u32::try_from(at).unwrap_or(u32::MAX);
-        without_folds(data, &index, &categories[at], label, folds)
+        without_folds(data, &index, &categories[at], label, (folds, trial.judged))
     });
+    let is_judged = |&document: &usize| folds[document] < trial.judged;
+    let judged: Vec<usize> = (0..data.len()).filter(is_judged).collect();
+    let labels: Vec<u32> = judged.iter().map(|&document| data.labels[document]).collect();
     let per_weight = data.length / f64::from(data.max_order);
     let bias_input = BIAS_INPUT * per_weight;
     let mut picker = Picker::default();
     for &cost in costs {
         let mut by_blend = vec![vec![0.0; data.len() * width]; blends.len()];
-        for fold in 0..FOLDS {
+        for fold in 0..trial.judged {
             let fits = fit_all(data, cost, |document| folds[document] == fold);
             let learned: Vec<&Without> = learned.iter().map(|folds| &folds[fold]).collect();
             let levels = levels(&fits, &learned);
             let own: Vec<usize> =
                 (0..data.len()).filter(|&document| folds[document] == fold).collect();
-            let found = parallel::all(blends.len(), |at| {
-                let blend = blends[at];
+            let parts: Vec<&[usize]> = own.chunks(PART).collect();
+            let found = parallel::all(blends.len() * parts.len(), |at| {
+                let blend = blends[at / parts.len()];
                 let score = |document: usize, category: usize| {
                     let (fit, learned) = (&fits[category], learned[category]);
                     let mut sum = 0.0;
@@ -328,19 +355,24 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
                         + fit.bias * bias_input;
                     mean * data.scoring.stretch(data.distinct[document])
                 };
-                own.iter()
+                parts[at % parts.len()]
+                    .iter()
                     .flat_map(|&document| (0..width).map(move |category| (document, category)))
                     .map(|(document, category)| score(document, category))
                     .collect::<Vec<f64>>()
             });
-            for (scores, found) in by_blend.iter_mut().zip(&found) {
-                for (document, row) in own.iter().zip(found.chunks_exact(width)) {
+            for (at, found) in found.iter().enumerate() {
+                let scores = &mut by_blend[at / parts.len()];
+                for (document, row) in parts[at % parts.len()].iter().zip(found.chunks_exact(width))
+                {
                     scores[document * width..][..width].copy_from_slice(row);
                 }
             }
         }
         for (&blend, scores) in blends.iter().zip(by_blend) {
-            picker.consider(Settings { cost, blend }, scores, &data.labels, data);
+            let rows = judged.iter().map(|&document| &scores[document * width..][..width]);
+            let scores = rows.flatten().copied().collect();
+            picker.consider(Settings { cost, blend }, scores, &labels, data);
         }
     }
     picker.finish()

@@ -71,6 +71,9 @@ pub struct Fit {
     pub before: Quality,
     /// How well the fit judges documents that it has not seen, by cross-validation.
     pub after: Quality,
+    /// How many documents were judged for that: all of them, unless [`FitOptions::quick`] was asked
+    /// for.
+    pub judged: usize,
     /// The settings that were chosen.
     pub settings: Settings,
     /// With two categories, verdicts on documents that the fit has not seen.
@@ -154,6 +157,7 @@ impl<'a> JointFit<'a> {
             documents: solution.data.documents_by_category(),
             before: solution.before,
             after: solution.choice.quality,
+            judged: solution.choice.labels.len(),
             settings: solution.choice.settings,
             verdicts: solution.fitted.and_then(|weights| weights.verdicts),
             notes,
