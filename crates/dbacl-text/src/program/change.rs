@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! `update`, `forget` and `merge`: models that keep their documents → a model that is trained anew
+//! on more or fewer of them, as if on these from the beginning.
+
+use super::options::{ChangeArguments, MergeArguments, TrainArguments};
+use super::{Failure, MESSAGES, open, status, train};
+use crate::data::{self, DataError, Record};
+use crate::train::Trainer;
+use std::path::Path;
+
+/// A trainer with the options and documents of the model at `path`.
+fn trainer_of(path: &Path) -> Result<Trainer, Failure> {
+    let model = open(path)?;
+    let refuse =
+        |what: &str| Failure::new(status::DATA, &format!("{}: the model {what}", path.display()));
+    let options = model.about().iter().find(|(name, _)| name == train::OPTIONS);
+    let arguments = options
+        .and_then(|(_, spelling)| serde_json::from_str::<Vec<String>>(spelling).ok())
+        .and_then(|words| TrainArguments::of_spelling(&words))
+        .ok_or_else(|| refuse("does not tell the options that it was trained with"))?;
+    let mut trainer = train::trainer(&arguments)?.keeping();
+    if !trainer.add_kept(&model) {
+        return Err(refuse("keeps no documents: it was trained without --keep"));
+    }
+    Ok(trainer)
+}
+
+fn change(
+    arguments: &ChangeArguments,
+    apply: &mut dyn FnMut(&mut Trainer, &Record<'_>) -> Result<(), DataError>,
+) -> Result<(), Failure> {
+    if arguments.quiet {
+        MESSAGES.be_quiet();
+    }
+    let mut trainer = trainer_of(&arguments.model)?;
+    let path = &arguments.data.data;
+    let mut take = |record: Record<'_>| apply(&mut trainer, &record);
+    let notes = data::read(path, &arguments.data.reading(), &mut take)?;
+    if let Some(note) = notes.text(path) {
+        MESSAGES.warning(&note);
+    }
+    let output = arguments.output.as_ref().unwrap_or(&arguments.model);
+    train::finish(&trainer, path, output, arguments.quiet)
+}
+
+pub fn update(arguments: &ChangeArguments) -> Result<(), Failure> {
+    change(arguments, &mut |trainer, record| {
+        trainer.add(record.label, record.text);
+        Ok(())
+    })
+}
+
+pub fn forget(arguments: &ChangeArguments) -> Result<(), Failure> {
+    change(arguments, &mut |trainer, record| {
+        if trainer.forget(record.label, record.text) {
+            return Ok(());
+        }
+        let what = format!("the model has no such document of the label {}", record.label);
+        Err(DataError::line(record.file, record.line, what))
+    })
+}
+
+pub fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
+    if arguments.quiet {
+        MESSAGES.be_quiet();
+    }
+    // `num_args` sees to it that there are two or more.
+    let Some((first, others)) = arguments.models.split_first() else { return Ok(()) };
+    let mut trainer = trainer_of(first)?;
+    for path in others {
+        if !trainer.add_kept(&open(path)?) {
+            let what = "the model keeps no documents: it was trained without --keep";
+            return Err(Failure::new(status::DATA, &format!("{}: {what}", path.display())));
+        }
+    }
+    train::finish(&trainer, first, &arguments.output, arguments.quiet)
+}

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The options of the verbs.
+
+use crate::data::{Format, Reading};
+use crate::search::Candidate;
+use crate::train::{Preset, TrainOptions};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use dbacl::{FitOptions, ModelOption, Reference, Scheme};
+use std::path::PathBuf;
+
+/// Trains a text classifier from one file of labelled documents, tests it, and labels texts.
+#[derive(Debug, Parser)]
+#[command(name = "dbacl-text", version, about, max_term_width = 100)]
+#[command(
+    after_help = "A model is one file. 'dbacl-text VERB --help' tells the options of a verb."
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Train a model on labelled documents
+    Train(TrainArguments),
+    /// Learn more documents, of known or of new labels; the model must keep its documents
+    Update(ChangeArguments),
+    /// Forget documents, as if they had never been learned; the model must keep its documents
+    Forget(ChangeArguments),
+    /// Make one model of several that keep their documents
+    Merge(MergeArguments),
+    /// Print the most probable labels of each text
+    Predict(PredictArguments),
+    /// Tell how well a model judges labelled documents
+    Test(TestArguments),
+    /// Tell which words of a text speak for its label
+    Explain(ExplainArguments),
+    /// Tell what a model was made of
+    Info {
+        /// The model
+        model: PathBuf,
+    },
+    /// Write a category file for each label, for dbacl -c
+    Unpack {
+        /// The model
+        model: PathBuf,
+        /// The folder for the files; it is made if it is missing
+        #[arg(short, long, value_name = "DIR")]
+        output: PathBuf,
+    },
+}
+
+/// How labelled documents are read.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DataArguments {
+    /// The documents: a file, a folder of folders, or - for standard input
+    pub data: PathBuf,
+    /// The format of the documents, if neither name nor first line tells it
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    #[command(flatten)]
+    pub columns: Columns,
+}
+
+impl DataArguments {
+    pub fn reading(&self) -> Reading {
+        self.columns.reading(self.format, true)
+    }
+}
+
+/// Columns of CSV, or members of JSON objects.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Columns {
+    /// The CSV column or JSON member with the label
+    #[arg(long, value_name = "NAME", default_value = "label")]
+    pub label_column: String,
+    /// The CSV columns or JSON members with the text, separated by commas
+    #[arg(long, value_name = "NAMES", default_value = "text", value_delimiter = ',')]
+    pub text_column: Vec<String>,
+}
+
+impl Columns {
+    pub fn reading(&self, format: Option<Format>, needs_label: bool) -> Reading {
+        let (label, text) = (self.label_column.clone(), self.text_column.clone());
+        Reading { format, label, text, needs_label }
+    }
+}
+
+/// How text is cut into words.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Tokenizer {
+    /// Runs of letters
+    Alpha,
+    /// Runs of letters and digits
+    Alnum,
+    /// Runs of visible bytes
+    Graph,
+    /// Single visible bytes
+    Char,
+    /// Words with inner punctuation, amounts of money, addresses
+    Cef,
+    /// Letters, digits and punctuation in runs of a kind
+    Adp,
+    /// Atoms of mail headers and addresses
+    Cef2,
+}
+
+impl Tokenizer {
+    const fn scheme(self) -> Scheme {
+        match self {
+            Self::Alpha => Scheme::Alpha,
+            Self::Alnum => Scheme::Alnum,
+            Self::Graph => Scheme::Graph,
+            Self::Char => Scheme::Char,
+            Self::Cef => Scheme::Cef,
+            Self::Cef2 => Scheme::Cef2,
+            Self::Adp => Scheme::Adp,
+        }
+    }
+}
+
+/// What prices a feature before anything is learned.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Measure {
+    /// All characters alike
+    Uniform,
+    /// Pairs of characters, as they were learned
+    Dirichlet,
+    /// The same, fitted
+    Maxent,
+}
+
+/// Kinds of text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// Plain text
+    Text,
+    /// HTML without its markup
+    Html,
+    /// XML without its markup
+    Xml,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TrainArguments {
+    #[command(flatten)]
+    pub data: DataArguments,
+    /// The model's file, which is replaced if it is a model
+    #[arg(short, long, value_name = "MODEL")]
+    pub output: PathBuf,
+    /// Keep the documents in the model, for update, forget and merge
+    #[arg(long)]
+    pub keep: bool,
+    /// Learn single words: small models
+    #[arg(long, group = "preset", help_heading = "Features")]
+    pub words: bool,
+    /// Learn words and pairs of neighbouring words (the default)
+    #[arg(long, group = "preset", help_heading = "Features")]
+    pub pairs: bool,
+    /// Learn runs of up to four characters
+    #[arg(long, group = "preset", help_heading = "Features")]
+    pub chars: bool,
+    /// How text is cut into words, in place of what the preset says
+    #[arg(short = 'e', long, value_name = "NAME", help_heading = "Features")]
+    pub tokenizer: Option<Tokenizer>,
+    /// Longest run of words that is learned, 1 to 7, in place of what the preset says
+    #[arg(short = 'w', long, value_name = "N", help_heading = "Features")]
+    #[arg(value_parser = clap::value_parser!(u8).range(1..=7))]
+    pub order: Option<u8>,
+    /// Tell upper from lower case
+    #[arg(short = 'j', long, help_heading = "Features")]
+    pub case_sensitive: bool,
+    /// Runs of words go on across line ends
+    #[arg(short = 'S', long, help_heading = "Features")]
+    pub across_lines: bool,
+    /// The kind of text
+    #[arg(short = 'T', long = "type", value_name = "KIND", default_value = "text")]
+    #[arg(help_heading = "Features")]
+    pub kind: Kind,
+    /// Learn what a regular expression captures, in place of words; may be given several times
+    #[arg(short = 'g', long, value_name = "EXPRESSION", help_heading = "Features")]
+    pub regex: Vec<String>,
+    /// The reference measure of the ordinary categories
+    #[arg(short = 'L', long, value_name = "MEASURE", default_value = "uniform")]
+    #[arg(help_heading = "Learning")]
+    pub reference: Measure,
+    /// Choose cost and blend by cross-validation, which takes several times as long
+    #[arg(long, help_heading = "Learning")]
+    pub choose: bool,
+    /// Try one way to read texts after the other for N seconds, and keep the best by
+    /// cross-validation
+    #[arg(long, value_name = "N", help_heading = "Learning")]
+    #[arg(conflicts_with_all = ["preset", "tokenizer", "order", "case_sensitive", "regex", "cost",
+        "blend", "reference"])]
+    pub seconds: Option<u64>,
+    /// What a document on the wrong side costs, 0.2 unless it is chosen
+    #[arg(long, value_name = "C", value_parser = positive, help_heading = "Learning")]
+    pub cost: Option<f64>,
+    /// The share of the ordinary scores that is kept, 0 to 1, 0.02 unless it is chosen
+    #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Learning")]
+    pub blend: Option<f64>,
+    /// Do not prefer words that tell the labels apart
+    #[arg(long, help_heading = "Learning")]
+    pub no_contrast: bool,
+    /// Every category carries every word: a larger model
+    #[arg(long, help_heading = "Learning")]
+    pub exact: bool,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or("no number".into())
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    number(text).and_then(|it| if it > 0.0 { Ok(it) } else { Err("not above 0".into()) })
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = number(text)?;
+    if (0.0..=1.0).contains(&share) { Ok(share) } else { Err("not between 0 and 1".into()) }
+}
+
+impl TrainArguments {
+    /// The options that decide how a model is trained, to be read back by [`Self::of_spelling`].
+    pub fn spelling(&self) -> Vec<String> {
+        fn name(value: &impl ValueEnum) -> String {
+            let value = value.to_possible_value();
+            value.map_or_else(String::new, |value| value.get_name().to_owned())
+        }
+        let mut words = Vec::new();
+        let flags = [
+            (self.words, "--words"),
+            (self.pairs, "--pairs"),
+            (self.chars, "--chars"),
+            (self.case_sensitive, "--case-sensitive"),
+            (self.across_lines, "--across-lines"),
+            (self.choose, "--choose"),
+            (self.no_contrast, "--no-contrast"),
+            (self.exact, "--exact"),
+        ];
+        words.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|&(_, flag)| flag.to_owned()));
+        let values = [
+            self.tokenizer.map(|it| format!("--tokenizer={}", name(&it))),
+            self.order.map(|it| format!("--order={it}")),
+            Some(format!("--type={}", name(&self.kind))),
+            Some(format!("--reference={}", name(&self.reference))),
+            self.cost.map(|it| format!("--cost={it}")),
+            self.blend.map(|it| format!("--blend={it}")),
+        ];
+        words.extend(values.into_iter().flatten());
+        words.extend(self.regex.iter().map(|it| format!("--regex={it}")));
+        words
+    }
+
+    /// The arguments that [`Self::spelling`] spelled; `None` if it did not.
+    pub fn of_spelling(words: &[String]) -> Option<Self> {
+        let fixed = ["dbacl-text", "train", "-", "-o", "-"].map(str::to_owned);
+        match Arguments::try_parse_from(fixed.iter().chain(words)).ok()?.verb {
+            Verb::Train(arguments) => Some(arguments),
+            _ => None,
+        }
+    }
+
+    /// The same with the way to read texts that a search has found.
+    #[must_use]
+    pub fn with_candidate(mut self, candidate: Candidate) -> Self {
+        let mut known = Tokenizer::value_variants().iter().copied();
+        self.tokenizer = known.find(|it| it.scheme() == candidate.tokenizer);
+        (self.words, self.pairs, self.chars) = (false, false, false);
+        (self.order, self.case_sensitive) = (Some(candidate.order), candidate.keeps_case);
+        self.reference = match candidate.reference {
+            Reference::Dirichlet => Measure::Dirichlet,
+            _ => Measure::Uniform,
+        };
+        (self.seconds, self.choose) = (None, true);
+        self
+    }
+
+    /// The options of the library; `warn` is told what is odd about expressions.
+    pub fn options(&self, warn: &mut dyn FnMut(String)) -> Result<TrainOptions, dbacl::Error> {
+        let preset = match (self.words, self.chars) {
+            (true, _) => Preset::Words,
+            (_, true) => Preset::Chars,
+            _ => Preset::Pairs,
+        };
+        let TrainOptions { mut learn, mut fit } = TrainOptions::new(preset);
+        if let Some(tokenizer) = self.tokenizer {
+            learn = learn.tokenizer(tokenizer.scheme());
+        }
+        if let Some(order) = self.order {
+            learn = learn.order(order);
+        }
+        for (is_wanted, option) in [
+            (self.case_sensitive, ModelOption::KeepCase),
+            (self.across_lines, ModelOption::Straddle),
+            (self.kind == Kind::Html, ModelOption::Html),
+            (self.kind == Kind::Xml, ModelOption::Xml),
+        ] {
+            if is_wanted {
+                learn = learn.with(option);
+            }
+        }
+        for expression in &self.regex {
+            learn = learn.pattern(expression, &mut |warning| warn(warning.to_string()))?;
+        }
+        learn = learn.reference(match self.reference {
+            Measure::Uniform => Reference::Uniform,
+            Measure::Dirichlet => Reference::Dirichlet,
+            Measure::Maxent => Reference::MaximumEntropy,
+        });
+        if self.choose || self.seconds.is_some() {
+            fit = FitOptions::default();
+        }
+        if let Some(cost) = self.cost {
+            fit = fit.cost(cost);
+        }
+        if let Some(blend) = self.blend {
+            fit = fit.blend(blend);
+        }
+        if self.no_contrast {
+            fit = fit.contrast(false);
+        }
+        if self.exact {
+            fit = fit.exact();
+        }
+        Ok(TrainOptions { learn, fit })
+    }
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ResultFormat {
+    /// Label, tab, probability, for each of the labels, separated by tabs
+    Tsv,
+    /// A JSON object
+    Ndjson,
+    /// `__label__NAME PROBABILITY`, as fastText prints it
+    #[value(name = "fasttext")]
+    FastText,
+}
+
+/// How texts without labels are read.
+#[derive(Debug, Args)]
+pub(crate) struct TextArguments {
+    /// The model
+    pub model: PathBuf,
+    /// The texts, one a line unless --input says otherwise; - for standard input
+    #[arg(default_value = "-")]
+    pub file: PathBuf,
+    /// The format of the texts; labels are not looked at
+    #[arg(long, value_name = "FORMAT")]
+    pub input: Option<Format>,
+    /// The CSV columns or JSON members with the text, separated by commas
+    #[arg(long, value_name = "NAMES", default_value = "text", value_delimiter = ',')]
+    pub text_column: Vec<String>,
+}
+
+impl TextArguments {
+    pub fn reading(&self) -> Reading {
+        let format = self.input.or_else(|| {
+            let kind = self.file.extension().unwrap_or_default().to_ascii_lowercase();
+            let has_own = ["csv", "ndjson", "jsonl"].iter().any(|known| kind == *known);
+            (!has_own && !self.file.is_dir()).then_some(Format::Lines)
+        });
+        Reading { format, text: self.text_column.clone(), needs_label: false, ..Reading::default() }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictArguments {
+    #[command(flatten)]
+    pub texts: TextArguments,
+    /// How many labels are printed for each text
+    #[arg(short = 'k', long, value_name = "K", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub labels: u32,
+    /// How results are printed
+    #[arg(long, value_name = "FORMAT", default_value = "tsv")]
+    pub format: ResultFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// The model
+    pub model: PathBuf,
+    /// A file with one text; - for standard input
+    #[arg(default_value = "-")]
+    pub file: PathBuf,
+    /// How many words are printed for each side
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    pub words: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TestArguments {
+    /// The model
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub data: DataArguments,
+    /// Print a JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChangeArguments {
+    /// The model
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub data: DataArguments,
+    /// The file for the changed model, in place of the model itself
+    #[arg(short, long, value_name = "MODEL")]
+    pub output: Option<PathBuf>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArguments {
+    /// The models; they are trained with the options of the first one
+    #[arg(required = true, num_args = 2.., value_name = "MODEL")]
+    pub models: Vec<PathBuf>,
+    /// The file for the new model
+    #[arg(short, long, value_name = "MODEL")]
+    pub output: PathBuf,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What is measured or known of a model, as text and as JSON.
+
+use super::Failure;
+use crate::evaluate::Evaluation;
+use crate::model::TextModel;
+use dbacl::measures::Rate;
+use dbacl_cli::json::Json;
+use dbacl_cli::output::Output;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// Errors that are listed.
+const WORST: usize = 10;
+
+fn percent(rate: Rate) -> String {
+    if rate.value.is_nan() {
+        return "-".into();
+    }
+    format!("{:.2} ({:.2}-{:.2})", 100.0 * rate.value, 100.0 * rate.low, 100.0 * rate.high)
+}
+
+/// Lines up a table: the first column to the left, the others to the right.
+fn align(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut out = String::new();
+    for row in rows {
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            // writing to a String cannot fail
+            let _ = match column {
+                0 => write!(out, "{cell:<width$}"),
+                _ => write!(out, "  {cell:>width$}"),
+            };
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// The report of a test for people.
+pub fn text(found: &Evaluation, labels: &[String]) -> String {
+    let mut out = String::new();
+    // writing to a String cannot fail
+    let _ = writeln!(out, "documents          {}", found.documents());
+    let _ = writeln!(out, "accuracy           {} %", percent(found.accuracy()));
+    let _ = writeln!(out, "macro-F1           {:.2} %", 100.0 * found.macro_f1());
+    let _ = writeln!(out, "log loss           {:.4} bits", found.log_loss());
+    let _ = writeln!(out, "calibration error  {:.2} %\n", 100.0 * found.calibration_error());
+    let heading = ["label", "documents", "precision % (95 %)", "recall % (95 %)", "F1 %"];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    for (number, label) in labels.iter().enumerate() {
+        let one = found.of_label(number);
+        rows.push(vec![
+            label.clone(),
+            one.documents.to_string(),
+            percent(one.precision),
+            percent(one.recall),
+            format!("{:.2}", 100.0 * one.f1),
+        ]);
+    }
+    out.push_str(&align(&rows));
+    let worst = found.worst(WORST);
+    if !worst.is_empty() {
+        out.push('\n');
+        let heading = ["label", "was called", "documents"];
+        let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        let row = |&(truth, verdict, texts): &(usize, usize, u64)| {
+            vec![labels[truth].clone(), labels[verdict].clone(), texts.to_string()]
+        };
+        rows.extend(worst.iter().map(row));
+        out.push_str(&align(&rows));
+    }
+    out
+}
+
+fn put_rate(json: &mut Json, name: &str, rate: Rate) {
+    json.key(name).object(|json| {
+        json.key("value").number(rate.value);
+        json.key("low").number(rate.low);
+        json.key("high").number(rate.high);
+    });
+}
+
+/// The report of a test as a JSON object and a line end.
+pub fn json(found: &Evaluation, labels: &[String]) -> String {
+    let mut json = Json::new();
+    json.object(|json| {
+        json.key("documents").integer(found.documents());
+        put_rate(json, "accuracy", found.accuracy());
+        json.key("macro_f1").number(found.macro_f1());
+        json.key("log_loss_bits").number(found.log_loss());
+        json.key("calibration_error").number(found.calibration_error());
+        json.key("labels").array(|json| {
+            for (number, label) in labels.iter().enumerate() {
+                let one = found.of_label(number);
+                json.object(|json| {
+                    json.key("label").string(label);
+                    json.key("documents").integer(one.documents);
+                    put_rate(json, "precision", one.precision);
+                    put_rate(json, "recall", one.recall);
+                    json.key("f1").number(one.f1);
+                });
+            }
+        });
+        json.key("worst").array(|json| {
+            for (truth, verdict, texts) in found.worst(WORST) {
+                json.object(|json| {
+                    json.key("label").string(&labels[truth]);
+                    json.key("called").string(&labels[verdict]);
+                    json.key("documents").integer(texts);
+                });
+            }
+        });
+    });
+    let mut text = json.into_text();
+    text.push('\n');
+    text
+}
+
+/// What a model was made of.
+pub fn info(model: &TextModel) -> Result<(), Failure> {
+    let mut out = Output::new();
+    for (name, value) in model.about() {
+        writeln!(out.buffer(), "{name}: {value}")?;
+    }
+    let mut rows = vec![vec!["label".to_owned(), "documents".into(), "features".into()]];
+    let parts = model.labels().iter().zip(model.documents()).zip(model.categories());
+    for ((label, documents), category) in parts {
+        let features = category.header().unique_features;
+        rows.push(vec![label.clone(), documents.to_string(), features.to_string()]);
+    }
+    out.buffer().push(b'\n');
+    out.buffer().extend_from_slice(align(&rows).as_bytes());
+    Ok(out.flush()?)
+}

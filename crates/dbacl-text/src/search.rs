@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Choosing features within a stated time: one way to read texts after the other is trained with the
+//! settings of the trainer, which may be chosen by cross-validation, and the one with the fewest
+//! errors on documents that were not learned from wins.
+
+use crate::train::{TrainError, TrainOptions, Trained, Trainer};
+use dbacl::{ModelOption, Reference, Scheme};
+use std::time::{Duration, Instant};
+
+/// A way to read texts, as the program's options spell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate {
+    /// How text is cut into words.
+    pub tokenizer: Scheme,
+    /// Longest run of words.
+    pub order: u8,
+    /// Whether upper and lower case are told apart.
+    pub keeps_case: bool,
+    /// The reference measure.
+    pub reference: Reference,
+}
+
+impl Candidate {
+    const fn new(tokenizer: Scheme, order: u8) -> Self {
+        Self { tokenizer, order, keeps_case: false, reference: Reference::Uniform }
+    }
+
+    /// The options that choose it.
+    pub fn spelling(self) -> String {
+        let mut text = format!("-e {} -w {}", self.tokenizer.name(), self.order);
+        if self.keeps_case {
+            text.push_str(" -j");
+        }
+        if self.reference == Reference::Dirichlet {
+            text.push_str(" -L dirichlet");
+        }
+        text
+    }
+
+    fn options(self, base: &TrainOptions) -> TrainOptions {
+        let learn = base.learn.clone().tokenizer(self.tokenizer).order(self.order);
+        let learn = learn.reference(self.reference);
+        let learn = if self.keeps_case { learn.with(ModelOption::KeepCase) } else { learn };
+        TrainOptions { learn, fit: base.fit.clone() }
+    }
+}
+
+/// What is tried, in this order: what serves most texts comes first.
+pub const CANDIDATES: [Candidate; 9] = [
+    Candidate::new(Scheme::Alnum, 2),
+    Candidate::new(Scheme::Alnum, 1),
+    Candidate { reference: Reference::Dirichlet, ..Candidate::new(Scheme::Alpha, 1) },
+    Candidate { keeps_case: true, ..Candidate::new(Scheme::Alnum, 2) },
+    Candidate::new(Scheme::Char, 4),
+    Candidate { keeps_case: true, ..Candidate::new(Scheme::Cef, 2) },
+    Candidate { reference: Reference::Dirichlet, ..Candidate::new(Scheme::Cef, 1) },
+    Candidate::new(Scheme::Alnum, 3),
+    Candidate::new(Scheme::Char, 5),
+];
+
+/// What one candidate brought.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// The candidate.
+    pub candidate: Candidate,
+    /// Errors in cross-validation, and documents that were judged.
+    pub errors: (usize, u64),
+    /// Whether it is the best so far.
+    pub is_best: bool,
+    /// Time since the search began.
+    pub elapsed: Duration,
+}
+
+/// Trains with one candidate after the other until `limit` is over, or would be with the next one,
+/// and tells `told` of each. At least one is trained. Returns the best model and its candidate.
+///
+/// # Errors
+/// Those of training, if no candidate could be trained.
+pub fn search(
+    trainer: &Trainer,
+    limit: Duration,
+    told: &mut dyn FnMut(&Trial),
+) -> Result<(Trained, Candidate), TrainError> {
+    let begin = Instant::now();
+    let mut best: Option<(Trained, Candidate)> = None;
+    let mut failure = None;
+    let mut longest = Duration::ZERO;
+    for candidate in CANDIDATES {
+        if best.is_some() && begin.elapsed() + longest > limit {
+            break;
+        }
+        let start = Instant::now();
+        let trained = match trainer.train_with(&candidate.options(trainer.options())) {
+            Ok(trained) => trained,
+            // Some texts have no words of some kinds.
+            Err(error @ (TrainError::NoWords { .. } | TrainError::Fit(_))) => {
+                failure.get_or_insert(error);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        longest = longest.max(start.elapsed());
+        // Documents without words of this kind are wrong, or might as well be.
+        let misses = |it: &Trained| it.quality.errors as u64 + (trainer.len() - it.documents);
+        let is_best = best.as_ref().is_none_or(|(best, _)| misses(&trained) < misses(best));
+        let errors = (trained.quality.errors, trained.judged);
+        told(&Trial { candidate, errors, is_best, elapsed: begin.elapsed() });
+        if is_best {
+            best = Some((trained, candidate));
+        }
+    }
+    best.ok_or_else(|| failure.unwrap_or(TrainError::NoDocuments))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbacl::FitOptions;
+
+    #[test]
+    fn the_best_so_far_is_kept() {
+        let options = TrainOptions { fit: FitOptions::default(), ..TrainOptions::default() };
+        let mut trainer = Trainer::new(&options);
+        for number in 0..40 {
+            // Only the order of the words tells the labels apart.
+            for (label, text) in [("ab", "then a b went"), ("ba", "then b a went")] {
+                trainer.add(label, format!("{text} {number}").as_bytes());
+            }
+        }
+        let mut trials = Vec::new();
+        let limit = Duration::from_secs(600);
+        let (trained, best) =
+            search(&trainer, limit, &mut |trial| trials.push(trial.clone())).unwrap();
+        assert_eq!(best, CANDIDATES[0]);
+        assert_eq!(trained.quality.errors, 0);
+        assert_eq!(trials.len(), CANDIDATES.len());
+        assert_eq!(trials.iter().filter(|trial| trial.is_best).count(), 1);
+        assert!(trials[1].errors.0 > 0, "{trials:?}");
+        let mut count = 0;
+        search(&trainer, Duration::ZERO, &mut |_| count += 1).unwrap();
+        assert_eq!(count, 1);
+    }
+
+    #[test]
+    fn candidates_are_spelled_as_options() {
+        assert_eq!(CANDIDATES[0].spelling(), "-e alnum -w 2");
+        assert_eq!(CANDIDATES[5].spelling(), "-e cef -w 2 -j");
+        assert_eq!(CANDIDATES[6].spelling(), "-e cef -w 1 -L dirichlet");
+    }
+}

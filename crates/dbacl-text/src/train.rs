@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Labelled documents → a model.
+
+use crate::kept;
+use crate::label::file_name;
+use crate::model::{ModelError, TextModel};
+use dbacl::{
+    Category, CategorySet, FitError, FitNote, FitOptions, FitQuality, FitSettings, Incomparable,
+    JointFit, LearnOptions, Learner, Reference, Scheme,
+};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Bits of the largest table of features while learning.
+const TABLE_BITS: u8 = 24;
+
+/// What a document on the wrong side costs where nothing else is said.
+const COST: f64 = 0.2;
+/// The share of the ordinary scores that is kept where nothing else is said.
+const BLEND: f64 = 0.02;
+
+/// Which features a text has, for callers who do not want to choose tokenizer and order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Preset {
+    /// Single words of letters and digits: small models.
+    Words,
+    /// Words and pairs of neighbouring words.
+    #[default]
+    Pairs,
+    /// Runs of up to four characters: languages, names, short texts, scripts without blanks.
+    Chars,
+}
+
+impl Preset {
+    /// How documents are learned.
+    pub fn options(self) -> LearnOptions {
+        let (scheme, order) = match self {
+            Self::Words => (Scheme::Alnum, 1),
+            Self::Pairs => (Scheme::Alnum, 2),
+            Self::Chars => (Scheme::Char, 4),
+        };
+        let options = LearnOptions::text().tokenizer(scheme).order(order);
+        options.reference(Reference::Uniform).max_table_bits(TABLE_BITS)
+    }
+}
+
+/// How a model is trained.
+#[derive(Debug, Clone)]
+pub struct TrainOptions {
+    /// How documents are read and learned.
+    pub learn: LearnOptions,
+    /// How the categories are fitted together.
+    pub fit: FitOptions,
+}
+
+impl Default for TrainOptions {
+    fn default() -> Self {
+        Self::new(Preset::default())
+    }
+}
+
+impl TrainOptions {
+    /// The options of a preset, with settings that suit most texts. Those of
+    /// [`FitOptions::default`] are chosen by cross-validation instead.
+    pub fn new(preset: Preset) -> Self {
+        let fit = FitOptions::default().cost(COST).blend(BLEND).quick();
+        Self { learn: preset.options(), fit }
+    }
+}
+
+/// Why there is no model.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// There are no documents.
+    #[error("there are no documents")]
+    NoDocuments,
+    /// All documents have one label.
+    #[error("all documents have the label {label}: two labels or more are needed")]
+    OneLabel {
+        /// The label.
+        label: String,
+    },
+    /// The documents of a label have no words.
+    #[error("the documents of the label {label} have no words that could be learned")]
+    NoWords {
+        /// The label.
+        label: String,
+    },
+    /// Learning failed.
+    #[error(transparent)]
+    Learn(#[from] dbacl::Error),
+    /// The categories cannot be compared.
+    #[error(transparent)]
+    Incomparable(#[from] Incomparable),
+    /// The categories cannot be fitted together.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// What was made is no model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+/// A model, and how it came about.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Trained {
+    /// The model.
+    pub model: TextModel,
+    /// Labels with their documents.
+    pub labels: Vec<(String, u64)>,
+    /// How well documents were judged that the fit had not seen, by cross-validation.
+    pub quality: FitQuality,
+    /// Documents that were judged for that.
+    pub judged: u64,
+    /// Documents with words.
+    pub documents: u64,
+    /// The settings of the fit.
+    pub settings: FitSettings,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+}
+
+/// Gathers documents and trains a model on them. The same documents in the same order make the same
+/// model, to the byte.
+#[derive(Debug)]
+pub struct Trainer {
+    options: TrainOptions,
+    /// The texts, one behind the other.
+    texts: Vec<u8>,
+    /// Where the texts of each label stand.
+    labels: BTreeMap<String, Vec<Range<usize>>>,
+    /// What is told of the model beside what training knows.
+    about: Vec<(String, String)>,
+    keeps: bool,
+}
+
+impl Trainer {
+    /// A trainer without documents.
+    pub fn new(options: &TrainOptions) -> Self {
+        Self {
+            options: options.clone(),
+            texts: Vec::new(),
+            labels: BTreeMap::new(),
+            about: Vec::new(),
+            keeps: false,
+        }
+    }
+
+    /// The same trainer, whose models keep the documents: [`Self::add_kept`] goes on from there.
+    #[must_use]
+    pub const fn keeping(mut self) -> Self {
+        self.keeps = true;
+        self
+    }
+
+    /// Has the model tell `name: value` of itself, for people; see [`TextModel::about`].
+    pub fn tell(&mut self, name: &str, value: &str) {
+        self.about.retain(|(known, _)| known != name);
+        self.about.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Takes the documents that `model` keeps; returns whether it keeps them.
+    pub fn add_kept(&mut self, model: &TextModel) -> bool {
+        let Some(kept) = model.kept() else { return false };
+        for (label, documents) in model.labels().iter().zip(kept) {
+            for document in documents {
+                self.add(label, document);
+            }
+        }
+        true
+    }
+
+    /// Forgets the last document with this label and text; returns whether there was one. A model
+    /// that is trained then is the one that never had it, byte for byte.
+    pub fn forget(&mut self, label: &str, text: &[u8]) -> bool {
+        let Some(places) = self.labels.get_mut(label) else { return false };
+        let own = places.iter().rposition(|place| self.texts[place.clone()] == *text);
+        let Some(at) = own else { return false };
+        places.remove(at);
+        if places.is_empty() {
+            self.labels.remove(label);
+        }
+        true
+    }
+
+    /// Takes a document.
+    pub fn add(&mut self, label: &str, text: &[u8]) {
+        let start = self.texts.len();
+        self.texts.extend_from_slice(text);
+        let place = start..self.texts.len();
+        match self.labels.get_mut(label) {
+            Some(places) => places.push(place),
+            None => drop(self.labels.insert(label.to_owned(), vec![place])),
+        }
+    }
+
+    /// Documents so far.
+    pub fn len(&self) -> u64 {
+        self.labels.values().map(|places| places.len() as u64).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Labels so far, with their documents.
+    pub fn labels(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.labels.iter().map(|(label, places)| (label.as_str(), places.len()))
+    }
+
+    /// Trains the model.
+    ///
+    /// # Errors
+    /// Fewer than two labels, documents without words, and those of learning and fitting.
+    pub fn train(&self) -> Result<Trained, TrainError> {
+        self.train_with(&self.options)
+    }
+
+    /// From now on the model is to be trained like this.
+    pub fn set_options(&mut self, options: &TrainOptions) {
+        self.options = options.clone();
+    }
+
+    /// How the model is to be trained.
+    pub const fn options(&self) -> &TrainOptions {
+        &self.options
+    }
+
+    /// Trains the model with other options.
+    ///
+    /// # Errors
+    /// Those of [`Self::train`].
+    pub fn train_with(&self, options: &TrainOptions) -> Result<Trained, TrainError> {
+        let Self { texts, labels, .. } = self;
+        match labels.keys().next() {
+            None => return Err(TrainError::NoDocuments),
+            Some(label) if labels.len() == 1 => {
+                return Err(TrainError::OneLabel { label: label.clone() });
+            }
+            Some(_) => {}
+        }
+        let mut categories = Vec::with_capacity(labels.len());
+        for (label, places) in labels {
+            let mut learner = Learner::new(&options.learn)?;
+            for place in places {
+                learner.learn(&texts[place.clone()]);
+            }
+            let category = learner.finish().map_err(|error| match error {
+                dbacl::Error::NoTokens => TrainError::NoWords { label: label.clone() },
+                other => other.into(),
+            })?;
+            categories.push((file_name(label), category));
+        }
+        let set = CategorySet::new(categories)?;
+        let mut fit = JointFit::new(&set, &options.fit.clone().always())?;
+        for (places, name) in labels.values().zip(set.names()) {
+            for place in places {
+                fit.document(name, &texts[place.clone()])?;
+            }
+        }
+        let fit = fit.fit()?;
+        let documents: Vec<u64> = fit.documents.iter().map(|&count| count as u64).collect();
+        let names: Vec<&str> = labels.keys().map(String::as_str).collect();
+        let fitted: Vec<Category<Vec<u8>>> =
+            fit.categories.unwrap_or_default().into_iter().map(|(_, category)| category).collect();
+        let all: u64 = documents.iter().sum();
+        let about = [
+            ("documents", all.to_string()),
+            ("cost", fit.settings.cost.to_string()),
+            ("blend", fit.settings.blend.to_string()),
+            ("errors in cross-validation", format!("{} of {}", fit.after.errors, fit.judged)),
+        ];
+        let parts = names.iter().zip(&documents).zip(fitted);
+        let parts = parts.map(|((label, &count), category)| ((*label).to_owned(), count, category));
+        let about = about.map(|(name, value)| (name.to_owned(), value));
+        let about = self.about.iter().cloned().chain(about).collect();
+        let texts_of =
+            |places: &Vec<Range<usize>>| places.iter().map(|place| &texts[place.clone()]).collect();
+        let kept = self.keeps.then(|| kept::write(labels.values().map(texts_of)));
+        let model = TextModel::new(parts.collect(), about, kept)?;
+        let counts = labels.iter().map(|(label, places)| (label.clone(), places.len() as u64));
+        Ok(Trained {
+            model,
+            labels: counts.collect(),
+            quality: fit.after,
+            judged: fit.judged as u64,
+            documents: all,
+            settings: fit.settings,
+            warnings: warnings(&fit.notes, &names),
+        })
+    }
+}
+
+/// The notes of a fit; those on labels with few documents as one.
+fn warnings(notes: &[FitNote], labels: &[&str]) -> Vec<String> {
+    let mut few = Vec::new();
+    let mut texts = Vec::new();
+    for note in notes {
+        match note {
+            FitNote::FewDocuments { category, documents } => few.push((category, documents)),
+            other => texts.push(other.to_string()),
+        }
+    }
+    let label = |name: &str| labels.iter().find(|label| file_name(label) == name);
+    if let Some((name, documents)) = few.first() {
+        let label = label(name).unwrap_or(&"");
+        let others = few.len() - 1;
+        let others = match others {
+            0 => String::new(),
+            1 => " and of another label".into(),
+            _ => format!(" and of {others} other labels"),
+        };
+        let only = format!("only {documents} documents of the label {label}{others}");
+        texts.push(format!("{only}, fewer than 20: results may be poor"));
+    }
+    texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trainer() -> Trainer {
+        let mut trainer = Trainer::new(&TrainOptions::default());
+        for number in 0..30 {
+            let text = format!("the whale and ship number {number} at sea");
+            trainer.add("sea", text.as_bytes());
+            let text = format!("the nation and battle number {number} of the war");
+            trainer.add("a war", text.as_bytes());
+        }
+        trainer
+    }
+
+    #[test]
+    fn the_same_documents_make_the_same_bytes() {
+        let one = trainer().train().unwrap();
+        assert_eq!(one.labels, [("a war".to_owned(), 30), ("sea".to_owned(), 30)]);
+        assert_eq!((one.documents, one.judged, one.quality.errors), (60, 16, 0));
+        assert_eq!(one.warnings, [""; 0]);
+        assert_eq!(one.model.to_bytes(), trainer().train().unwrap().model.to_bytes());
+    }
+
+    #[test]
+    fn what_cannot_be_trained_is_told() {
+        let error = |trainer: Trainer| trainer.train().unwrap_err().to_string();
+        let empty = || Trainer::new(&TrainOptions::default());
+        assert_eq!(error(empty()), "there are no documents");
+        let mut one = empty();
+        one.add("spam", b"text");
+        let expected = "all documents have the label spam: two labels or more are needed";
+        assert_eq!(error(one), expected);
+        let mut silent = trainer();
+        silent.add("none", b"... !");
+        let expected = "the documents of the label none have no words that could be learned";
+        assert_eq!(error(silent), expected);
+    }
+
+    #[test]
+    fn what_is_kept_can_be_trained_again() {
+        let mut more = trainer();
+        more.add("sea", b"a harbour");
+        let more = more.keeping();
+        let model = TextModel::from_bytes(more.train().unwrap().model.to_bytes()).unwrap();
+        let mut again = Trainer::new(&TrainOptions::default()).keeping();
+        assert!(again.add_kept(&model));
+        assert_eq!(again.train().unwrap().model.to_bytes(), model.to_bytes());
+        assert!(again.forget("sea", b"a harbour") && !again.forget("sea", b"a harbour"));
+        assert!(!again.forget("lake", b"a harbour"));
+        let before = trainer().keeping().train().unwrap().model;
+        assert_eq!(again.train().unwrap().model.to_bytes(), before.to_bytes());
+        assert!(!again.add_kept(&trainer().train().unwrap().model));
+    }
+
+    #[test]
+    fn few_documents_are_told_once() {
+        let mut trainer = trainer();
+        for label in ["x", "y", "z"] {
+            trainer.add(label, b"a text of few");
+        }
+        let expected = "only 1 documents of the label x and of 2 other labels, fewer than 20: results may be poor";
+        assert_eq!(trainer.train().unwrap().warnings, [expected]);
+    }
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Every verb, with good and with bad input.
+
+use dbacl_testing::{Done, Scratch, command, finish, skip};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+/// The program: the one in `DBACL_BIN`, or that just built.
+fn program() -> PathBuf {
+    let folder =
+        std::env::var_os("DBACL_BIN").map(|folder| PathBuf::from(folder).join("dbacl-text"));
+    folder.unwrap_or_else(|| env!("CARGO_BIN_EXE_dbacl-text").into())
+}
+
+/// Runs the program in the scratch folder; blanks divide arguments.
+fn run(scratch: &Scratch, line: &str, input: &str) -> Done {
+    let mut command = command(program());
+    command.args(line.split_whitespace()).current_dir(scratch.path("."));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    let input = input.as_bytes().to_vec();
+    // A program that ends early does not read it all.
+    let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let done = finish(child);
+    feeder.join().expect("writes do not panic");
+    done
+}
+
+/// Texts of three labels, one of which is odd.
+fn documents() -> String {
+    let mut text = String::new();
+    for number in 0..24 {
+        let _ = writeln!(text, "sea\tthe whale and the ship {number} on the water");
+        let _ = writeln!(text, "war\tthe soldiers of nation {number} at the front");
+        let _ = writeln!(text, "a/b c\tbread and butter {number} with cheese");
+    }
+    text
+}
+
+fn trained() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("train.tsv", documents());
+    let said = run(&scratch, "train train.tsv -o model", "").quiet(0);
+    assert!(said.starts_with("72 documents of 3 labels; 0 errors in "), "{said}");
+    scratch
+}
+
+#[test]
+fn what_was_trained_predicts() {
+    let scratch = trained();
+    let texts = "a ship\n\nbread of the nation\nbutter\n";
+    let said = run(&scratch, "predict model", texts).quiet(0);
+    let labels: Vec<&str> = said.lines().map(|line| line.split('\t').next().unwrap()).collect();
+    // The empty line is of the first of equally frequent labels.
+    assert_eq!(labels[..2], ["sea", "a/b c"]);
+    assert_eq!((labels[3], labels.len()), ("a/b c", 4));
+    assert_eq!(said.lines().nth(1), Some("a/b c\t0.333333"));
+    let said = run(&scratch, "predict model - -k 3", "the whale\n").quiet(0);
+    let fields: Vec<&str> = said.trim_end().split('\t').collect();
+    assert_eq!((fields.len(), fields[0]), (6, "sea"));
+    let sum: f64 = [1, 3, 5].iter().map(|&at| fields[at].parse::<f64>().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-5, "{said}");
+    scratch.write("texts.jsonl", "{\"text\":\"the whale\"}\n");
+    let said = run(&scratch, "predict model texts.jsonl --format ndjson", "").quiet(0);
+    assert!(said.starts_with("{\"label\":\"sea\",\"probability\":"), "{said}");
+    let said = run(&scratch, "predict model --format fasttext", "a\n").complaint(65);
+    assert!(said.contains("the label 'a/b c' has a blank"), "{said}");
+    assert_eq!(run(&scratch, "predict model", "").quiet(0), "");
+}
+
+#[test]
+fn two_runs_give_the_same_bytes_and_formats_agree() {
+    let scratch = trained();
+    let first = scratch.read("model");
+    let (mut csv, mut json) = ("text,label\n".to_owned(), String::new());
+    for line in documents().lines() {
+        let (label, text) = line.split_once('\t').unwrap();
+        let _ = writeln!(csv, "\"{text}\",{label}");
+        let _ = writeln!(json, "{{\"label\":\"{label}\",\"text\":\"{text}\"}}");
+    }
+    scratch.write("train.csv", csv);
+    scratch.write("train.ndjson", json);
+    for data in ["train.tsv", "train.csv", "train.ndjson", "- --format tsv"] {
+        let line = format!("train {data} -o model --quiet");
+        assert_eq!(run(&scratch, &line, &documents()).quiet(0), "");
+        assert!(scratch.read("model") == first, "{data}");
+    }
+}
+
+#[test]
+fn a_test_measures() {
+    let scratch = trained();
+    let said = run(&scratch, "test model train.tsv", "").quiet(0);
+    assert!(said.starts_with("documents          72\naccuracy           100.00 (94."), "{said}");
+    let data = "sea\tthe ship\nwar\tthe ship\nnone\tthe front\n";
+    let done = run(&scratch, "test model - --json", data);
+    assert_eq!(done.status, 0);
+    let warning = "dbacl-text:warning: -:3: the model does not know the label none; 1 such \
+                   document counts as wrong\n";
+    assert_eq!(done.stderr, warning);
+    let found: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
+    assert_eq!(found["documents"], 3);
+    assert_eq!(found["accuracy"]["value"], 1.0 / 3.0);
+    assert_eq!(found["worst"][0]["label"], "war");
+    assert_eq!(found["worst"][0]["called"], "sea");
+}
+
+#[test]
+fn unpacked_categories_are_those_of_dbacl() {
+    let scratch = trained();
+    let said = run(&scratch, "unpack model -o files", "").quiet(0);
+    assert_eq!(said, "files/a%2fb%20c\nfiles/sea\nfiles/war\n");
+    scratch.write("text", "the soldiers ate bread at the front\n");
+    let verdict = "--verdict -c files/a%2fb%20c -c files/sea -c files/war text";
+    let dbacl = program().with_file_name("dbacl");
+    if !dbacl.is_file() {
+        return skip("unpacked_categories_are_those_of_dbacl", "dbacl was not built");
+    }
+    let mut command = command(dbacl);
+    command.args(verdict.split(' ')).current_dir(scratch.path("."));
+    let verdict = command.output().expect("dbacl runs").stdout;
+    let verdict = String::from_utf8(verdict).expect("UTF-8");
+    let said = run(&scratch, "predict model text", "").quiet(0);
+    let (label, probability) = said.trim_end().split_once('\t').unwrap();
+    let probability = 100.0 * probability.parse::<f64>().unwrap();
+    assert_eq!(verdict.trim_end(), format!("{label} {probability:.2}%"));
+}
+
+#[test]
+fn explanations_name_words() {
+    let scratch = trained();
+    let said = run(&scratch, "explain model", "the whale ate bread").quiet(0);
+    assert!(said.starts_with("sea\t") || said.starts_with("a/b c\t"), "{said}");
+    assert!(said.contains("\twhale\n") && said.contains("\tbread\n"), "{said}");
+    let said = run(&scratch, "info model", "").quiet(0);
+    assert!(said.contains("documents: 72\n") && said.contains("\nsea "), "{said}");
+}
+
+#[test]
+fn bad_input_gives_one_line() {
+    let scratch = trained();
+    let before = scratch.read("model");
+    for (name, text, status, expected) in [
+        ("x.tsv", "", 65, "x.tsv:1: it is empty"),
+        ("x.tsv", "no tab\n", 65, "x.tsv:1: there is no tab between label and text"),
+        (
+            "x.tsv",
+            "a\tb\na\tc\n",
+            65,
+            "x.tsv:1: all documents have the label a: two labels or more",
+        ),
+        ("x.tsv", "a\tb c\nb\t...\n", 65, "x.tsv:1: the documents of the label b have no words"),
+        ("x.csv", "a,b\nc,d\n", 65, "x.csv:1: there is no column \"label\", but \"a\", \"b\""),
+        ("x.csv", "label,text\na,\"b\n", 65, "x.csv:2: a quoted field does not end"),
+        ("x.txt", "__label__a __label__b c\n", 65, "x.txt:1: there are 2 labels, a and b"),
+        ("x.ndjson", "{\"label\":\"a\"\n", 65, "x.ndjson:1: it is no JSON: EOF while parsing"),
+        ("x.txt", "plain\n", 65, "x.txt:1: the format cannot be told; it can be given with"),
+    ] {
+        scratch.write(name, text);
+        let said = run(&scratch, &format!("train {name} -o model"), "").complaint(status);
+        assert!(said.starts_with(&format!("dbacl-text:error: {expected}")), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+    assert!(scratch.read("model") == before, "the old model is kept");
+    run(&scratch, "train nothing.tsv -o model", "").complaint(66);
+    run(&scratch, "train train.tsv -o no/such/model", "").complaint(73);
+    let said = run(&scratch, "train train.tsv -o train.tsv", "").complaint(73);
+    assert!(said.contains("train.tsv is already used for something"), "{said}");
+    run(&scratch, "train train.tsv", "").complaint(64);
+    run(&scratch, "train train.tsv -o model --cost 0", "").complaint(64);
+    let said = run(&scratch, "predict train.tsv", "").complaint(65);
+    assert_eq!(said, "dbacl-text:error: train.tsv: not a model of dbacl\n");
+    scratch.write("cut", &before[..before.len() / 2]);
+    let said = run(&scratch, "predict cut", "").complaint(65);
+    assert!(said.starts_with("dbacl-text:error: cut: damaged: the model is cut short"), "{said}");
+}
+
+#[test]
+fn a_folder_of_folders_is_read() {
+    let scratch = Scratch::new();
+    for number in 0..3 {
+        for (label, text) in [("sea", "the whale"), ("war", "the soldiers")] {
+            std::fs::create_dir_all(scratch.path(&label_folder(label))).expect("a folder");
+            scratch.write(&format!("{}/{number}", label_folder(label)), text);
+        }
+    }
+    let done = run(&scratch, "train data -o model", "");
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    let warning = "dbacl-text:warning: only 3 documents of the label sea and of another label, \
+                   fewer than 20: results may be poor\n";
+    assert_eq!(done.stderr, warning);
+    assert!(run(&scratch, "predict model", "whale\n").quiet(0).starts_with("sea\t"));
+}
+
+fn label_folder(label: &str) -> String {
+    format!("data/{label}")
+}
+
+#[test]
+fn documents_that_are_kept_come_and_go() {
+    let scratch = Scratch::new();
+    let all = documents();
+    let lines: Vec<&str> = all.lines().collect();
+    let (old, new) = lines.split_at(40);
+    scratch.write("all.tsv", &all);
+    scratch.write("old.tsv", old.join("\n"));
+    scratch.write("new.tsv", new.join("\n"));
+    for (data, model) in [("all", "whole"), ("old", "part"), ("new", "rest")] {
+        let line = format!("train {data}.tsv -o {model} --keep --quiet --words");
+        assert_eq!(run(&scratch, &line, "").quiet(0), "");
+    }
+    let whole = scratch.read("whole");
+    run(&scratch, "merge part rest -o merged -q", "").quiet(0);
+    assert!(scratch.read("merged") == whole);
+    let before = scratch.read("part");
+    run(&scratch, "update part new.tsv -q", "").quiet(0);
+    assert!(scratch.read("part") == whole);
+    run(&scratch, "forget part new.tsv -q -o less", "").quiet(0);
+    assert!(scratch.read("less") == before);
+    let said = run(&scratch, "forget less new.tsv -q", "").complaint(65);
+    assert!(said.contains("new.tsv:1: the model has no such document of the label"), "{said}");
+    run(&scratch, "train all.tsv -o bare -q", "").quiet(0);
+    let said = run(&scratch, "update bare new.tsv", "").complaint(65);
+    let expected = "dbacl-text:error: bare: the model keeps no documents: it was trained without \
+                    --keep\n";
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn a_search_tells_what_it_tries() {
+    let scratch = Scratch::new();
+    scratch.write("train.tsv", documents());
+    let done = run(&scratch, "train train.tsv -o model --seconds 0", "");
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    assert!(done.stderr.ends_with("0 errors in 72, the best so far\n"), "{}", done.stderr);
+    assert!(done.stderr.contains(" s  -e alnum -w 2 "), "{}", done.stderr);
+    run(&scratch, "train train.tsv -o again -q -e alnum -w 2 --choose", "").quiet(0);
+    assert!(scratch.read("model") == scratch.read("again"));
+    run(&scratch, "train train.tsv -o again --seconds 1 --words", "").complaint(64);
+}

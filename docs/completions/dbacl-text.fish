@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_dbacl_text_global_optspecs
+    string join \n h/help V/version
+end
+
+function __fish_dbacl_text_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_dbacl_text_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_dbacl_text_using_subcommand
+    set -l cmd (__fish_dbacl_text_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c dbacl-text -n "__fish_dbacl_text_needs_command" -s h -l help -d 'Print help'
+complete -c dbacl-text -n "__fish_dbacl_text_needs_command" -s V -l version -d 'Print version'
+complete -c dbacl-text -n "__fish_dbacl_text_needs_command" -f -a "train" -d 'Train a model on labelled documents'
+complete -c dbacl-text -n "__fish_dbacl_text_needs_command" -f -a "update" -d 'Learn more documents, of known or of new labels; the model must keep its documents'
+complete -c dbacl-text -n "__fish_dbacl_text_needs_command" -f -a "forget" -d 'Forget documents, as if they had never been learned; the model must keep its documents'
+complete -c dbacl-text -n "__fish_dbacl_text_needs_command" -f -a "merge" -d 'Make one model of several that keep their documents'
+complete -c dbacl-text -n "__fish_dbacl_text_needs_command" -f -a "predict" -d 'Print the most probable labels of each text'
+complete -c dbacl-text -n "__fish_dbacl_text_needs_command" -f -a "test" -d 'Tell how well a model judges labelled documents'
+complete -c dbacl-text -n "__fish_dbacl_text_needs_command" -f -a "explain" -d 'Tell which words of a text speak for its label'
+complete -c dbacl-text -n "__fish_dbacl_text_needs_command" -f -a "info" -d 'Tell what a model was made of'
+complete -c dbacl-text -n "__fish_dbacl_text_needs_command" -f -a "unpack" -d 'Write a category file for each label, for dbacl -c'
+complete -c dbacl-text -n "__fish_dbacl_text_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l format -d 'The format of the documents, if neither name nor first line tells it' -r -f -a "tsv\t'Lines of a label, a tab and a text'
+fasttext\t'Lines with one word that begins with `__label__`'
+ndjson\t'JSON objects, one a line'
+csv\t'Comma-separated values whose first row names the columns'
+folder\t'A folder of folders, each called like the label of the files in it'
+lines\t'Lines without labels'"
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l label-column -d 'The CSV column or JSON member with the label' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l text-column -d 'The CSV columns or JSON members with the text, separated by commas' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s o -l output -d 'The model\'s file, which is replaced if it is a model' -r -F
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s e -l tokenizer -d 'How text is cut into words, in place of what the preset says' -r -f -a "alpha\t'Runs of letters'
+alnum\t'Runs of letters and digits'
+graph\t'Runs of visible bytes'
+char\t'Single visible bytes'
+cef\t'Words with inner punctuation, amounts of money, addresses'
+adp\t'Letters, digits and punctuation in runs of a kind'
+cef2\t'Atoms of mail headers and addresses'"
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s w -l order -d 'Longest run of words that is learned, 1 to 7, in place of what the preset says' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s T -l type -d 'The kind of text' -r -f -a "text\t'Plain text'
+html\t'HTML without its markup'
+xml\t'XML without its markup'"
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s g -l regex -d 'Learn what a regular expression captures, in place of words; may be given several times' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s L -l reference -d 'The reference measure of the ordinary categories' -r -f -a "uniform\t'All characters alike'
+dirichlet\t'Pairs of characters, as they were learned'
+maxent\t'The same, fitted'"
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l seconds -d 'Try one way to read texts after the other for N seconds, and keep the best by cross-validation' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l cost -d 'What a document on the wrong side costs, 0.2 unless it is chosen' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l blend -d 'The share of the ordinary scores that is kept, 0 to 1, 0.02 unless it is chosen' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l keep -d 'Keep the documents in the model, for update, forget and merge'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l words -d 'Learn single words: small models'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l pairs -d 'Learn words and pairs of neighbouring words (the default)'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l chars -d 'Learn runs of up to four characters'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s j -l case-sensitive -d 'Tell upper from lower case'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s S -l across-lines -d 'Runs of words go on across line ends'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l choose -d 'Choose cost and blend by cross-validation, which takes several times as long'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l no-contrast -d 'Do not prefer words that tell the labels apart'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l exact -d 'Every category carries every word: a larger model'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s q -l quiet -d 'Say nothing but errors'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand update" -l format -d 'The format of the documents, if neither name nor first line tells it' -r -f -a "tsv\t'Lines of a label, a tab and a text'
+fasttext\t'Lines with one word that begins with `__label__`'
+ndjson\t'JSON objects, one a line'
+csv\t'Comma-separated values whose first row names the columns'
+folder\t'A folder of folders, each called like the label of the files in it'
+lines\t'Lines without labels'"
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand update" -l label-column -d 'The CSV column or JSON member with the label' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand update" -l text-column -d 'The CSV columns or JSON members with the text, separated by commas' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand update" -s o -l output -d 'The file for the changed model, in place of the model itself' -r -F
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand update" -s q -l quiet -d 'Say nothing but errors'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand update" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand forget" -l format -d 'The format of the documents, if neither name nor first line tells it' -r -f -a "tsv\t'Lines of a label, a tab and a text'
+fasttext\t'Lines with one word that begins with `__label__`'
+ndjson\t'JSON objects, one a line'
+csv\t'Comma-separated values whose first row names the columns'
+folder\t'A folder of folders, each called like the label of the files in it'
+lines\t'Lines without labels'"
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand forget" -l label-column -d 'The CSV column or JSON member with the label' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand forget" -l text-column -d 'The CSV columns or JSON members with the text, separated by commas' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand forget" -s o -l output -d 'The file for the changed model, in place of the model itself' -r -F
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand forget" -s q -l quiet -d 'Say nothing but errors'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand forget" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand merge" -s o -l output -d 'The file for the new model' -r -F
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand merge" -s q -l quiet -d 'Say nothing but errors'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand merge" -s h -l help -d 'Print help'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand predict" -l input -d 'The format of the texts; labels are not looked at' -r -f -a "tsv\t'Lines of a label, a tab and a text'
+fasttext\t'Lines with one word that begins with `__label__`'
+ndjson\t'JSON objects, one a line'
+csv\t'Comma-separated values whose first row names the columns'
+folder\t'A folder of folders, each called like the label of the files in it'
+lines\t'Lines without labels'"
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand predict" -l text-column -d 'The CSV columns or JSON members with the text, separated by commas' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand predict" -s k -l labels -d 'How many labels are printed for each text' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand predict" -l format -d 'How results are printed' -r -f -a "tsv\t'Label, tab, probability, for each of the labels, separated by tabs'
+ndjson\t'A JSON object'
+fasttext\t'`__label__NAME PROBABILITY`, as fastText prints it'"
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand predict" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand test" -l format -d 'The format of the documents, if neither name nor first line tells it' -r -f -a "tsv\t'Lines of a label, a tab and a text'
+fasttext\t'Lines with one word that begins with `__label__`'
+ndjson\t'JSON objects, one a line'
+csv\t'Comma-separated values whose first row names the columns'
+folder\t'A folder of folders, each called like the label of the files in it'
+lines\t'Lines without labels'"
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand test" -l label-column -d 'The CSV column or JSON member with the label' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand test" -l text-column -d 'The CSV columns or JSON members with the text, separated by commas' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand test" -l json -d 'Print a JSON object'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand explain" -s n -l words -d 'How many words are printed for each side' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand explain" -s h -l help -d 'Print help'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand info" -s h -l help -d 'Print help'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand unpack" -s o -l output -d 'The folder for the files; it is made if it is missing' -r -F
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand unpack" -s h -l help -d 'Print help'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand help; and not __fish_seen_subcommand_from train update forget merge predict test explain info unpack help" -f -a "train" -d 'Train a model on labelled documents'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand help; and not __fish_seen_subcommand_from train update forget merge predict test explain info unpack help" -f -a "update" -d 'Learn more documents, of known or of new labels; the model must keep its documents'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand help; and not __fish_seen_subcommand_from train update forget merge predict test explain info unpack help" -f -a "forget" -d 'Forget documents, as if they had never been learned; the model must keep its documents'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand help; and not __fish_seen_subcommand_from train update forget merge predict test explain info unpack help" -f -a "merge" -d 'Make one model of several that keep their documents'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand help; and not __fish_seen_subcommand_from train update forget merge predict test explain info unpack help" -f -a "predict" -d 'Print the most probable labels of each text'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand help; and not __fish_seen_subcommand_from train update forget merge predict test explain info unpack help" -f -a "test" -d 'Tell how well a model judges labelled documents'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand help; and not __fish_seen_subcommand_from train update forget merge predict test explain info unpack help" -f -a "explain" -d 'Tell which words of a text speak for its label'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand help; and not __fish_seen_subcommand_from train update forget merge predict test explain info unpack help" -f -a "info" -d 'Tell what a model was made of'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand help; and not __fish_seen_subcommand_from train update forget merge predict test explain info unpack help" -f -a "unpack" -d 'Write a category file for each label, for dbacl -c'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand help; and not __fish_seen_subcommand_from train update forget merge predict test explain info unpack help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
