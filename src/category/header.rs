@@ -70,6 +70,25 @@ pub fn add_checksum(header: &mut Vec<u8>) {
     header.extend_from_slice(HEADER_END);
 }
 
+/// Makes the checksum of a whole header fit again after a change, if the header has one.
+pub fn renew_checksum(header: &mut Vec<u8>) {
+    if !header.ends_with(HEADER_END) {
+        return;
+    }
+    let mut lines = header.split_inclusive(|&byte| byte == b'\n');
+    let mut from = 0;
+    let Some(line) = lines.find(|line| {
+        let is_sum = line.starts_with(SUM_MARK);
+        from += if is_sum { 0 } else { line.len() };
+        is_sum
+    }) else {
+        return;
+    };
+    let end = from + line.len();
+    header.drain(from..end);
+    add_checksum(header);
+}
+
 /// Whether a header fits the checksum in the line `text`, which stands at `from`.
 fn fits_checksum(header: &[u8], from: usize, text: &[u8]) -> bool {
     let mut sum = crc32fast::Hasher::new();
@@ -410,6 +429,27 @@ mod tests {
             damaged[at] ^= 1;
             assert!(Header::parse(&damaged).is_err(), "byte {at}");
         }
+    }
+
+    #[test]
+    fn a_checksum_is_renewed_where_there_is_one() {
+        let write = |name: &[u8]| {
+            let mut text = Vec::new();
+            example().write_numbers(&mut text, name);
+            example().write_settings(&mut text, &[]);
+            text
+        };
+        let mut plain = write(b"x");
+        renew_checksum(&mut plain);
+        assert_eq!(plain, write(b"x"));
+        let (mut text, mut other) = (write(b"x"), write(b"y"));
+        add_checksum(&mut text);
+        add_checksum(&mut other);
+        let at = text.iter().zip(&other).position(|(one, two)| one != two).unwrap();
+        text[at] = b'y';
+        assert_eq!(Header::parse(&text).unwrap_err(), HeaderFault::Sum);
+        renew_checksum(&mut text);
+        assert_eq!(text, other);
     }
 
     #[test]

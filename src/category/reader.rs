@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Reads a category in place: checked once when opened, then every look-up is in bounds.
 
-use super::header::{Header, HeaderFault, ParsedHeader};
+use super::header::{Header, HeaderFault, ParsedHeader, renew_checksum};
 use super::layout::{ANY_MAGIC, DIGRAM_BYTES, SLOT_BYTES, WEIGHT_BYTES};
 use crate::alloc_hints::prefetch;
 use crate::atomic_file::{self, Disk};
@@ -73,10 +73,13 @@ impl<D: AsRef<[u8]>> Category<D> {
     /// Those of `out`.
     pub fn write(&self, out: &mut dyn Write, name: &[u8]) -> io::Result<()> {
         let bytes = self.bytes.as_ref();
-        let rest = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
+        let (header, tables) = bytes.split_at(self.digrams);
+        let rest = header.iter().position(|&byte| byte == b'\n').unwrap_or(header.len());
         let mark: &[u8] = if self.header.reference_only { b" (ref)" } else { b" " };
-        out.write_all(&[self.header.magic(), b" ", name, mark].concat())?;
-        out.write_all(&bytes[rest..])
+        let mut header = [self.header.magic(), b" ", name, mark, &header[rest..]].concat();
+        renew_checksum(&mut header);
+        out.write_all(&header)?;
+        out.write_all(tables)
     }
 
     /// Saves the category so that `path` is whole at every moment: the file is written beside it,
