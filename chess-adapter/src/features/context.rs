@@ -7,7 +7,7 @@
 //! hashes: a capital letter or a digit for the kind ([`super::legend::CONTEXT`]) and five characters.
 //! Squares are as the mover sees them.
 
-use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square, attacks};
+use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Rank, Role, Square, attacks};
 
 /// The name under which models remember these words and the rich ones beside them.
 pub const NAME: &str = "rich-words 1, context-words 1";
@@ -335,48 +335,112 @@ const DEPTH: u32 = 8;
 
 /// What the captures from here come to for the side that has just moved.
 fn outcome(position: &Chess) -> i32 {
-    -settle(position, -MUCH, MUCH, DEPTH)
+    -captures(position)
 }
 
-/// Material of the side to move less the other's, in pawns, after the captures that suit them.
-fn settle(position: &Chess, mut alpha: i32, beta: i32, depth: u32) -> i32 {
+/// What the captures from here come to for the side to move: material less the other's, in pawns.
+fn captures(position: &Chess) -> i32 {
     let board = position.board();
-    let us = position.turn();
     let sum = |side: Color| -> i32 {
         let own = board.by_color(side);
-        [
-            (board.pawns(), 1),
-            (board.knights() | board.bishops(), 3),
-            (board.rooks(), 5),
-            (board.queens(), 9),
-        ]
-        .iter()
-        .map(|&(squares, worth)| i32::try_from((squares & own).count()).unwrap_or(0) * worth)
-        .sum()
+        let count = |role: Role| i32::try_from((own & board.by_role(role)).count()).unwrap_or(0);
+        VICTIMS.into_iter().map(|role| count(role) * worth(role)).sum()
     };
+    let us = position.turn();
+    settle(position, sum(us) - sum(us.other()), -MUCH, MUCH, DEPTH)
+}
+
+/// What can be taken, dearest first.
+const VICTIMS: [Role; 5] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
+
+/// What a promotion brings at most.
+const MOST_PROMOTED: i32 = 8;
+
+const fn worth(role: Role) -> i32 {
+    match role {
+        Role::Pawn => 1,
+        Role::Knight | Role::Bishop => 3,
+        Role::Rook => 5,
+        Role::Queen => 9,
+        Role::King => 0,
+    }
+}
+
+/// Material of the side to move less the other's, in pawns, after the captures that suit them; `stand`
+/// is what it is now.
+fn settle(position: &Chess, stand: i32, mut alpha: i32, beta: i32, depth: u32) -> i32 {
     // Whoever is to move need not capture; that he may have to, in check, is passed over.
-    let stand = sum(us) - sum(us.other());
     if stand >= beta || depth == 0 {
         return stand;
     }
     alpha = alpha.max(stand);
     let mut best = stand;
-    let mut captures = position.capture_moves();
-    captures.sort_unstable_by_key(|m| {
-        let taken = m.capture().map_or(0, number);
-        (10 - taken) * 16 + number(m.role())
-    });
-    for m in &captures {
-        let mut after = position.clone();
-        after.play_unchecked(*m);
-        let value = -settle(&after, -beta, -alpha, depth - 1);
-        best = best.max(value);
-        alpha = alpha.max(value);
-        if alpha >= beta {
-            break;
+    let board = position.board();
+    let us = position.turn();
+    let (own, theirs) = (board.by_color(us), board.by_color(us.other()));
+    let last_rank = us.fold_wb(Rank::Eighth, Rank::First);
+    for role in VICTIMS {
+        for to in theirs & board.by_role(role) {
+            let is_last = to.rank() == last_rank;
+            let promoted = if is_last { MOST_PROMOTED } else { 0 };
+            // The other side can leave it at that, so it will not come to more.
+            if stand + worth(role) + promoted <= alpha {
+                continue;
+            }
+            let attackers = board.attacks_to(to, us, board.occupied());
+            for attacker in Role::ALL {
+                for from in attackers & board.by_role(attacker) {
+                    let promotions: &[Option<Role>] = match attacker == Role::Pawn && is_last {
+                        true => &PROMOTIONS,
+                        false => &[None],
+                    };
+                    for &promotion in promotions {
+                        let capture = Some(role);
+                        let m = Move::Normal { role: attacker, from, capture, to, promotion };
+                        let won = worth(role) + promotion.map_or(0, |role| worth(role) - 1);
+                        if let Some(value) = taken(position, m, stand + won, alpha, beta, depth) {
+                            best = best.max(value);
+                            alpha = alpha.max(value);
+                            if alpha >= beta {
+                                return best;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    if let Some(to) = position.maybe_ep_square()
+        && stand + 1 > alpha
+    {
+        for from in attacks::pawn_attacks(us.other(), to) & own & board.pawns() {
+            let m = Move::EnPassant { from, to };
+            if let Some(value) = taken(position, m, stand + 1, alpha, beta, depth) {
+                best = best.max(value);
+                alpha = alpha.max(value);
+                if alpha >= beta {
+                    return best;
+                }
+            }
         }
     }
     best
+}
+
+const PROMOTIONS: [Option<Role>; 4] =
+    [Some(Role::Queen), Some(Role::Rook), Some(Role::Bishop), Some(Role::Knight)];
+
+/// What a capture comes to that leaves us with this material; `None` if it would leave our king in check.
+fn taken(position: &Chess, m: Move, stand: i32, alpha: i32, beta: i32, depth: u32) -> Option<i32> {
+    let us = position.turn();
+    let mut after = position.clone();
+    after.play_unchecked(m);
+    let board = after.board();
+    let king = board.king_of(us)?;
+    if !board.attacks_to(king, us.other(), board.occupied()).is_empty() {
+        return None;
+    }
+    Some(-settle(&after, -stand, -beta, -alpha, depth - 1))
 }
 
 /// A half-move as the side sees it that is to move next.
@@ -561,7 +625,7 @@ impl Moved<'_> {
         let threat = part(c.passed - c.material, 9);
         let mut opponent_passes = value;
         if let Ok(position) = self.after.clone().swap_turn() {
-            opponent_passes = settle(&position, -MUCH, MUCH, DEPTH);
+            opponent_passes = captures(&position);
         }
         let more = part(opponent_passes - value, 9);
         push(out, '1', START.with(self.piece << 4 | self.taken).with(more).with(less));
@@ -664,7 +728,58 @@ mod tests {
             ("4k3/8/2n1b3/3P4/8/8/8/4K3 w - - 0 1", -2),
         ] {
             let position = read_fen(fen).expect("good FEN");
-            assert_eq!(settle(&position, -MUCH, MUCH, DEPTH), value, "{fen}");
+            assert_eq!(captures(&position), value, "{fen}");
         }
+    }
+
+    /// The same by all legal captures, without leaving any out.
+    fn slowly(position: &Chess, depth: u32) -> i32 {
+        let stand = material(position);
+        if depth == 0 {
+            return stand;
+        }
+        let value = |m: &Move| {
+            let mut after = position.clone();
+            after.play_unchecked(*m);
+            -slowly(&after, depth - 1)
+        };
+        position.capture_moves().iter().map(value).max().map_or(stand, |best| best.max(stand))
+    }
+
+    fn material(position: &Chess) -> i32 {
+        let balance = crate::text::game::material_balance(position);
+        position.turn().fold_wb(balance, -balance)
+    }
+
+    #[test]
+    fn captures_that_are_left_out_change_nothing() {
+        let mut random = crate::random::Random::from_seed(11);
+        let depth = 4;
+        let mut compared = 0;
+        for _ in 0..60 {
+            let mut position = Chess::default();
+            for _ in 0..80 {
+                let moves = position.legal_moves();
+                if moves.is_empty() {
+                    break;
+                }
+                position.play_unchecked(moves[random.below(moves.len())]);
+                let found = settle(&position, material(&position), -MUCH, MUCH, depth);
+                assert_eq!(found, slowly(&position, depth), "{position:?}");
+                compared += 1;
+            }
+        }
+        // En passant, promotion with capture, a pinned capturer.
+        for fen in [
+            "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1",
+            "3rk3/4P3/8/8/8/8/8/4K3 w - - 0 1",
+            "4k3/4r3/8/8/8/3p4/4N3/4K3 w - - 0 1",
+            "4k3/8/8/r2pP2K/8/8/8/8 w - d6 0 1",
+        ] {
+            let position = read_fen(fen).expect("good FEN");
+            let found = settle(&position, material(&position), -MUCH, MUCH, depth);
+            assert_eq!(found, slowly(&position, depth), "{fen}");
+        }
+        assert!(compared > 2000);
     }
 }
