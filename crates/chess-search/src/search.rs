@@ -18,6 +18,8 @@ use crate::{Evaluate, MATE, MATE_SEEN, MAX_PLY, Value};
 const INFINITE: i32 = MATE + 1;
 /// The clock is looked at once in so many nodes.
 const POLL: u64 = 512;
+/// Beyond this many centipawns a game is decided: the best move counts, and no opinion of it.
+const DECIDED: i32 = 600;
 /// Half-moves at the root of which a book is asked.
 const ADVISED: usize = 4;
 
@@ -58,6 +60,10 @@ pub struct Request<'a> {
     pub limits: Limits,
     /// The moves to choose from, likeliest first; empty for all in any order.
     pub moves: &'a [Move],
+    /// Centipawns that are added to what each of these moves is found to be worth when moves are
+    /// compared, in their order; missing ones count as 0. The values told leave them out. Once the best
+    /// move is worth six pawns either way they no longer count.
+    pub bonus: &'a [i32],
     /// Moves so many centipawns below the best one get exact values, too.
     pub margin: i32,
     /// Number of best moves that get exact values.
@@ -80,6 +86,7 @@ impl<'a> Request<'a> {
             history: &[],
             limits,
             moves: &[],
+            bonus: &[],
             margin: 0,
             lines: 1,
             stop: &|| false,
@@ -248,10 +255,20 @@ fn passed(position: &Chess) -> Option<Chess> {
 /// A root move and what is known of it.
 struct Root {
     m: Move,
+    /// What is added to the value.
+    bonus: i32,
+    /// The value, the bonus included.
     value: i32,
     exact: bool,
     line: Vec<Move>,
     nodes: u64,
+}
+
+impl Root {
+    /// The value without the bonus; a mate stays one.
+    const fn told_value(&self) -> i32 {
+        if self.value.abs() > MATE_SEEN { self.value } else { self.value - self.bonus }
+    }
 }
 
 struct Run<'a, 'b> {
@@ -287,7 +304,15 @@ impl Run<'_, '_> {
         };
         let mut roots: Vec<Root> = chosen
             .into_iter()
-            .map(|m| Root { m, value: -INFINITE, exact: false, line: vec![m], nodes: 0 })
+            .enumerate()
+            .map(|(number, m)| Root {
+                m,
+                bonus: request.bonus.get(number).copied().unwrap_or(0),
+                value: -INFINITE,
+                exact: false,
+                line: vec![m],
+                nodes: 0,
+            })
             .collect();
         let mut found = Found::default();
         if let Some(first) = roots.first() {
@@ -306,13 +331,10 @@ impl Run<'_, '_> {
             };
             self.root(&mut roots, depth);
             if roots.iter().any(|r| r.exact) {
-                let mut lines: Vec<Line> = roots
-                    .iter()
-                    .filter(|r| r.exact)
-                    .map(|r| Line { moves: r.line.clone(), value: Value(r.value) })
-                    .collect();
-                lines.sort_by_key(|l| std::cmp::Reverse(l.value));
-                found.lines = lines;
+                let mut exact: Vec<&Root> = roots.iter().filter(|r| r.exact).collect();
+                exact.sort_by_key(|r| std::cmp::Reverse(r.value));
+                let line = |r: &&Root| Line { moves: r.line.clone(), value: Value(r.told_value()) };
+                found.lines = exact.iter().map(line).collect();
             }
             found.nodes = self.nodes;
             found.selective_depth = self.selective;
@@ -323,6 +345,12 @@ impl Run<'_, '_> {
             found.depth = depth;
             progress(&found);
             let best = found.lines[0].value;
+            if best.0.abs() > DECIDED {
+                for root in &mut roots {
+                    root.value = root.told_value();
+                    root.bonus = 0;
+                }
+            }
             if let (Some(wanted), Some(moves)) = (request.limits.mate, best.mate_in())
                 && moves > 0
                 && moves.unsigned_abs() <= wanted
@@ -410,7 +438,7 @@ impl Run<'_, '_> {
             let mut after = position.clone();
             after.play_unchecked(m);
             let after_key = key_after(position, key, m, &after);
-            let advice = self.advice(&after, after_key, 1);
+            let advice = self.advice(&after, after_key, 1) + roots[number].bonus;
             let before = self.nodes;
             let best = values.first().copied().unwrap_or(-INFINITE);
             // Below this, a value need not be exact.
@@ -450,6 +478,10 @@ impl Run<'_, '_> {
             }
             self.keys.pop();
             let root = &mut roots[number];
+            // What mates soonest is best, however unlikely it is.
+            if (value - root.bonus).abs() > MATE_SEEN {
+                value -= root.bonus;
+            }
             root.nodes += self.nodes - before;
             if self.stopped && number > 0 {
                 // What was found so far at this depth counts; the rest keeps its place behind.
