@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use dbacl::choices::{Fit, Form, Groups, Judged, Settings, Tally, files as category_files};
+use dbacl_cli::progress;
 use shakmaty::{Chess, Move, Position};
 
 use crate::features::context::{self, Context as Surroundings};
@@ -232,48 +232,6 @@ fn in_order(games: &Games, places: &[Place], threads: usize, mut take: impl FnMu
     });
 }
 
-/// A line on the terminal that says how far the work is; silent elsewhere.
-struct Progress {
-    started: Instant,
-    shown: Option<Instant>,
-    all: usize,
-    before: Tally,
-}
-
-impl Progress {
-    fn tell(&mut self, tally: &Tally) {
-        let is_due = self.shown.is_none_or(|shown| shown.elapsed().as_millis() > 500);
-        if !is_due || !io::stderr().is_terminal() {
-            return;
-        }
-        let since = Tally {
-            groups: tally.groups - self.before.groups,
-            first: tally.first - self.before.first,
-            first_five: tally.first_five - self.before.first_five,
-            bits: tally.bits - self.before.bits,
-        };
-        if since.groups >= 10_000 {
-            self.before = *tally;
-        }
-        let elapsed = self.started.elapsed().as_secs();
-        let done = usize::try_from(tally.groups).unwrap_or(usize::MAX);
-        let left = elapsed * (self.all.saturating_sub(done) as u64) / (done.max(1) as u64);
-        eprint!(
-            "\r{done} of {} positions, {left} s left; of the last ones first {:.1} %, {:.2} bits ",
-            self.all,
-            since.percent(since.first),
-            since.mean_bits()
-        );
-        self.shown = Some(Instant::now());
-    }
-
-    fn end(&self) {
-        if self.shown.is_some() {
-            eprint!("\r{:78}\r", "");
-        }
-    }
-}
-
 /// Fits the odds of moves and writes the two categories, *chosen* first.
 ///
 /// # Errors
@@ -292,19 +250,22 @@ pub fn learn(games: &Games, options: &Options, files: &[PathBuf; 2]) -> Result<L
     };
     let mut fit = Fit::new(settings);
     let mut tally = Tally::default();
-    let mut progress =
-        Progress { started: Instant::now(), shown: None, all: places.len(), before: tally };
-    in_order(games, &places, options.threads, |groups| {
-        fit.learn(groups, &mut tally);
-        progress.tell(&tally);
-    });
-    progress.end();
     let mut judged = Judged::default();
-    in_order(games, &kept_back, options.threads, |groups| {
-        for group in groups.iter() {
-            let (scores, _) = fit.judge(group);
-            judged.push(scores, group.chosen);
-        }
+    let all = (places.len() + kept_back.len()) as u64;
+    let done = AtomicU64::new(0);
+    let part = || Some((done.load(Ordering::Relaxed), all));
+    progress::watch("learning the odds of moves", part, || {
+        in_order(games, &places, options.threads, |groups| {
+            fit.learn(groups, &mut tally);
+            done.fetch_add(groups.len() as u64, Ordering::Relaxed);
+        });
+        in_order(games, &kept_back, options.threads, |groups| {
+            for group in groups.iter() {
+                let (scores, _) = fit.judge(group);
+                judged.push(scores, group.chosen);
+            }
+            done.fetch_add(groups.len() as u64, Ordering::Relaxed);
+        });
     });
     let temperature = judged.temperature();
     let form = Form { scale: SCALE, smallest: SMALLEST, ..Form::of_words(fit.learned()) };
