@@ -16,7 +16,7 @@ fn learn_play_explain_measure() {
     let pgn = some_games(folder.path(), 80);
     let at = |name: &str| folder.path().join(name).display().to_string();
     let models = at("models");
-    run(&["learn", &pgn, "-o", &models]);
+    run(&["learn", &pgn, "-o", &models, "--preset", "best"]);
     assert!(!Path::new(&at("models/text")).exists(), "the training text is not kept");
 
     // A match against the random mover repeats and is won.
@@ -64,7 +64,7 @@ fn odds_are_learned_and_drawn_from() {
     let pgn = some_games(folder.path(), 120);
     let at = |name: &str| folder.path().join(name).display().to_string();
     let models = at("models");
-    let args = ["learn", &pgn, "-o", &models, "--preset", "odds", "--describe-positions", "4000"];
+    let args = ["learn", &pgn, "-o", &models, "--describe-positions", "4000"];
     let (_, output) = run(&args);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(told.contains("odds: 4000 positions learned, "), "{told}");

@@ -88,10 +88,14 @@ pub fn draw(list: &[Scored], candidates: &[usize], temperature: f64, random: &mu
     random.weighted(&weights(&scores, temperature)).map_or(candidates[0], |drawn| candidates[drawn])
 }
 
-/// The model's own distribution over a sorted list: shares that sum to one.
-pub fn shares(list: &[Scored]) -> Vec<f64> {
+/// The probabilities with which [`draw`] takes the moves of a sorted list: shares that sum to one. At
+/// temperature 0 the first has all.
+pub fn shares(list: &[Scored], temperature: f64) -> Vec<f64> {
+    if temperature <= 0.0 {
+        return (0..list.len()).map(|place| f64::from(u8::from(place == 0))).collect();
+    }
     let scores: Vec<f64> = list.iter().map(|s| s.score).collect();
-    let weights = weights(&scores, 1.0);
+    let weights = weights(&scores, temperature);
     let total: f64 = weights.iter().sum();
     weights.into_iter().map(|w| w / total).collect()
 }
@@ -164,5 +168,13 @@ mod tests {
         assert_eq!(weights(&[3.0, 2.0, 4.0], 1.0), [1.0, 1.0, 0.5]);
         assert_eq!(weights(&[3.0, 5.0], 2.0), [1.0, 0.5]);
         assert_eq!(draw(&list, &all, 0.0, &mut random), 0);
+        // What is shown is what is drawn.
+        let ratio = |temperature: f64| {
+            let shares = shares(&list, temperature);
+            assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            shares[0] / shares[1]
+        };
+        assert!((ratio(1.0) - 2.0).abs() < 1e-12 && (ratio(0.5) - 4.0).abs() < 1e-12);
+        assert_eq!(shares(&list, 0.0)[..2], [1.0, 0.0]);
     }
 }

@@ -400,7 +400,7 @@ impl Engine {
             self.avoids_draws[index(color)] =
                 manifest.avoid_draws.iter().any(|v| v.as_str() == voice);
             self.searches[index(color)] =
-                manifest.preset == SEARCHING_PRESET && *voice == manifest.voice;
+                SEARCHING_PRESETS.contains(&manifest.preset.as_str()) && *voice == manifest.voice;
             manifest.voice(path, color, voice, self.factory.template.as_ref(), program)?
         } else {
             std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -517,8 +517,9 @@ impl Engine {
             let limits = self.settings.search.limits(allowed, self.searches[turn]);
             let mut list = self.filter(&ranking, limits.is_none());
             if let Some(limits) = limits {
-                let best = self.look_deep(&list, limits, allowed.waiting, progress);
-                list = among_best(&list, &best, self.settings.search_margin);
+                let margin = self.margin();
+                let best = self.look_deep(&list, limits, margin, allowed.waiting, progress);
+                list = among_best(&list, &best, margin);
                 found = Some(best);
                 source = Source::Search;
             }
@@ -568,15 +569,28 @@ impl Engine {
         let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
         let weight = self.settings.book_weight;
         let suggestions: Vec<(Move, Count)> = match weight > 0.0 {
+    /// Centipawns that a move may be worse than the best one for the classifier to choose it. Draws in
+    /// the opening only keep away from blunders, so that they are as varied as the games learned.
+    fn margin(&self) -> u32 {
+        let least = match (self.randomised, self.game.plies()) {
+            (false, _) => 0,
+            (true, ..VARIED) => BLUNDER,
+            (true, _) => DRAWN,
+        };
+        self.settings.search_margin.max(least)
+    }
+
             true => self.suggestions().iter().filter_map(|b| Some((b.m, b.count?))).collect(),
             false => Vec::new(),
         };
         let advice =
             BookAdvice::new(self.book.as_ref(), self.game.position(), &suggestions, weight);
+        margin: u32,
         let request = Request {
             history: self.game.earlier_keys(),
             moves: &moves,
-            margin: i32::try_from(self.settings.search_margin).unwrap_or(0),
+            bonus: if margin == 0 { &bonus } else { &[] },
+            margin: i32::try_from(margin).unwrap_or(0),
             lines: self.settings.multi_pv,
             stop: &stop,
             pondering: &pondering,
@@ -603,6 +617,7 @@ impl Engine {
         let words = self.game.words().iter().map(String::as_str);
         let line = style::own_words(words, self.game.first(), turn.other(), style::MOVES);
         let voice = match judge.judge(line)? {
+        let bonus = odds_bonus(list, self.settings.search_odds);
             Style::Attacking => style::DRAWS_VOICE,
             Style::Positional => style::WINS_VOICE,
             Style::Mixed => [style::DRAWS_VOICE, style::WINS_VOICE][self.random.below(2)],
@@ -784,8 +799,34 @@ impl Engine {
     }
 }
 
-/// The preset whose models look ahead by themselves: the default one.
-const SEARCHING_PRESET: &str = "best";
+/// Presets whose models look ahead by themselves.
+const SEARCHING_PRESETS: [&str; 2] = ["best", "odds"];
+
+/// Half-moves of the opening in which draws keep away from blunders only.
+const VARIED: usize = 10;
+
+/// Centipawns that make a blunder.
+const BLUNDER: u32 = 100;
+
+/// Centipawns that a move that is drawn may be worse than the best one, later on.
+const DRAWN: u32 = 20;
+
+/// For each move how many centipawns it has to be better to be chosen before the likeliest one, negative,
+/// where a bit of the odds counts as so many.
+fn odds_bonus(list: &[Scored], centipawns: f64) -> Vec<i32> {
+    let shares = choose::shares(list, 1.0);
+    let best = shares.first().copied().unwrap_or(1.0);
+    let bonus = |share: &f64| {
+        let bits = (share / best).max(f64::MIN_POSITIVE).log2();
+        #[expect(clippy::cast_possible_truncation, reason = "held within a pawn")]
+        let bonus = (centipawns * bits).clamp(-MOST_ODDS, 0.0).round() as i32;
+        bonus
+    };
+    shares.iter().map(bonus).collect()
+}
+
+/// The most centipawns that odds may count.
+const MOST_ODDS: f64 = 50.0;
 
 /// Values beyond this are won or lost: there the best move is played, whatever the classifier
 /// thinks.

@@ -70,6 +70,8 @@ pub struct Settings {
     /// Processors that may be used; one is.
     pub threads: usize,
     /// Whether the interface may let the engine think in the opponent's time.
+    /// Centipawns that a bit of the classifier's odds counts in a search, where there is no margin.
+    pub search_odds: f64,
     pub ponder: bool,
     /// Milliseconds between our answer and the clock's stop.
     pub move_overhead: u32,
@@ -104,7 +106,8 @@ impl Default for Settings {
             voice: String::new(),
             deterministic: false,
             search: SearchMode::Auto,
-            search_margin: 20,
+            search_margin: 0,
+            search_odds: 3.0,
             hash: 16,
             threads: 1,
             ponder: false,
@@ -172,6 +175,7 @@ fn number<T: TryInto<i64>>(value: T) -> i64 {
     value.try_into().unwrap_or(i64::MAX)
 }
 
+    "SearchOdds",
 impl Settings {
     /// The option's kind and value.
     pub fn get(&self, name: &str) -> Option<Value> {
@@ -217,6 +221,7 @@ impl Settings {
     /// protocols write it.
     ///
     /// # Errors
+            "SearchOdds" => Value::Text(self.search_odds.to_string()),
     ///
     /// The name is unknown or the value is none of its kind; nothing is changed then.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
@@ -309,6 +314,7 @@ impl Value {
                 let marked: Vec<String> = choices
                     .iter()
                     .map(|c| if c == value { format!("*{c}") } else { (*c).to_owned() })
+            "SearchOdds" => self.search_odds = real()?,
                     .collect();
                 format!("-combo {}", marked.join(" /// "))
             }

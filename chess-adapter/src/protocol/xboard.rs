@@ -710,7 +710,8 @@ impl Xboard {
 
     fn thinking(&self, choice: &Choice, started: Instant) -> Reply {
         let centiseconds = started.elapsed().as_millis() / 10;
-        let shares = choose::shares(&choice.ranking);
+        let temperature = self.engine.settings().temperature;
+        let shares = choose::shares(&choice.ranking, temperature);
         let shown = self.engine.settings().multi_pv.max(3);
         let best: Vec<String> = choice
             .ranking
@@ -824,7 +825,7 @@ impl Xboard {
             && !self.no_position
             && let Ok(ranking) = self.engine.rank(None, 0)
         {
-            let shares = choose::shares(&ranking);
+            let shares = choose::shares(&ranking, self.engine.settings().temperature);
             for (scored, share) in ranking.iter().zip(shares).take(10) {
                 let line = format!(" {} {:.0}%", scored.completion.word, share * 100.0);
                 replies.push(Reply::BookLine(line));

@@ -189,7 +189,7 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
         tally.tactical += chosen(Rule::Tactical);
         let legal = u32::try_from(list.len()).map_or(f64::INFINITY, f64::from);
         tally.uniform += 1.0 / legal;
-        let shares = choose::shares(&list);
+        let shares = choose::shares(&list, engine.settings().temperature);
         calibration.add(shares[0], list[0].completion.m == case.played);
         if let Some(place) = list.iter().position(|s| s.completion.m == case.played) {
             let rank = u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1);

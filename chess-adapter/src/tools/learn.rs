@@ -32,9 +32,9 @@ pub enum Preset {
     /// Descriptions of played moves less those of moves not played.
     Describe,
     /// Descriptions, and a little of full moves.
-    #[default]
     Best,
     /// The odds of each move among all legal ones.
+    #[default]
     Odds,
     /// Full moves in three phases.
     Phases,

@@ -133,7 +133,7 @@ fn judge(
     played: Move,
     judged: &mut Judged,
 ) -> Result<String> {
-    let shares = choose::shares(ranking);
+    let shares = choose::shares(ranking, engine.settings().temperature);
     let Some(place) = ranking.iter().position(|s| s.completion.m == played) else {
         return Ok(String::new());
     };
