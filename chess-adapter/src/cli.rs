@@ -5,18 +5,23 @@ use std::fs::File;
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use shakmaty::Color;
 
 use crate::features::basic::Template;
+use crate::play::bayes::evaluation::Evaluation;
+use crate::play::bayes::parameters::Goal;
+use crate::play::bayes::stage::Stage;
 use crate::play::book::Counter;
 use crate::play::classifier::{ChildProcesses, Program};
 use crate::play::cluster;
 use crate::play::engine::{Engine, EngineFactory};
 use crate::play::models::Manifest;
 use crate::play::settings::Settings;
+use crate::play::style::Words;
 use crate::play::why;
 use crate::protocol::dialogue::{self, Protocol};
 use crate::protocol::uci::Limits;
@@ -27,6 +32,8 @@ use crate::text::prepare::{self, Describe, Describe2, Statistics, TextFiles, Unf
 use crate::tools::arena::{
     self, Clocks, EnginePlayer, Player, RandomMover, Side, UciPlayer, XboardPlayer,
 };
+use crate::tools::bayes;
+use crate::tools::bayes::selfplay::{self, Against};
 use crate::tools::evaluate;
 use crate::tools::learn::{self, Preset};
 
@@ -60,6 +67,91 @@ enum Verb {
     Report(ReportArgs),
     /// Make endgame tables by retrograde analysis
     Tables(TablesArgs),
+    /// Learn evaluations from games, for the search
+    #[command(subcommand)]
+    Bayes(BayesVerb),
+}
+
+#[derive(Debug, Subcommand)]
+enum BayesVerb {
+    /// Play games in which one side's parameters are perturbed, and record them
+    Play(BayesPlayArgs),
+    /// Learn from records of games, or from the positions of games
+    Learn(BayesLearnArgs),
+    /// Show what was learned, and the value of a position
+    Show(BayesShowArgs),
+}
+
+#[derive(Debug, Args)]
+struct BayesPlayArgs {
+    /// Number of games
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    games: usize,
+    /// Half-moves that both sides look ahead
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    depth: usize,
+    /// Half-moves drawn at random at the start of each game
+    #[arg(long, value_name = "N", default_value_t = selfplay::DRAWN_MOVES)]
+    drawn_moves: usize,
+    /// Seed of the perturbed parameters and of the first moves
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Play so many games at once
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Play against the parameters of this folder, in place of those not perturbed
+    #[arg(long, value_name = "DIR")]
+    against: Option<PathBuf>,
+    /// What that folder's parameters are chosen for
+    #[arg(long, value_enum, default_value_t)]
+    goal: Goal,
+    /// Write the records to this file, or add them to it
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write the games to this PGN file
+    #[arg(long, value_name = "FILE")]
+    pgn: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct BayesLearnArgs {
+    /// Files of records; with --positions, PGN files
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Folder of what is learned
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Learn what positions are worth, from at most N of those of PGN files; 0 for all
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true,
+          default_missing_value = "200000")]
+    positions: Option<usize>,
+    /// Learn from the records of the first N games only
+    #[arg(long, value_name = "N", conflicts_with = "positions")]
+    games: Option<usize>,
+    /// Take only levels that are better than no perturbation by N standard errors; 0 for the best
+    /// level, as BayesChess does
+    #[arg(long, value_name = "N", default_value_t = bayes::parameters::CAUTION)]
+    caution: f64,
+    /// What a mistake costs in the fit of positions
+    #[arg(long, value_name = "C", default_value_t = bayes::positions::COST)]
+    cost: f64,
+    /// Seed of the draw of positions
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    program: ProgramArgs,
+}
+
+#[derive(Debug, Args)]
+struct BayesShowArgs {
+    /// Folder of what was learned
+    folder: PathBuf,
+    /// The position whose value is told
+    #[arg(long, value_name = "FEN")]
+    fen: Option<String>,
+    /// Show all parameters
+    #[arg(long)]
+    all: bool,
 }
 
 #[derive(Debug, Args)]
@@ -266,6 +358,9 @@ struct EngineArgs {
     /// Folder of style categories: play by the opponent's style (preset style)
     #[arg(long, value_name = "DIR")]
     style: Option<String>,
+    /// Folder of an evaluation made by the verb bayes: searches judge positions by it
+    #[arg(long, value_name = "DIR")]
+    evaluation: Option<String>,
     /// Set any option by its protocol name
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
@@ -316,6 +411,7 @@ impl EngineArgs {
             ("SyzygyPath", &self.syzygy),
             ("TablePath", &self.tables),
             ("StylePath", &self.style),
+            ("EvaluationPath", &self.evaluation),
             ("Search", &self.search),
         ] {
             if let Some(value) = value {
@@ -480,6 +576,9 @@ struct StyleArgs {
     /// The name of a player of mixed style; may repeat
     #[arg(long, value_name = "NAME", required = true)]
     mixed: Vec<String>,
+    /// What styles are told by: the moves, four features of the game after ten moves, or both
+    #[arg(long, value_enum, default_value_t)]
+    words: Words,
     /// Keep every N-th game back and judge it after ten moves
     #[arg(long, value_name = "N", default_value_t = 0)]
     test_every: usize,
@@ -602,9 +701,7 @@ fn run_learn(args: &LearnArgs) -> Result<ExitCode> {
         template: template(args.template.as_ref())?,
         template_text,
         keep_text: args.keep_text,
-        jobs: args
-            .jobs
-            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        jobs: processors(args.jobs),
     };
     let statistics = learn::learn(&options, &args.program.program(&ChildProcesses::default()))?;
     statistics.write(&mut std::io::stderr())?;
@@ -813,6 +910,104 @@ fn run_tables(args: &TablesArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Processors that may be used.
+fn processors(jobs: Option<usize>) -> usize {
+    jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+fn run_bayes_play(args: &BayesPlayArgs) -> Result<ExitCode> {
+    let against = match &args.against {
+        None => Against::Base,
+        Some(folder) => Against::Learned(Evaluation::parameters(folder)?, args.goal),
+    };
+    let open = |path: &Path, again: bool| {
+        let mut options = File::options();
+        options.create(true).append(again).write(true).truncate(!again);
+        options.open(path).with_context(|| format!("cannot write {}", path.display()))
+    };
+    let mut records = args.output.as_deref().map(|path| open(path, true)).transpose()?;
+    let mut pgn = args.pgn.as_deref().map(|path| open(path, false)).transpose()?;
+    let options = selfplay::Options {
+        games: args.games,
+        depth: args.depth.clamp(1, 20),
+        seed: args.seed,
+        drawn_moves: args.drawn_moves,
+        threads: processors(args.jobs),
+        against,
+    };
+    let mut score = selfplay::Score::default();
+    let finished = AtomicU64::new(0);
+    let part = || Some((finished.load(Ordering::Relaxed), args.games as u64));
+    let take = |played: selfplay::Played| {
+        finished.fetch_add(1, Ordering::Relaxed);
+        score.add(played.outcome);
+        if let Some(file) = &mut records {
+            let mut lines = Vec::new();
+            for record in &played.records {
+                record.write(&mut lines)?;
+            }
+            file.write_all(&lines).context("the records")?;
+        }
+        if let Some(file) = &mut pgn {
+            let result = played.result.as_str();
+            writeln!(file, "{}", played.game.to_pgn("?", "?", result, "")).context("the games")?;
+        }
+        Ok(())
+    };
+    dbacl_cli::progress::watch("playing", part, || selfplay::play(&options, take))?;
+    let score = if args.against.is_some() { score.turned() } else { score };
+    let who = if args.against.is_some() { "learned" } else { "perturbed" };
+    let ([won, drawn, lost], (mean, error)) = (score.0, score.mean());
+    println!(
+        "{who} parameters won {won} drawn {drawn} lost {lost}: {:.1} % +- {:.1}",
+        100.0 * mean,
+        100.0 * error
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_bayes_learn(args: &BayesLearnArgs) -> Result<ExitCode> {
+    let children = ChildProcesses::default();
+    let program = args.program.program(&children);
+    if let Some(wanted) = args.positions {
+        let mut games = bayes::positions::Games::default();
+        let (options, mut statistics) = (prepare::Options::default(), Statistics::default());
+        prepare::read_files(&args.files, &options, &mut statistics, &mut [&mut games])?;
+        if !(args.cost.is_finite() && args.cost > 0.0) {
+            bail!("a cost above 0 is needed: {}", args.cost);
+        }
+        let (cost, seed, output) = (args.cost, args.seed, &args.output);
+        let report = bayes::positions::learn(&games, wanted, cost, seed, output, &program)?;
+        println!("{report}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut records = Vec::new();
+    for path in &args.files {
+        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let read = selfplay::Record::read_all(BufReader::new(file));
+        records.extend(read.with_context(|| path.display().to_string())?);
+    }
+    if let Some(games) = args.games {
+        // Each game has a record of its opening, which comes first.
+        let openings = records.iter().enumerate().filter(|(_, r)| r.stage == Stage::Opening);
+        let end = openings.map(|(at, _)| at).nth(games);
+        records.truncate(end.unwrap_or(usize::MAX));
+    }
+    if !(args.caution.is_finite() && args.caution >= 0.0) {
+        bail!("a caution from 0 on is needed: {}", args.caution);
+    }
+    bayes::parameters::learn(&records, args.caution, &args.output, &program)?;
+    println!("{} records learned", records.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_bayes_show(args: &BayesShowArgs) -> Result<ExitCode> {
+    let mut out = Vec::new();
+    bayes::show::show(&args.folder, args.fen.as_deref(), args.all, &mut out)?;
+    write_output(None, &out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
 fn run_book(args: &BookArgs) -> Result<ExitCode> {
     let mut counter = Counter::new(if args.clusters { cluster::PLIES } else { args.plies });
     let mut statistics = Statistics::default();
@@ -843,6 +1038,7 @@ fn run_style(args: &StyleArgs) -> Result<ExitCode> {
         output: args.output.clone(),
         players: [args.attacking.clone(), args.positional.clone(), args.mixed.clone()],
         test_every: args.test_every,
+        words: args.words,
     };
     let children = ChildProcesses::default();
     let outcome = crate::play::style::learn(&options, &args.program.program(&children))?;
@@ -899,6 +1095,9 @@ pub fn main() -> ExitCode {
         Verb::Report(args) => run_report(args),
         Verb::Style(args) => run_style(args),
         Verb::Tables(args) => run_tables(args),
+        Verb::Bayes(BayesVerb::Play(args)) => run_bayes_play(args),
+        Verb::Bayes(BayesVerb::Learn(args)) => run_bayes_learn(args),
+        Verb::Bayes(BayesVerb::Show(args)) => run_bayes_show(args),
     };
     done.unwrap_or_else(|error| {
         if is_closed_pipe(&error) {

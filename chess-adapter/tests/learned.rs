@@ -93,6 +93,112 @@ fn odds_are_learned_and_drawn_from() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "good models need no warning");
 }
 
+/// What the adapter says to these commands.
+fn play(args: &[&str], commands: &str) -> String {
+    let mut child = Command::new(adapter())
+        .args(args)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the adapter runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let commands = commands.to_owned();
+    let writer = std::thread::spawn(move || {
+        // The adapter may end before it has read everything.
+        let _ = std::io::Write::write_all(&mut stdin, commands.as_bytes());
+    });
+    let output = child.wait_with_output().expect("it ends");
+    writer.join().expect("written");
+    String::from_utf8(output.stdout).expect("ASCII")
+}
+
+#[test]
+fn parameters_are_learned_from_games_and_played() {
+    if dbacl("parameters_are_learned_from_games_and_played").is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (records, learned) = (at("records"), at("learned"));
+    let (told, _) = run(&["bayes", "play", "--games", "200", "-o", &records]);
+    assert!(told.starts_with("perturbed parameters won "), "{told}");
+    let (told, _) = run(&["bayes", "learn", &records, "-o", &learned]);
+    assert!(told.ends_with(" records learned\n"), "{told}");
+    assert!(!Path::new(&at("learned/text")).exists(), "the training text is not kept");
+    let (told, _) = run(&["bayes", "show", &learned]);
+    assert!(told.contains("838 parameters") && told.contains("queen's value"), "{told}");
+    // What was learned is better than chance: it wins most points against new perturbations.
+    let against = ["bayes", "play", "--games", "200", "--seed", "9", "--against", &learned];
+    let (told, _) = run(&against);
+    let points = told.split_whitespace().find_map(|word| word.parse::<f64>().ok());
+    let share = told.split(": ").nth(1).and_then(|rest| rest.split(' ').next());
+    let share: f64 = share.and_then(|share| share.parse().ok()).expect("a share");
+    assert!(points.is_some() && share > 50.0, "{told}");
+    assert_eq!(run(&against).0, told, "games repeat");
+    // Records of fewer games, and the other goal.
+    run(&["bayes", "learn", &records, "--games", "50", "--caution", "0", "-o", &learned]);
+    let (told, _) = run(&["bayes", "show", &learned, "--all"]);
+    assert!(told.contains("white knight on f3") && told.contains("king on h8"), "{told}");
+    // A search with it.
+    let commands = "uci\nsetoption name EvaluationGoal value not-lose\nposition startpos\n\
+        go depth 3\nquit\n";
+    let fake = crate::support::fake().display().to_string();
+    let engine = ["play", "--dbacl", &fake, "--white", &fake, "--search", "on", "--evaluation"];
+    let told = play(&[&engine[..], &[&learned]].concat(), commands);
+    assert!(told.contains("info depth 3 ") && told.contains("bestmove "), "{told}");
+    let told = play(&[&engine[..], &["nosuch"]].concat(), commands);
+    assert!(told.contains("nosuch") && told.contains("bestmove "), "{told}");
+}
+
+#[test]
+fn positions_are_worth_what_the_classifier_says() {
+    use chess_adapter::play::bayes::positions;
+    use chess_adapter::play::bayes::stage::{Outcome, Stage};
+    use chess_adapter::play::bayes::weights::{Weights, feature};
+
+    let Some(dbacl) = dbacl("positions_are_worth_what_the_classifier_says") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (games, learned) = (at("games.pgn"), at("learned"));
+    let drawn = ["bayes", "play", "--games", "300", "--drawn-moves", "12", "--pgn", &games];
+    run(&drawn);
+    let (told, _) = run(&["bayes", "learn", "--positions", &games, "-o", &learned]);
+    assert!(told.contains(" positions learned") && told.contains("temperature"), "{told}");
+    let (told, _) = run(&["bayes", "show", &learned]);
+    assert!(told.contains("centipawns of"), "{told}");
+    let value = |fen: &str| -> i32 {
+        let (told, _) = run(&["bayes", "show", &learned, "--fen", fen]);
+        let value = told.lines().last().and_then(|line| line.rsplit(' ').next());
+        value.and_then(|value| value.parse().ok()).expect("a value")
+    };
+    let ending = |white: &str| format!("4k3/5ppp/8/8/8/8/5PPP/{white}K3 w - - 0 40");
+    assert!(value(&ending("3Q")) > value(&ending("4")) + 100);
+    assert!(value("3qk3/5ppp/8/8/8/8/5PPP/4K3 w - - 0 40") < -100);
+    // The sum over the words of a line is the difference of the classifier's own scores.
+    let position = chess_adapter::text::game::read_fen(&ending("3R")).expect("good FEN");
+    let line = positions::words(&position);
+    let path = |outcome: Outcome| at("learned/") + "end-" + outcome.as_str();
+    let mut child = Command::new(dbacl)
+        .args(["-n", "-c", &path(Outcome::Win), "-c", &path(Outcome::Draw)])
+        .args(["-c", &path(Outcome::Loss), "-f", "1,2,3"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the classifier runs");
+    let text = format!("{line}\n");
+    std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), text.as_bytes())
+        .expect("read");
+    let told = String::from_utf8(child.wait_with_output().expect("it ends").stdout).expect("ASCII");
+    let scores: Vec<f64> = told.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let weights = |outcome| {
+        let weights = Weights::open(Path::new(&learned), Stage::End, outcome).expect("a category");
+        line.split(' ').map(|word| weights.of(feature(word))).sum::<f64>()
+    };
+    let own = (weights(Outcome::Win) - weights(Outcome::Loss)) / std::f64::consts::LN_2;
+    let theirs = scores[2] - scores[0];
+    assert!((own - theirs).abs() < 0.05 + theirs.abs() * 1e-4, "{own} {theirs} {told}");
+}
+
 #[test]
 fn small_tables_grow_until_nothing_is_ignored() {
     let Some(dbacl) = dbacl("small_tables_grow_until_nothing_is_ignored") else { return };
@@ -185,9 +291,31 @@ fn styles_are_learned_and_asked() {
         "5",
     ]);
     assert!(told.contains("judged rightly"), "{told}");
+    // The same by the four features, and what it tells in a game.
+    let (told, _) = run(&[
+        "style",
+        &pgn,
+        "-o",
+        &styles,
+        "--attacking",
+        "Morphy",
+        "--positional",
+        "Capablanca",
+        "--mixed",
+        "Lasker",
+        "--words",
+        "features",
+    ]);
+    assert!(told.starts_with("learned: attacking "), "{told}");
     let some = some_games(folder.path(), 30);
     let models = folder.path().join("models").display().to_string();
     run(&["learn", &some, "-o", &models, "--preset", "style"]);
+    let game =
+        "e4 e5 Nf3 Nc6 Bc4 Bc5 c3 Nf6 d4 exd4 cxd4 Bb4+ Nc3 Nxe4 O-O Bxc3 d5 Bf6 Re1 Ne7 Rxe4";
+    let moves: String = game.split(' ').map(|word| format!("usermove {word}\n")).collect();
+    let commands = format!("xboard\nprotover 2\naccepted san\nnew\nforce\n{moves}go\nquit\n");
+    let told = play(&["play", &models, "--style", &styles, "--deterministic"], &commands);
+    assert!(told.contains("telluser the opponent's style is ") && told.contains("move "), "{told}");
     let (score, _) = run(&["match", &models, "--style", &styles, "--games", "1", "--limit", "40"]);
     assert!(score.contains("half-moves"), "{score}");
 }

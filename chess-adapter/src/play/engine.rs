@@ -12,6 +12,8 @@ use chess_search::{Classical, Found, Limits, Request, Searcher};
 use shakmaty::{Chess, Color, Move, Position};
 
 use crate::features::basic::Template;
+use crate::play::bayes::evaluation::{Evaluation, Purpose};
+use crate::play::bayes::parameters::Goal;
 use crate::play::book::{self, Book, BookMove, Count};
 use crate::play::choose::{self, Scored};
 use crate::play::classifier::Program;
@@ -109,6 +111,11 @@ pub struct Engine {
     /// What the interface says in the middle of a search.
     pub interrupts: Arc<Interrupts>,
     searcher: Option<Searcher>,
+    /// A learned evaluation, and what the searcher's was made for.
+    evaluation: Option<Evaluation>,
+    purpose: Option<Purpose>,
+    /// What the evaluation's parameters are chosen for against this opponent.
+    style_goal: Option<Goal>,
     /// Whether White's and Black's models ask for a search.
     searches: [bool; 2],
     book: Option<Book>,
@@ -119,6 +126,8 @@ pub struct Engine {
     bad_moves: u32,
     /// The voice played against the opponent of this game, once the style is known.
     style_voice: Option<&'static str>,
+    /// The opponent's style, once it is known.
+    style: Option<Style>,
     /// Whether the style's folder and voices were found.
     style_checked: bool,
     /// What the player should know and was not yet told, and what was.
@@ -149,6 +158,9 @@ impl Engine {
             random: Random::from_seed(seed),
             interrupts: Arc::default(),
             searcher: None,
+            evaluation: None,
+            purpose: None,
+            style_goal: None,
             searches: [false; 2],
             book: None,
             clusters: None,
@@ -157,6 +169,7 @@ impl Engine {
             watch: None,
             bad_moves: 0,
             style_voice: None,
+            style: None,
             style_checked: false,
             notes: BTreeSet::new(),
             told: BTreeSet::new(),
@@ -194,6 +207,8 @@ impl Engine {
     pub fn set_position(&mut self, start: Chess) {
         self.game = Game::new(start, self.spelling);
         self.bad_moves = 0;
+        self.style = None;
+        self.style_goal = None;
         if self.style_voice.take().is_some() {
             self.stale = [true, true];
         }
@@ -258,8 +273,12 @@ impl Engine {
         if before.table_path != now.table_path {
             self.distances = None;
         }
-        if before.hash != now.hash {
+        if before.evaluation_path != now.evaluation_path {
+            self.evaluation = None;
+        }
+        if before.hash != now.hash || before.evaluation_path != now.evaluation_path {
             self.searcher = None;
+            self.purpose = None;
         }
         if before.seed != now.seed {
             self.random = Random::from_seed(now.seed);
@@ -326,6 +345,15 @@ impl Engine {
                 }
             }
         }
+        if self.evaluation.is_none() && !self.settings.evaluation_path.is_empty() {
+            match Evaluation::open(Path::new(&self.settings.evaluation_path)) {
+                Ok(evaluation) => self.evaluation = Some(evaluation),
+                Err(error) => {
+                    complaints.push(format!("{error:#}"));
+                    self.settings.evaluation_path.clear();
+                }
+            }
+        }
         if let Err(error) = self.check_style() {
             complaints.push(format!("{error:#}"));
             self.settings.style_path.clear();
@@ -336,11 +364,7 @@ impl Engine {
             let text = "look-ahead has no effect with this voice: it needs half-moves";
             self.notes.insert(text.to_owned());
         }
-        for note in std::mem::take(&mut self.notes) {
-            if self.told.insert(note.clone()) {
-                complaints.push(note);
-            }
-        }
+        complaints.extend(self.news());
         complaints
     }
 
@@ -362,10 +386,12 @@ impl Engine {
             let voices = Manifest::read(Path::new(path))
                 .map(|m| m.side(color).voices.keys().cloned().collect::<BTreeSet<_>>())
                 .unwrap_or_default();
+            let parameters = matches!(self.evaluation, Some(Evaluation::Parameters(_)));
             for voice in [style::DRAWS_VOICE, style::WINS_VOICE] {
-                if !voices.contains(voice) {
+                if !voices.contains(voice) && !parameters {
                     anyhow::bail!(
-                        "{path}: no voice {voice:?} for {color}: play by style needs --preset style"
+                        "{path}: no voice {voice:?} for {color}: play by style needs --preset \
+                         style, or an evaluation of parameters"
                     );
                 }
             }
@@ -543,32 +569,6 @@ impl Engine {
         Ok(Choice { completion, source, ranking, depth, considered, found })
     }
 
-    /// Looks ahead from the game's position, at the moves of this list.
-    fn look_deep(
-        &mut self,
-        list: &[Scored],
-        mut limits: Limits,
-        waiting: Waiting,
-        progress: &mut dyn FnMut(&Found),
-    ) -> Found {
-        limits.overhead = Duration::from_millis(u64::from(self.settings.move_overhead));
-        let mut searcher = self
-            .searcher
-            .take()
-            .unwrap_or_else(|| Searcher::new(self.settings.hash, Box::new(Classical::default())));
-        let interrupts = self.interrupts.clone();
-        let stop = || {
-            interrupts.is_stopped()
-                || match waiting {
-                    Waiting::No => false,
-                    Waiting::UntilNextLine => interrupts.is_line_waiting(),
-                    Waiting::UntilStop | Waiting::UntilPonderHit => interrupts.has_ended(),
-                }
-        };
-        let pondering = || waiting == Waiting::UntilPonderHit && !interrupts.is_ponder_hit();
-        let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
-        let weight = self.settings.book_weight;
-        let suggestions: Vec<(Move, Count)> = match weight > 0.0 {
     /// Centipawns that a move may be worse than the best one for the classifier to choose it. Draws in
     /// the opening only keep away from blunders, so that they are as varied as the games learned.
     fn margin(&self) -> u32 {
@@ -580,12 +580,50 @@ impl Engine {
         self.settings.search_margin.max(least)
     }
 
+    /// Looks ahead from the game's position, at the moves of this list.
+    fn look_deep(
+        &mut self,
+        list: &[Scored],
+        mut limits: Limits,
+        margin: u32,
+        waiting: Waiting,
+        progress: &mut dyn FnMut(&Found),
+    ) -> Found {
+        limits.overhead = Duration::from_millis(u64::from(self.settings.move_overhead));
+        let mut searcher = self
+            .searcher
+            .take()
+            .unwrap_or_else(|| Searcher::new(self.settings.hash, Box::new(Classical::default())));
+        if let Some(evaluation) = &self.evaluation {
+            let goal = self.style_goal.unwrap_or(self.settings.goal);
+            let purpose = evaluation.purpose(self.game.position(), goal);
+            if self.purpose != Some(purpose) {
+                match evaluation.make(purpose) {
+                    Ok(made) => searcher.set_evaluation(made),
+                    Err(error) => _ = self.notes.insert(format!("{error:#}")),
+                }
+                self.purpose = Some(purpose);
+            }
+        }
+        let interrupts = self.interrupts.clone();
+        let stop = || {
+            interrupts.is_stopped()
+                || match waiting {
+                    Waiting::No => false,
+                    Waiting::UntilNextLine => interrupts.is_line_waiting(),
+                    Waiting::UntilStop | Waiting::UntilPonderHit => interrupts.has_ended(),
+                }
+        };
+        let pondering = || waiting == Waiting::UntilPonderHit && !interrupts.is_ponder_hit();
+        let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
+        let bonus = odds_bonus(list, self.settings.search_odds);
+        let weight = self.settings.book_weight;
+        let suggestions: Vec<(Move, Count)> = match weight > 0.0 {
             true => self.suggestions().iter().filter_map(|b| Some((b.m, b.count?))).collect(),
             false => Vec::new(),
         };
         let advice =
             BookAdvice::new(self.book.as_ref(), self.game.position(), &suggestions, weight);
-        margin: u32,
         let request = Request {
             history: self.game.earlier_keys(),
             moves: &moves,
@@ -603,28 +641,50 @@ impl Engine {
         found
     }
 
-    /// Once the opponent has made enough moves: which voice to play against that style.
+    /// Once the opponent has made enough moves: how to play against that style.
     fn adapt_to_style(&mut self) -> Result<()> {
         let turn = self.game.turn();
         let theirs = self.game.words().len() / 2;
-        if self.settings.style_path.is_empty()
-            || self.style_voice.is_some()
-            || theirs < style::MOVES
-        {
+        if self.settings.style_path.is_empty() || self.style.is_some() || theirs < style::MOVES {
             return Ok(());
         }
         let mut judge = Judge::open(Path::new(&self.settings.style_path), &self.factory.program)?;
-        let words = self.game.words().iter().map(String::as_str);
-        let line = style::own_words(words, self.game.first(), turn.other(), style::MOVES);
-        let voice = match judge.judge(line)? {
-        let bonus = odds_bonus(list, self.settings.search_odds);
-            Style::Attacking => style::DRAWS_VOICE,
-            Style::Positional => style::WINS_VOICE,
-            Style::Mixed => [style::DRAWS_VOICE, style::WINS_VOICE][self.random.below(2)],
+        let style = judge.judge(&self.game, turn.other())?;
+        self.style = Some(style);
+        let wins = match style {
+            Style::Attacking => false,
+            Style::Positional => true,
+            Style::Mixed => self.random.below(2) == 1,
         };
-        self.style_voice = Some(voice);
-        self.voices[index(turn)] = self.load_voice(turn)?;
+        let aim = if wins { "to win" } else { "not to lose" };
+        let style = style.as_str();
+        let note = format!("the opponent's style is {style}: playing {aim}");
+        // Told in each game.
+        self.told.remove(&note);
+        self.notes.insert(note);
+        self.style_goal = Some(if wins { Goal::Win } else { Goal::NotLose });
+        let voice = if wins { style::WINS_VOICE } else { style::DRAWS_VOICE };
+        let model = match turn {
+            Color::White => &self.settings.white_model,
+            Color::Black => &self.settings.black_model,
+        };
+        // Models of other presets have no voices for it; what then changes is the evaluation's goal.
+        if Manifest::read(Path::new(model)).is_ok_and(|m| m.side(turn).voices.contains_key(voice)) {
+            self.style_voice = Some(voice);
+            self.voices[index(turn)] = self.load_voice(turn)?;
+        }
         Ok(())
+    }
+
+    /// What the player should know and was not yet told.
+    pub fn news(&mut self) -> Vec<String> {
+        let news = std::mem::take(&mut self.notes);
+        news.into_iter().filter(|note| self.told.insert(note.clone())).collect()
+    }
+
+    /// The opponent's style, once it was judged.
+    pub const fn style(&self) -> Option<Style> {
+        self.style
     }
 
     /// The voice of this game, if the opponent's style was judged.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A game, the classifier's scores and the settings become a move.
 
+pub mod bayes;
 pub mod book;
 pub mod choose;
 pub mod classifier;

@@ -3,6 +3,7 @@
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::play::bayes::parameters::Goal;
 use crate::play::choose::Rule;
 use crate::play::searching::SearchMode;
 use crate::text::encode::Encoding;
@@ -47,6 +48,10 @@ pub struct Settings {
     pub table_path: String,
     /// Folder of style categories, asked once a game which voice to play.
     pub style_path: String,
+    /// Folder of an evaluation that was learned, in place of the one by hand.
+    pub evaluation_path: String,
+    /// What the parameters of a learned evaluation are chosen for.
+    pub goal: Goal,
     /// Resign when material is down by so many pawns; 0 for never.
     pub resign_material: u32,
     /// ... for so many own moves.
@@ -65,13 +70,13 @@ pub struct Settings {
     pub search: SearchMode,
     /// Among moves so many centipawns below the best the classifier chooses.
     pub search_margin: u32,
+    /// Centipawns that a bit of the classifier's odds counts in a search, where there is no margin.
+    pub search_odds: f64,
     /// Megabytes of the search's table.
     pub hash: usize,
     /// Processors that may be used; one is.
     pub threads: usize,
     /// Whether the interface may let the engine think in the opponent's time.
-    /// Centipawns that a bit of the classifier's odds counts in a search, where there is no margin.
-    pub search_odds: f64,
     pub ponder: bool,
     /// Milliseconds between our answer and the clock's stop.
     pub move_overhead: u32,
@@ -98,6 +103,8 @@ impl Default for Settings {
             syzygy_path: String::new(),
             table_path: String::new(),
             style_path: String::new(),
+            evaluation_path: String::new(),
+            goal: Goal::Win,
             resign_material: 0,
             resign_moves: 3,
             draw_after: 0,
@@ -135,6 +142,7 @@ pub enum Value {
 
 const RULES: &[&str] = &["basic", "captures", "tactical"];
 const AUTOMATIC: &[&str] = &["auto", "on", "off"];
+const GOALS: &[&str] = &["win", "not-lose"];
 const ENCODINGS: &[&str] = &["auto", "half", "full", "shifted"];
 
 /// The options' names, in the order they are announced.
@@ -160,11 +168,14 @@ pub const NAMES: &[&str] = &[
     "SyzygyPath",
     "TablePath",
     "StylePath",
+    "EvaluationPath",
+    "EvaluationGoal",
     "ResignMaterial",
     "ResignMoves",
     "DrawAfter",
     "Search",
     "SearchMargin",
+    "SearchOdds",
     "Hash",
     "Threads",
     "Ponder",
@@ -175,7 +186,6 @@ fn number<T: TryInto<i64>>(value: T) -> i64 {
     value.try_into().unwrap_or(i64::MAX)
 }
 
-    "SearchOdds",
 impl Settings {
     /// The option's kind and value.
     pub fn get(&self, name: &str) -> Option<Value> {
@@ -204,11 +214,14 @@ impl Settings {
             "SyzygyPath" => Value::Path(self.syzygy_path.clone()),
             "TablePath" => Value::Path(self.table_path.clone()),
             "StylePath" => Value::Path(self.style_path.clone()),
+            "EvaluationPath" => Value::Path(self.evaluation_path.clone()),
+            "EvaluationGoal" => Value::Combo(self.goal.as_str(), GOALS),
             "ResignMaterial" => Value::Spin(i64::from(self.resign_material), 0, 100),
             "ResignMoves" => Value::Spin(i64::from(self.resign_moves), 1, 100),
             "DrawAfter" => Value::Spin(i64::from(self.draw_after), 0, 100),
             "Search" => Value::Text(self.search.text()),
             "SearchMargin" => Value::Spin(i64::from(self.search_margin), 0, 1000),
+            "SearchOdds" => Value::Text(self.search_odds.to_string()),
             "Hash" => Value::Spin(number(self.hash), 1, 65_536),
             "Threads" => Value::Spin(number(self.threads), 1, 1024),
             "Ponder" => Value::Check(self.ponder),
@@ -221,7 +234,6 @@ impl Settings {
     /// protocols write it.
     ///
     /// # Errors
-            "SearchOdds" => Value::Text(self.search_odds.to_string()),
     ///
     /// The name is unknown or the value is none of its kind; nothing is changed then.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
@@ -289,11 +301,20 @@ impl Settings {
             "SyzygyPath" => self.syzygy_path = text(),
             "TablePath" => self.table_path = text(),
             "StylePath" => self.style_path = text(),
+            "EvaluationPath" => self.evaluation_path = text(),
+            "EvaluationGoal" => {
+                self.goal = match value.to_ascii_lowercase().as_str() {
+                    "win" => Goal::Win,
+                    "not-lose" => Goal::NotLose,
+                    _ => bail!("neither win nor not-lose: {value:?}"),
+                }
+            }
             "ResignMaterial" => self.resign_material = u32::try_from(spin()?)?,
             "ResignMoves" => self.resign_moves = u32::try_from(spin()?)?,
             "DrawAfter" => self.draw_after = u32::try_from(spin()?)?,
             "Search" => self.search = SearchMode::parse(value)?,
             "SearchMargin" => self.search_margin = u32::try_from(spin()?)?,
+            "SearchOdds" => self.search_odds = real()?,
             "Hash" => self.hash = size()?,
             "Threads" => self.threads = size()?,
             "Ponder" => self.ponder = on()?,
@@ -314,7 +335,6 @@ impl Value {
                 let marked: Vec<String> = choices
                     .iter()
                     .map(|c| if c == value { format!("*{c}") } else { (*c).to_owned() })
-            "SearchOdds" => self.search_odds = real()?,
                     .collect();
                 format!("-combo {}", marked.join(" /// "))
             }

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The opponent's style, after BayesChess (spec chess 9.9): three categories of players, asked once
-//! a game.
+//! a game, of the moves that were made or of four features of the position that they led to.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result, bail};
-use shakmaty::Color;
+use serde::{Deserialize, Serialize};
+use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, Position as _, Rank, Square};
 
 use crate::play::classifier::{Classifier, Program, Scorer as _};
+use crate::play::models::replace_file;
+use crate::text::game::Game;
 use crate::text::notation::Spelling;
 use crate::text::pgn::{Games, RawGame};
 use crate::text::prepare::Gameline;
@@ -60,8 +63,102 @@ pub fn own_words<'a>(
     own.map(|word| format!("{letter}{word}")).collect::<Vec<_>>().join(" ")
 }
 
+/// What a style is told by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Words {
+    /// The player's half-moves.
+    #[default]
+    Moves,
+    /// First move, castling, pieces beyond the third row, pawns that advance towards the king.
+    Features,
+    /// Both.
+    Both,
+}
+
+/// The file that says which words a folder's categories have; without it, half-moves.
+const DESCRIPTION: &str = "style.json";
+
+/// What stands there.
+#[derive(Default, Serialize, Deserialize)]
+struct Description {
+    words: Words,
+}
+
+impl Description {
+    fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(DESCRIPTION);
+        if !path.exists() {
+            return Ok(Self::default());
+        }
+        let text =
+            std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        serde_json::from_slice(&text).with_context(|| format!("{} is damaged", path.display()))
+    }
+}
+
+/// The four features of a player's game so far: its first half-move in words, whether the kings have
+/// castled to opposed sides, pieces beyond the own third row, and pawns beyond it on the file of the
+/// other king or beside.
+fn features(
+    position: &Chess,
+    moves: &[Move],
+    first_word: &str,
+    first: Color,
+    side: Color,
+) -> String {
+    let mut castled = [None; 2];
+    for (number, m) in moves.iter().enumerate() {
+        let mover = if number.is_multiple_of(2) { first } else { first.other() };
+        if let Some(to) = m.castling_side() {
+            castled[usize::from(mover != side)] = Some(to);
+        }
+    }
+    let castling = match castled {
+        [Some(own), Some(other)] if own == other => "same",
+        [Some(_), Some(_)] => "opposed",
+        [Some(CastlingSide::KingSide), None] => "king",
+        [Some(CastlingSide::QueenSide), None] => "queen",
+        [None, Some(_)] => "late",
+        [None, None] => "none",
+    };
+    let board = position.board();
+    let third = side.fold_wb(Rank::Third, Rank::Sixth);
+    let is_beyond = |rank: Rank| side.fold_wb(rank > third, rank < third);
+    let beyond = Rank::ALL
+        .into_iter()
+        .filter(|&rank| is_beyond(rank))
+        .fold(Bitboard::EMPTY, |all, rank| all | Bitboard::from_rank(rank));
+    let own = board.by_color(side) & beyond;
+    let king = board.king_of(side.other()).unwrap_or(Square::E8);
+    let files = [-1, 0, 1].into_iter().filter_map(|step| king.file().offset(step));
+    let near = files.fold(Bitboard::EMPTY, |all, file| all | Bitboard::from_file(file));
+    let pieces = (own & !board.pawns() & !board.kings()).count();
+    let pawns = (own & board.pawns() & near).count();
+    let letter = side.fold_wb('w', 'b');
+    format!(
+        "first-{letter}{first_word} castling-{letter}-{castling} beyond{pieces} advanced{pawns}"
+    )
+}
+
+/// The line that tells a player's style after at most `limit` own moves.
+fn line(words: Words, game: &Game, side: Color, limit: usize) -> String {
+    let moves = || own_words(game.words().iter().map(String::as_str), game.first(), side, limit);
+    let features = || {
+        let plies = game.plies().min(2 * MOVES);
+        let own_first = usize::from(game.first() != side);
+        let first = game.words().get(own_first).map_or("-", String::as_str);
+        features(game.position_at(plies), &game.moves()[..plies], first, game.first(), side)
+    };
+    match words {
+        Words::Moves => moves(),
+        Words::Features => features(),
+        Words::Both => format!("{} {}", features(), moves()),
+    }
+}
+
 /// Tells styles apart by three categories in a folder.
-pub struct Judge(Classifier);
+pub struct Judge(Classifier, Words);
 
 impl Judge {
     /// Finds the categories.
@@ -77,16 +174,17 @@ impl Judge {
             std::fs::metadata(&path).with_context(|| format!("cannot read {}", path.display()))?;
             files.push(path);
         }
-        Ok(Self(Classifier::new(program.clone(), files)))
+        let words = Description::read(&folder)?.words;
+        Ok(Self(Classifier::new(program.clone(), files), words))
     }
 
-    /// The likeliest style of a line of own half-moves.
+    /// The likeliest style of a player of this game.
     ///
     /// # Errors
     ///
     /// The classifier fails.
-    pub fn judge(&mut self, line: String) -> Result<Style> {
-        self.0.ask(&[line])?;
+    pub fn judge(&mut self, game: &Game, side: Color) -> Result<Style> {
+        self.0.ask(&[line(self.1, game, side, MOVES)])?;
         let rows = self.0.scores()?;
         let scores = rows.first().context("no answer")?;
         let best = scores.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
@@ -104,6 +202,8 @@ pub struct Options {
     pub players: [Vec<String>; 3],
     /// Every so many-th game is kept back and judged; 0 for none.
     pub test_every: usize,
+    /// What styles are told by.
+    pub words: Words,
 }
 
 /// What came of it: games learned of each style; games judged, and judged rightly.
@@ -125,28 +225,31 @@ pub struct Outcome {
 pub fn learn(options: &Options, program: &Program) -> Result<Outcome> {
     std::fs::create_dir_all(&options.output)?;
     let mut lines: [Vec<String>; 3] = Default::default();
-    let mut kept: Vec<(Style, String)> = Vec::new();
+    let mut kept: Vec<(Style, Game, Color)> = Vec::new();
     let mut outcome = Outcome::default();
     for path in &options.pgn {
         let file =
             std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
         let mut games = Games::new(std::io::BufReader::new(file));
-        let (mut raw, mut game) = (RawGame::default(), Gameline::default());
+        let (mut raw, mut read) = (RawGame::default(), Gameline::default());
         let mut number = 0usize;
         while games.next_game(&mut raw)? {
             for (i, style) in Style::ALL.into_iter().enumerate() {
                 for side in Color::ALL {
                     if !is_player(&raw, side, &options.players[i])
-                        || game.replay(&raw, Spelling::default(), false).is_err()
+                        || read.replay(&raw, Spelling::default(), false).is_err()
                     {
                         continue;
                     }
-                    let first = game.first.unwrap_or(Color::White);
+                    let mut game = Game::new(read.start.clone(), Spelling::default());
+                    for &m in &read.moves {
+                        game.play(m);
+                    }
                     number += 1;
                     if options.test_every > 0 && number.is_multiple_of(options.test_every) {
-                        kept.push((style, own_words(game.words(), first, side, MOVES)));
+                        kept.push((style, game, side));
                     } else {
-                        lines[i].push(own_words(game.words(), first, side, usize::MAX));
+                        lines[i].push(line(options.words, &game, side, usize::MAX));
                     }
                 }
             }
@@ -159,10 +262,12 @@ pub fn learn(options: &Options, program: &Program) -> Result<Outcome> {
         outcome.learned[i] = lines[i].len();
         learn_style(&options.output, style, &lines[i], program)?;
     }
+    let description = serde_json::to_vec(&Description { words: options.words })?;
+    replace_file(&options.output.join(DESCRIPTION), &description)?;
     let mut judge = Judge::open(&options.output, program)?;
-    for (style, line) in kept {
+    for (style, game, side) in kept {
         outcome.judged += 1;
-        outcome.right += usize::from(judge.judge(line)? == style);
+        outcome.right += usize::from(judge.judge(&game, side)? == style);
     }
     Ok(outcome)
 }
@@ -196,6 +301,25 @@ fn learn_style(folder: &Path, style: Style, lines: &[String], program: &Program)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn four_features_tell_of_a_game() {
+        let mut game = Game::default();
+        let words = "e4 c5 Nf3 d6 d4 cxd4 Nxd4 Nf6 Nc3 g6 Be3 Bg7 f3 O-O Qd2 Nc6 O-O-O d5 h4 h5";
+        for word in words.split(' ') {
+            let read = crate::text::notation::read_move(game.position(), word.as_bytes());
+            game.play(read.expect("legal"));
+        }
+        let told = |words, side| line(words, &game, side, MOVES);
+        // The knight on d4; the pawn on h4, near the king on g8.
+        let white = "first-we4 castling-w-opposed beyond1 advanced1";
+        assert_eq!(told(Words::Features, Color::White), white);
+        let black = "first-bc5 castling-b-opposed beyond0 advanced1";
+        assert_eq!(told(Words::Features, Color::Black), black);
+        assert_eq!(told(Words::Both, Color::White)[..white.len()], *white);
+        assert!(told(Words::Both, Color::White).ends_with(" wh4"));
+        assert!(told(Words::Moves, Color::Black).starts_with("bc5 bd6 "));
+    }
 
     #[test]
     fn own_words_carry_the_colour() {

@@ -379,6 +379,7 @@ impl Uci {
                     .map_or_else(|| "0000".to_owned(), |c| notation::to_coordinates(c.m))
             }
         };
+        replies.extend(self.engine.news().into_iter().map(Reply::Note));
         if limits.waiting == Waiting::No {
             replies.push(Reply::BestMove(best));
         } else {

@@ -695,6 +695,9 @@ impl Xboard {
         if choice.found.is_some() && self.engine.interrupts.is_abandoned() {
             return; // the interface has something else in mind
         }
+        for note in self.engine.news() {
+            self.tell(replies, Reply::TellUser(note));
+        }
         if let Err(error) = self.engine.write_watch_files(&choice) {
             self.tell(replies, Reply::TellUser(format!("{error:#}")));
         }

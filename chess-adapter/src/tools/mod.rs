@@ -2,6 +2,7 @@
 //! The programs around playing: learning, measuring, matches, pages.
 
 pub mod arena;
+pub mod bayes;
 pub mod endgames;
 pub mod evaluate;
 pub mod learn;
