@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The configuration: one file in TOML, every field with a default that works.
+
+use crate::headers::Dialect;
+use crate::listen::Address;
+use crate::log::Level;
+use crate::users::{Users, tells_users_apart};
+use serde::{Deserialize, Deserializer};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where the configuration is looked for.
+pub const PATH: &str = "/etc/dbacl/server.toml";
+
+/// All settings.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    /// Folders of the users' filters, with `{user}`, `{local}` or `{domain}`.
+    pub models: Option<PathBuf>,
+    /// The filter's folder for users who have none.
+    pub default: Option<PathBuf>,
+    /// What begins the part of an address that is left out.
+    pub delimiter: String,
+    /// The user to become once the sockets are open.
+    pub user: Option<String>,
+    /// The group to become; that of the user otherwise.
+    pub group: Option<String>,
+    /// How verdicts are written into headers.
+    pub headers: Vec<Dialect>,
+    /// Where learning is allowed.
+    pub learn: Learn,
+    /// How much is logged.
+    pub log: Level,
+    /// Where to listen.
+    pub listen: Listen,
+    /// What mail is refused or put aside.
+    pub milter: MilterActions,
+    /// Limits of size, time and number.
+    pub limits: Limits,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            models: Some("/var/lib/dbacl/{user}".into()),
+            default: Some("/var/lib/dbacl/default".into()),
+            delimiter: "+".into(),
+            user: None,
+            group: None,
+            headers: vec![Dialect::Dbacl],
+            learn: Learn::Sockets,
+            log: Level::Info,
+            listen: Listen::default(),
+            milter: MilterActions::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Over which connections mail may be learned and forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Learn {
+    /// Over UNIX sockets, whose mode says who may connect.
+    Sockets,
+    /// Over ports, too.
+    Everywhere,
+    /// Over none.
+    Nowhere,
+}
+
+/// Addresses by protocol.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Listen {
+    /// `spamc` and Exim's `spam`.
+    #[serde(deserialize_with = "one_or_more")]
+    pub spamc: Vec<Address>,
+    /// rspamd's HTTP; `/metrics` is answered there as well.
+    #[serde(deserialize_with = "one_or_more")]
+    pub rspamd: Vec<Address>,
+    /// Postfix and sendmail.
+    #[serde(deserialize_with = "one_or_more")]
+    pub milter: Vec<Address>,
+    /// Prometheus.
+    #[serde(deserialize_with = "one_or_more")]
+    pub metrics: Vec<Address>,
+    /// The mode of UNIX sockets, as an octal number.
+    #[serde(deserialize_with = "octal")]
+    pub mode: Option<u32>,
+}
+
+impl Listen {
+    /// Whether no address is given.
+    pub fn is_empty(&self) -> bool {
+        [&self.spamc, &self.rspamd, &self.milter, &self.metrics].iter().all(|list| list.is_empty())
+    }
+}
+
+/// What a milter does besides adding headers: nothing by default.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MilterActions {
+    /// Spam of at least this probability, in percent, is refused.
+    pub reject_above: Option<f64>,
+    /// Spam of at least this probability, in percent, is put on hold.
+    pub quarantine_above: Option<f64>,
+}
+
+/// Limits of size, time and number.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Limits {
+    /// Bytes of one mail. A larger one is passed on without a verdict where the protocol returns it
+    /// whole, and judged by its beginning elsewhere.
+    pub mail: usize,
+    /// Bytes of all mails at a time.
+    pub memory: usize,
+    /// Connections at a time, for each protocol.
+    pub connections: usize,
+    /// Seconds for a request to arrive, and for its answer to be taken.
+    pub request_seconds: u64,
+    /// Seconds for a verdict.
+    pub verdict_seconds: u64,
+    /// Seconds that a milter's connection may be silent.
+    pub idle_seconds: u64,
+    /// Seconds that requests have to end once the server is told to stop.
+    pub stop_seconds: u64,
+    /// Filters that are kept open.
+    pub open_models: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            mail: 32 << 20,
+            memory: 256 << 20,
+            connections: 500,
+            request_seconds: 60,
+            verdict_seconds: 10,
+            idle_seconds: 600,
+            stop_seconds: 15,
+            open_models: 200,
+        }
+    }
+}
+
+impl Limits {
+    /// The time for a request to arrive, and for its answer to be taken.
+    pub const fn request(&self) -> Duration {
+        Duration::from_secs(self.request_seconds)
+    }
+}
+
+/// What is wrong with a configuration.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("{}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The file is no configuration.
+    #[error("{}: {text}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        text: String,
+    },
+    /// Two settings contradict each other, or one makes no sense.
+    #[error("{0}")]
+    Senseless(String),
+}
+
+impl Config {
+    /// Reads a file. Without `path`, that at [`PATH`] if there is one, else the defaults.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no configuration.
+    pub fn read(path: Option<&Path>) -> Result<Self, ConfigError> {
+        let chosen = path.unwrap_or_else(|| Path::new(PATH)).to_path_buf();
+        match std::fs::read_to_string(&chosen) {
+            Ok(text) => Self::parse(&text, &chosen),
+            Err(error) if path.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+                Ok(Self::default())
+            }
+            Err(source) => Err(ConfigError::Unreadable { path: chosen, source }),
+        }
+    }
+
+    /// The configuration in a text; `path` is named in errors.
+    ///
+    /// # Errors
+    /// [`ConfigError::Syntax`].
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
+        toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let line = 1 + text[..at.min(text.len())].matches('\n').count();
+            let what = error.message().lines().next().unwrap_or("no configuration").to_owned();
+            ConfigError::Syntax { path: path.into(), text: format!("line {line}: {what}") }
+        })
+    }
+
+    /// Fills in the addresses, and checks what no field can tell by itself.
+    ///
+    /// # Errors
+    /// [`ConfigError::Senseless`].
+    pub fn checked(mut self) -> Result<Self, ConfigError> {
+        if self.listen.is_empty() {
+            self.listen.spamc = vec![Address::loopback(783)];
+            self.listen.milter = vec![Address::loopback(8893)];
+        }
+        let limits = &self.limits;
+        let numbers = [
+            ("limits.mail", limits.mail),
+            ("limits.memory", limits.memory),
+            ("limits.connections", limits.connections),
+            ("limits.open-models", limits.open_models),
+        ];
+        if let Some((name, _)) = numbers.iter().find(|(_, value)| *value == 0) {
+            return Err(ConfigError::Senseless(format!("{name} must be larger than 0")));
+        }
+        if limits.mail > limits.memory {
+            let text = "limits.mail must not be larger than limits.memory";
+            return Err(ConfigError::Senseless(text.into()));
+        }
+        if self.delimiter.chars().count() > 1 {
+            let text = format!("delimiter must be one character or none: {}", self.delimiter);
+            return Err(ConfigError::Senseless(text));
+        }
+        if self.models.is_none() && self.default.is_none() {
+            return Err(ConfigError::Senseless("neither models nor default is given".into()));
+        }
+        for (name, value) in [
+            ("milter.reject-above", self.milter.reject_above),
+            ("milter.quarantine-above", self.milter.quarantine_above),
+        ] {
+            if value.is_some_and(|value| !(50.0..=100.0).contains(&value)) {
+                let text = format!("{name} is a probability in percent, from 50 to 100");
+                return Err(ConfigError::Senseless(text));
+            }
+        }
+        for path in self.models.iter().chain(&self.default) {
+            if !path.is_absolute() {
+                let text = format!("{} does not begin with /", path.display());
+                return Err(ConfigError::Senseless(text));
+            }
+        }
+        if let Some(models) = self.models.as_deref().filter(|models| !tells_users_apart(models)) {
+            let text = format!("models: {} lacks {{user}} or {{local}}", models.display());
+            return Err(ConfigError::Senseless(text));
+        }
+        Ok(self)
+    }
+
+    /// The rule by which users have folders.
+    pub fn users(&self) -> Users {
+        Users {
+            pattern: self.models.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            default: self.default.clone(),
+            delimiter: self.delimiter.chars().next(),
+        }
+    }
+}
+
+/// One address or a list of them.
+fn one_or_more<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<Address>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Texts {
+        One(String),
+        More(Vec<String>),
+    }
+    let texts = match Texts::deserialize(value)? {
+        Texts::One(text) => vec![text],
+        Texts::More(texts) => texts,
+    };
+    texts.iter().map(|text| text.parse().map_err(serde::de::Error::custom)).collect()
+}
+
+fn octal<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u32>, D::Error> {
+    let text = String::deserialize(value)?;
+    let mode = u32::from_str_radix(&text, 8).ok().filter(|mode| *mode <= 0o777);
+    mode.map(Some).ok_or_else(|| serde::de::Error::custom(format!("{text} is no mode, as 660 is")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Config, String> {
+        let parsed = Config::parse(text, Path::new("server.toml"));
+        parsed.and_then(Config::checked).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn nothing_is_needed() {
+        let config = read("").expect("the defaults");
+        assert_eq!(config.listen.spamc, [Address::loopback(783)]);
+        assert_eq!(config.learn, Learn::Sockets);
+        assert!(config.listen.rspamd.is_empty());
+    }
+
+    #[test]
+    fn fields_have_the_names_of_the_manual() {
+        let config = read(
+            "models = '/m/{user}'\nheaders = ['spamassassin', 'rspamd']\nlearn = 'everywhere'\n\
+             [listen]\nspamc = ['/run/a', '127.0.0.1:1783']\nmode = '660'\n\
+             [limits]\nmail = 1000\nopen-models = 3\n[milter]\nreject-above = 99.9\n",
+        );
+        let config = config.expect("a configuration");
+        assert_eq!(config.headers, [Dialect::Spamassassin, Dialect::Rspamd]);
+        assert_eq!(config.listen.mode, Some(0o660));
+        assert_eq!(config.listen.spamc.len(), 2);
+        assert!(config.listen.milter.is_empty());
+        assert_eq!((config.limits.mail, config.limits.open_models), (1000, 3));
+    }
+
+    #[test]
+    fn mistakes_are_told_in_one_line() {
+        for (text, expected) in [
+            ("modles = '/m'", "server.toml: line 1: unknown field `modles`"),
+            ("\nlearn = 'never'", "server.toml: line 2: unknown variant `never`"),
+            ("[listen]\nspamc = 'host:port'", "host:port is neither"),
+            ("[listen]\nmode = '888'", "888 is no mode"),
+            ("models = 'm/{user}'", "m/{user} does not begin with /"),
+            ("models = '/m'", "models: /m lacks {user}"),
+            ("[limits]\nconnections = 0", "limits.connections must be larger than 0"),
+            ("[limits]\nmemory = 1", "limits.mail must not be larger"),
+            ("[milter]\nreject-above = 5", "milter.reject-above is a probability"),
+            ("delimiter = '+-'", "delimiter must be one character"),
+            ("models", "server.toml: line 1: "),
+        ] {
+            let said = read(text).expect_err(text);
+            assert!(said.contains(expected) && said.lines().count() == 1, "{text}: {said}");
+        }
+    }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What all protocols share: mail in bounded memory, verdicts in bounded time, and the log of both.
+
+use crate::config::Config;
+use crate::log::{Level, Log};
+use crate::measures::{Measures, Wire};
+use crate::models::Models;
+use crate::teacher::Teacher;
+use crate::users::Users;
+use crate::verdict::Judged;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Memory is handed out in pieces of so many bytes.
+const PIECE: usize = 4096;
+
+/// What all connections share.
+#[derive(Debug)]
+pub struct Engine {
+    /// All settings.
+    pub config: Config,
+    /// What is counted.
+    pub measures: Arc<Measures>,
+    /// Where events go.
+    pub log: Log,
+    /// The filters that are open.
+    pub models: Models,
+    /// When the server began.
+    pub started: Instant,
+    /// Who learns and forgets.
+    pub teacher: Teacher,
+    /// Whose folders are where.
+    pub users: Users,
+    /// One for each verdict that is made at a time.
+    workers: Arc<Semaphore>,
+    /// One for each piece of memory.
+    memory: Arc<Semaphore>,
+}
+
+/// Why a mail is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It is larger than the limit.
+    #[error("the mail is larger than the limit")]
+    Large,
+    /// The memory for all mails is taken.
+    #[error("too many mails at a time")]
+    Busy,
+}
+
+/// A mail as it comes in, counted against the memory for all mails.
+#[derive(Debug)]
+pub struct Mail {
+    bytes: Vec<u8>,
+    limit: usize,
+    memory: Arc<Semaphore>,
+    held: Option<OwnedSemaphorePermit>,
+}
+
+impl Mail {
+    /// Adds a piece.
+    ///
+    /// # Errors
+    /// The mail becomes too large, or there is no memory for it. It stays as it was.
+    pub fn push(&mut self, piece: &[u8]) -> Result<(), Refusal> {
+        let length = self.bytes.len() + piece.len();
+        if length > self.limit {
+            return Err(Refusal::Large);
+        }
+        let held = self.held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let needed = length.div_ceil(PIECE);
+        if needed > held {
+            // At least as much again, as memory grows.
+            let more = (needed - held).max(held.min(self.limit.div_ceil(PIECE) - held));
+            let more = u32::try_from(more).map_err(|_| Refusal::Large)?;
+            let memory = Arc::clone(&self.memory);
+            let permit = memory.try_acquire_many_owned(more).map_err(|_| Refusal::Busy)?;
+            match &mut self.held {
+                Some(held) => held.merge(permit),
+                None => self.held = Some(permit),
+            }
+        }
+        self.bytes.extend_from_slice(piece);
+        Ok(())
+    }
+
+    /// How many more bytes fit.
+    pub fn room(&self) -> usize {
+        self.limit - self.bytes.len()
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Engine {
+    /// Everything, with nothing open.
+    pub fn new(config: Config) -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            measures: Arc::default(),
+            started: Instant::now(),
+            log: Log { level: config.log },
+            models: Models::new(config.limits.open_models),
+            teacher: Teacher::new(processors),
+            users: config.users(),
+            workers: Arc::new(Semaphore::new(processors)),
+            memory: Arc::new(Semaphore::new(config.limits.memory.div_ceil(PIECE))),
+            config,
+        }
+    }
+
+    /// A mail without bytes yet.
+    pub fn mail(&self) -> Mail {
+        let memory = Arc::clone(&self.memory);
+        Mail { bytes: Vec::new(), limit: self.config.limits.mail, memory, held: None }
+    }
+
+    /// The verdict for these users; `None` if there can be none, which has been logged then.
+    pub async fn judge(
+        self: &Arc<Self>,
+        wire: Wire,
+        names: Vec<String>,
+        mail: &Arc<Mail>,
+    ) -> Option<Judged> {
+        let start = Instant::now();
+        let limit = Duration::from_secs(self.config.limits.verdict_seconds);
+        let (engine, mail) = (Arc::clone(self), Arc::clone(mail));
+        let size = mail.bytes.len();
+        let shown = names.join(",");
+        let work = async {
+            let workers = Arc::clone(&engine.workers);
+            let Ok(permit) = workers.acquire_owned().await else {
+                return Err("the server stops".to_owned());
+            };
+            let judging = tokio::task::spawn_blocking(move || {
+                // A verdict that takes longer than the limit keeps its worker until it is made.
+                let _permit = permit;
+                engine.look_up(&names, &mail.bytes)
+            });
+            judging.await.unwrap_or_else(|_| Err("judging failed within the program".into()))
+        };
+        let judged = tokio::time::timeout(limit, work).await;
+        let judged = judged.unwrap_or_else(|_| Err("no verdict in time".into()));
+        self.tell(wire, &shown, size, start.elapsed(), judged)
+    }
+
+    /// The same, without a runtime and a limit of time.
+    pub fn judge_now(&self, wire: Wire, names: &[String], mail: &[u8]) -> Option<Judged> {
+        let start = Instant::now();
+        let judged = self.look_up(names, mail);
+        self.tell(wire, &names.join(","), mail.len(), start.elapsed(), judged)
+    }
+
+    fn look_up(&self, names: &[String], mail: &[u8]) -> Result<Judged, String> {
+        let folder = self.users.choose(names).ok_or("the user has no filter")?;
+        let found = self.models.get(&folder).map_err(|error| error.to_string())?;
+        if let Some(warnings) = &found.opened {
+            self.opened(&folder, warnings);
+        }
+        let verdict = found.filter.classify(mail).map_err(|error| error.to_string())?;
+        Ok(Judged::new(&verdict, found.filter.names()))
+    }
+
+    fn opened(&self, folder: &Path, warnings: &[String]) {
+        self.measures.opened.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let folder = folder.display();
+        self.log.event(Level::Info, "opened", &[("folder", &folder)]);
+        for warning in warnings {
+            let facts: [(&str, &dyn std::fmt::Display); 2] =
+                [("folder", &folder), ("warning", &warning)];
+            self.log.event(Level::Warn, "opened", &facts);
+        }
+    }
+
+    fn tell(
+        &self,
+        wire: Wire,
+        user: &str,
+        size: usize,
+        time: Duration,
+        judged: Result<Judged, String>,
+    ) -> Option<Judged> {
+        let decision = judged.as_ref().ok().map(|judged| judged.decision);
+        self.measures.mail(wire, decision, time);
+        let milliseconds = format!("{:.1}", time.as_secs_f64() * 1e3);
+        let wire = wire.name();
+        let mut facts: Vec<(&str, &dyn std::fmt::Display)> =
+            vec![("wire", &wire), ("user", &user), ("bytes", &size), ("ms", &milliseconds)];
+        let level = match &judged {
+            Ok(judged) => {
+                facts.push(("verdict", &judged.text));
+                Level::Info
+            }
+            Err(error) => {
+                facts.push(("error", error));
+                Level::Error
+            }
+        };
+        self.log.event(level, "judged", &facts);
+        judged.ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_counted_and_given_back() {
+        let mut config = Config::default();
+        config.limits.mail = 6 * PIECE;
+        config.limits.memory = 10 * PIECE;
+        let engine = Engine::new(config);
+        let mut one = engine.mail();
+        assert_eq!(one.push(&vec![0; 6 * PIECE + 1]), Err(Refusal::Large));
+        for _ in 0..6 {
+            one.push(&[1; PIECE]).expect("room");
+        }
+        assert_eq!((one.push(&[0]), one.room()), (Err(Refusal::Large), 0));
+        let mut other = engine.mail();
+        other.push(&vec![0; 4 * PIECE]).expect("room");
+        assert_eq!(other.push(&[0]), Err(Refusal::Busy));
+        assert_eq!(other.bytes().len(), 4 * PIECE);
+        drop(one);
+        other.push(&[0]).expect("memory was given back");
+    }
+}

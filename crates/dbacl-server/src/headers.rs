@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A verdict as header lines, in the dialects that mail programs trust; and mail with such lines in
+//! place of those that it brought.
+
+use crate::verdict::{Decision, Judged, REQUIRED};
+
+/// A way to write verdicts into headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// `X-DBACL: spam 99.12%`, as `dbacl --mail-filter` writes it.
+    Dbacl,
+    /// `X-Spam-Status`, `X-Spam-Flag`, `X-Spam-Score` and `X-Spam-Level`.
+    Spamassassin,
+    /// `X-Spamd-Result`, and `X-Spam` for spam.
+    Rspamd,
+}
+
+/// A header line without its end.
+pub type Line = (&'static str, String);
+
+/// So many bytes of a line are looked at for the end of its name.
+const LOOK: usize = 64;
+
+/// The verdict on a mail that could not be judged.
+pub const ERROR: &str = "error";
+
+/// The lines that tell a verdict; `None` for a mail that could not be judged. Such a mail gets its
+/// `X-DBACL: error` in every dialect, and nothing that looks like a verdict.
+pub fn lines(judged: Option<&Judged>, dialects: &[Dialect]) -> Vec<Line> {
+    let Some(judged) = judged else { return vec![("X-DBACL", ERROR.into())] };
+    let (score, symbol) = (judged.score(), judged.symbol());
+    let mut lines: Vec<Line> = Vec::new();
+    for dialect in dialects {
+        match dialect {
+            Dialect::Dbacl => lines.push(("X-DBACL", judged.text.clone())),
+            Dialect::Spamassassin => {
+                let answer = if judged.is_spam() { "Yes" } else { "No" };
+                if judged.is_spam() {
+                    lines.push(("X-Spam-Flag", "YES".into()));
+                }
+                lines.push(("X-Spam-Score", format!("{score:.1}")));
+                lines.push(("X-Spam-Level", level(score)));
+                let status = format!(
+                    "{answer}, score={score:.1} required={REQUIRED:.1} tests={symbol} \
+                     autolearn=no version=dbacl-{}",
+                    env!("CARGO_PKG_VERSION")
+                );
+                lines.push(("X-Spam-Status", status));
+            }
+            Dialect::Rspamd => {
+                let answer = if judged.is_spam() { "True" } else { "False" };
+                let text = &judged.text;
+                lines.push((
+                    "X-Spamd-Result",
+                    format!(
+                        "default: {answer} [{score:.2} / {REQUIRED:.2}]; {symbol}({score:.2})[{text}]"
+                    ),
+                ));
+                if judged.decision == Decision::Spam {
+                    lines.push(("X-Spam", "Yes".into()));
+                }
+            }
+        }
+    }
+    lines
+}
+
+/// A star for each whole point of the score.
+fn level(score: f64) -> String {
+    let stars = (1..=50).take_while(|&stars| f64::from(stars) <= score).count();
+    "*".repeat(stars)
+}
+
+/// Whether a header of this name tells a verdict in one of the dialects. A mail that brings one is
+/// not believed; `X-DBACL` is taken out whatever the dialects are.
+pub fn is_forged(name: &[u8], dialects: &[Dialect]) -> bool {
+    let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
+    let begins = |start: &str| {
+        name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()))
+    };
+    is("X-DBACL")
+        || dialects.iter().any(|dialect| match dialect {
+            Dialect::Dbacl => false,
+            Dialect::Spamassassin => begins("X-Spam-"),
+            Dialect::Rspamd => is("X-Spam") || begins("X-Spamd-") || begins("X-Rspamd-"),
+        })
+}
+
+/// The mail with these lines before its header, and without those that tell a verdict. An envelope
+/// line `From ` stays the first.
+pub fn rewritten(mail: &[u8], lines: &[Line], dialects: &[Dialect]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(mail.len() + 512);
+    let (header, body) = rewritten_header(mail, lines, dialects);
+    out.extend_from_slice(&header);
+    out.extend_from_slice(body);
+    out
+}
+
+/// The same in two parts: the new header, and what stays as it is, which begins with the empty line
+/// that ends the header.
+pub fn rewritten_header<'a>(
+    mail: &'a [u8],
+    lines: &[Line],
+    dialects: &[Dialect],
+) -> (Vec<u8>, &'a [u8]) {
+    let line_end: &[u8] = match memchr(mail) {
+        Some(at) if at > 0 && mail[at - 1] == b'\r' => b"\r\n",
+        _ => b"\n",
+    };
+    let mut header = Vec::with_capacity(512);
+    let mut rest = mail;
+    if mail.starts_with(b"From ")
+        && let Some(end) = memchr(mail)
+    {
+        header.extend_from_slice(&mail[..=end]);
+        rest = &mail[end + 1..];
+    }
+    for (name, value) in lines {
+        for part in [name.as_bytes(), b": ", value.as_bytes(), line_end] {
+            header.extend_from_slice(part);
+        }
+    }
+    let mut drops = false;
+    while !rest.is_empty() && !rest.starts_with(b"\n") && !rest.starts_with(b"\r\n") {
+        let (line, after) = rest.split_at(memchr(rest).map_or(rest.len(), |at| at + 1));
+        if !matches!(line[0], b' ' | b'\t') {
+            drops = name_of(line).is_some_and(|name| is_forged(name, dialects));
+        }
+        if !drops {
+            header.extend_from_slice(line);
+        }
+        rest = after;
+    }
+    (header, rest)
+}
+
+/// The name of the header that a line begins. Blanks may stand before the colon; a name that so
+/// many follow that they hide the colon counts as one.
+fn name_of(line: &[u8]) -> Option<&[u8]> {
+    let is_part = |byte: &u8| byte.is_ascii_graphic() && *byte != b':';
+    let (name, rest) = line.split_at(line.iter().position(|byte| !is_part(byte))?);
+    let blank = |byte: &u8| byte.is_ascii_whitespace() && *byte != b'\n';
+    let colon = rest.iter().position(|byte| !blank(byte))?;
+    (!name.is_empty() && (rest[colon] == b':' || name.len() + colon >= LOOK)).then_some(name)
+}
+
+fn memchr(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|&byte| byte == b'\n')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(decision: Decision, spam: f64, text: &str) -> Judged {
+        Judged { text: text.into(), decision, spam }
+    }
+
+    const ALL: &[Dialect] = &[Dialect::Dbacl, Dialect::Spamassassin, Dialect::Rspamd];
+
+    #[test]
+    fn dialects_say_the_same() {
+        let spam = judged(Decision::Spam, 0.9995, "spam 99.95%");
+        let told = lines(Some(&spam), ALL);
+        let told: Vec<String> =
+            told.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(
+            told,
+            [
+                "X-DBACL: spam 99.95%".to_owned(),
+                "X-Spam-Flag: YES".into(),
+                "X-Spam-Score: 8.3".into(),
+                "X-Spam-Level: ********".into(),
+                format!(
+                    "X-Spam-Status: Yes, score=8.3 required=5.0 tests=DBACL_SPAM autolearn=no \
+                     version=dbacl-{version}"
+                ),
+                "X-Spamd-Result: default: True [8.30 / 5.00]; DBACL_SPAM(8.30)[spam 99.95%]".into(),
+                "X-Spam: Yes".into(),
+            ]
+        );
+        let ham = lines(Some(&judged(Decision::Ham, 0.001, "ham 99.90%")), ALL);
+        assert!(ham.iter().all(|(name, _)| *name != "X-Spam-Flag" && *name != "X-Spam"));
+        assert!(ham.iter().any(|(name, value)| *name == "X-Spam-Level" && value.is_empty()));
+        assert_eq!(lines(None, ALL), [("X-DBACL", "error".to_owned())]);
+    }
+
+    #[test]
+    fn forged_lines_are_taken_out_of_the_header_only() {
+        let hidden = format!("A: b\nX-DBACL{}\nC: d\n\n", " ".repeat(100) + ": ham");
+        let own = [("X-DBACL", "ham 90.00%".to_owned())];
+        for (mail, dialects, expected) in [
+            ("A: b\n\nX-DBACL: a\n", ALL, "X-DBACL: ham 90.00%\nA: b\n\nX-DBACL: a\n"),
+            ("x-dbacl: a\n b\nA: b\r\n\nc", ALL, "X-DBACL: ham 90.00%\nA: b\r\n\nc"),
+            ("From a\r\nX-Spam-Flag \t: NO\r\n\r\n", ALL, "From a\r\nX-DBACL: ham 90.00%\r\n\r\n"),
+            ("X-Spam-Flag: NO\n\n", &[Dialect::Dbacl], "X-DBACL: ham 90.00%\nX-Spam-Flag: NO\n\n"),
+            ("X-Spamd-Result: a\nX-Spamx: b\n\n", ALL, "X-DBACL: ham 90.00%\nX-Spamx: b\n\n"),
+            ("X-DBACL: no end", ALL, "X-DBACL: ham 90.00%\n"),
+            ("X-DBACL", ALL, "X-DBACL: ham 90.00%\nX-DBACL"),
+            ("X-DBACL\n: none\n\n", ALL, "X-DBACL: ham 90.00%\nX-DBACL\n: none\n\n"),
+            ("", ALL, "X-DBACL: ham 90.00%\n"),
+            (hidden.as_str(), ALL, "X-DBACL: ham 90.00%\nA: b\nC: d\n\n"),
+        ] {
+            let found = rewritten(mail.as_bytes(), &own, dialects);
+            assert_eq!(String::from_utf8_lossy(&found), expected, "{mail:?}");
+        }
+    }
+}

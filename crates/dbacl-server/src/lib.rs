@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A server that judges mail by the filters of many users, for mail servers that already speak a
+//! protocol with such servers. It is made of the library's public face and of no other part of it.
+//!
+//! ```text
+//! spamc, Exim ───→ spamc ──────┐
+//! rspamc, Exim ──→ http ───────┤          users           models
+//! Postfix ───────→ milter ─────┼→ engine ─────→ folder ──────→ filter ─→ verdict ─→ headers
+//! OpenSMTPD ─────→ opensmtpd ──┘     └─→ teacher (learns and forgets)
+//! ```
+//!
+//! What a protocol's bytes mean is in pure functions that the fuzz targets call; the loops around
+//! them only read, call and write. Whatever goes wrong, the mail goes on: a verdict that cannot be
+//! made is told in the log and in the mail's header, and is never mistaken for a verdict.
+
+#![warn(missing_docs)]
+
+pub mod client;
+pub mod config;
+pub mod engine;
+pub mod headers;
+pub mod http;
+pub mod listen;
+pub mod log;
+pub mod measures;
+pub mod milter;
+pub mod models;
+pub mod opensmtpd;
+pub mod options;
+mod privileges;
+pub mod program;
+pub mod spamc;
+pub mod teacher;
+pub mod users;
+pub mod verdict;

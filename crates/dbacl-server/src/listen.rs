@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Addresses and what listens at them.
+
+use crate::measures::Measures;
+use std::fmt;
+use std::fs;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::time::Sleep;
+
+/// A port or a UNIX socket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// An IP address and a port.
+    Port(SocketAddr),
+    /// A socket in the file system.
+    Socket(PathBuf),
+}
+
+impl Address {
+    /// A port that only this machine can reach.
+    pub const fn loopback(port: u16) -> Self {
+        Self::Port(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port))
+    }
+
+    /// Whether only this machine can reach it.
+    pub fn is_local(&self) -> bool {
+        match self {
+            Self::Port(address) => address.ip().is_loopback(),
+            Self::Socket(_) => true,
+        }
+    }
+
+    /// Whether it is a UNIX socket.
+    pub const fn is_socket(&self) -> bool {
+        matches!(self, Self::Socket(_))
+    }
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.strip_prefix("unix:").unwrap_or(text);
+        if text.starts_with('/') {
+            return Ok(Self::Socket(text.into()));
+        }
+        let numbers = text.replacen("localhost:", "127.0.0.1:", 1);
+        numbers.parse().map(Self::Port).map_err(|_| {
+            format!("{text} is neither a path that begins with / nor an address with a port")
+        })
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Port(address) => address.fmt(f),
+            Self::Socket(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// A listener that has its address, and no runtime yet.
+#[derive(Debug)]
+pub struct Bound {
+    /// Where it listens.
+    pub address: Address,
+    listener: Plain,
+}
+
+#[derive(Debug)]
+enum Plain {
+    Port(std::net::TcpListener),
+    Socket(std::os::unix::net::UnixListener),
+}
+
+impl Bound {
+    /// Listens at an address. A socket that nobody listens at any more is replaced.
+    ///
+    /// # Errors
+    /// What the operating system says; [`io::ErrorKind::AddrInUse`] when somebody listens there.
+    pub fn new(address: &Address, mode: Option<u32>) -> io::Result<Self> {
+        let listener = match address {
+            Address::Port(address) => Plain::Port(std::net::TcpListener::bind(address)?),
+            Address::Socket(path) => {
+                remove_abandoned(path)?;
+                let listener = std::os::unix::net::UnixListener::bind(path)?;
+                fs::set_permissions(path, fs::Permissions::from_mode(mode.unwrap_or(0o660)))?;
+                Plain::Socket(listener)
+            }
+        };
+        match &listener {
+            Plain::Port(listener) => listener.set_nonblocking(true)?,
+            Plain::Socket(listener) => listener.set_nonblocking(true)?,
+        }
+        Ok(Self { address: address.clone(), listener })
+    }
+
+    /// Gives a socket to another user, who is to remove it later.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn give_to(&self, uid: u32, gid: u32) -> io::Result<()> {
+        match &self.address {
+            Address::Port(_) => Ok(()),
+            Address::Socket(path) => std::os::unix::fs::chown(path, Some(uid), Some(gid)),
+        }
+    }
+
+    /// The port that the operating system chose, where 0 was asked for.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn place(&self) -> io::Result<Address> {
+        match &self.listener {
+            Plain::Port(listener) => listener.local_addr().map(Address::Port),
+            Plain::Socket(_) => Ok(self.address.clone()),
+        }
+    }
+
+    /// The listener in the runtime that this is called in.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn open(self, measures: Arc<Measures>) -> io::Result<Door> {
+        let socket = match &self.address {
+            Address::Port(_) => None,
+            Address::Socket(path) => Some(path.clone()),
+        };
+        let listener = match self.listener {
+            Plain::Port(listener) => Listener::Port(TcpListener::from_std(listener)?),
+            Plain::Socket(listener) => Listener::Socket(UnixListener::from_std(listener)?),
+        };
+        Ok(Door { listener, socket, pause: None, measures })
+    }
+}
+
+/// Removes a socket that nobody listens at.
+fn remove_abandoned(path: &Path) -> io::Result<()> {
+    let is_socket = fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
+    let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+    if is_socket && UnixStream::connect(path).is_err_and(refused) {
+        fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+/// What a connection is to those who serve it.
+pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send + 'static> Stream for T {}
+
+/// A listener that goes on whatever happens: without files to open it waits for some.
+#[derive(Debug)]
+pub struct Door {
+    listener: Listener,
+    socket: Option<PathBuf>,
+    pause: Option<Pin<Box<Sleep>>>,
+    measures: Arc<Measures>,
+}
+
+#[derive(Debug)]
+enum Listener {
+    Port(TcpListener),
+    Socket(UnixListener),
+}
+
+/// How long a door is shut when a connection cannot be had.
+const PAUSE: Duration = Duration::from_millis(50);
+
+impl Door {
+    /// The next connection.
+    pub async fn accept(&mut self) -> Box<dyn Stream> {
+        std::future::poll_fn(|context| self.poll_next(context)).await
+    }
+
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Box<dyn Stream>> {
+        loop {
+            if let Some(pause) = &mut self.pause {
+                ready!(pause.as_mut().poll(context));
+                self.pause = None;
+            }
+            let accepted = match &self.listener {
+                Listener::Port(listener) => {
+                    ready!(listener.poll_accept(context)).map(|(stream, _)| {
+                        // Answers are written in one piece; a failure costs time only.
+                        let _ = stream.set_nodelay(true);
+                        Box::new(stream) as Box<dyn Stream>
+                    })
+                }
+                Listener::Socket(listener) => ready!(listener.poll_accept(context))
+                    .map(|(stream, _)| Box::new(stream) as Box<dyn Stream>),
+            };
+            match accepted {
+                Ok(stream) => return Poll::Ready(stream),
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(_) => {
+                    self.measures.refused();
+                    self.pause = Some(Box::pin(tokio::time::sleep(PAUSE)));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        if let Some(path) = &self.socket {
+            // Another server that took its place would have been refused the address.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+impl indymilter::Listener for Door {
+    type Io = Box<dyn Stream>;
+
+    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Self::Io>> {
+        self.poll_next(context).map(Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_paths_or_numbers() {
+        for (text, expected) in [
+            ("127.0.0.1:783", Some("127.0.0.1:783")),
+            ("localhost:783", Some("127.0.0.1:783")),
+            ("[::1]:783", Some("[::1]:783")),
+            ("/run/dbacl/spamc", Some("/run/dbacl/spamc")),
+            ("unix:/run/dbacl/spamc", Some("/run/dbacl/spamc")),
+            ("mail.example.org:783", None),
+            ("783", None),
+            ("run/socket", None),
+        ] {
+            let found = text.parse::<Address>().ok().map(|address| address.to_string());
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+        assert!("[::1]:1".parse::<Address>().is_ok_and(|address| address.is_local()));
+        assert!("0.0.0.0:1".parse::<Address>().is_ok_and(|address| !address.is_local()));
+    }
+
+    #[test]
+    fn abandoned_sockets_are_replaced_and_files_are_not() {
+        let room = dbacl_testing::Scratch::new();
+        let address = Address::Socket(room.path("socket"));
+        let first = Bound::new(&address, None).expect("a socket");
+        let taken = Bound::new(&address, None).expect_err("taken");
+        assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
+        drop(first);
+        let _second = Bound::new(&address, Some(0o600)).expect("the socket was abandoned");
+        room.write("mail", "kept");
+        let file = Address::Socket(room.path("mail"));
+        assert!(Bound::new(&file, None).is_err());
+        assert_eq!(room.read("mail"), b"kept");
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What the server counts, as Prometheus reads it.
+
+use crate::verdict::Decision;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// A protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wire {
+    /// That of `spamc`.
+    Spamc,
+    /// rspamd's.
+    Rspamd,
+    /// That of Postfix and sendmail.
+    Milter,
+    /// That of filters on standard input and output.
+    Opensmtpd,
+}
+
+impl Wire {
+    const ALL: [Self; 4] = [Self::Spamc, Self::Rspamd, Self::Milter, Self::Opensmtpd];
+
+    /// Its name in logs and measures.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Spamc => "spamc",
+            Self::Rspamd => "rspamd",
+            Self::Milter => "milter",
+            Self::Opensmtpd => "opensmtpd",
+        }
+    }
+}
+
+/// Ends of the histogram's steps, in milliseconds.
+const STEPS: [u64; 11] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000];
+
+const OUTCOMES: [&str; 4] = ["ham", "unsure", "spam", "error"];
+
+/// Everything that is counted.
+#[derive(Debug, Default)]
+pub struct Measures {
+    mails: [[AtomicU64; OUTCOMES.len()]; Wire::ALL.len()],
+    steps: [AtomicU64; STEPS.len() + 1],
+    microseconds: AtomicU64,
+    learned: [AtomicU64; 3],
+    refused: AtomicU64,
+    /// Requests that were none of the protocol.
+    pub malformed: AtomicU64,
+    /// Filters opened, new generations included.
+    pub opened: AtomicU64,
+}
+
+/// What came of a request to learn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taught {
+    /// Something changed.
+    Changed,
+    /// It was known.
+    Known,
+    /// It failed.
+    Failed,
+}
+
+impl Measures {
+    /// Counts a mail and the time that its verdict took.
+    pub fn mail(&self, wire: Wire, decision: Option<Decision>, time: Duration) {
+        let outcome = match decision {
+            Some(Decision::Ham) => 0,
+            Some(Decision::Unsure) => 1,
+            Some(Decision::Spam) => 2,
+            None => 3,
+        };
+        self.mails[wire as usize][outcome].fetch_add(1, Relaxed);
+        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        self.microseconds.fetch_add(micros, Relaxed);
+        let step = STEPS.iter().position(|end| micros <= end * 1000).unwrap_or(STEPS.len());
+        self.steps[step].fetch_add(1, Relaxed);
+    }
+
+    /// Counts a request to learn or to forget.
+    pub fn taught(&self, taught: Taught) {
+        self.learned[taught as usize].fetch_add(1, Relaxed);
+    }
+
+    /// Counts a connection that was closed unserved.
+    pub fn refused(&self) {
+        self.refused.fetch_add(1, Relaxed);
+    }
+
+    /// Mails by outcome, all protocols together: ham, unsure, spam, error.
+    pub fn outcomes(&self) -> [u64; OUTCOMES.len()] {
+        let mut sums = [0; OUTCOMES.len()];
+        for wire in &self.mails {
+            for (sum, count) in sums.iter_mut().zip(wire) {
+                *sum += count.load(Relaxed);
+            }
+        }
+        sums
+    }
+
+    /// Requests to learn that changed something.
+    pub fn changes(&self) -> u64 {
+        self.learned[Taught::Changed as usize].load(Relaxed)
+    }
+
+    /// The text for Prometheus; `open` is the number of filters that are open.
+    pub fn text(&self, open: usize) -> String {
+        let mut out = String::new();
+        let mut say = |name: &str, kind: &str, help: &str| {
+            let _ = writeln!(out, "# HELP dbacl_{name} {help}\n# TYPE dbacl_{name} {kind}");
+        };
+        say("mails_total", "counter", "Mails by protocol and verdict.");
+        for wire in Wire::ALL {
+            for (outcome, count) in OUTCOMES.iter().zip(&self.mails[wire as usize]) {
+                let (wire, count) = (wire.name(), count.load(Relaxed));
+                let _ = writeln!(
+                    out,
+                    "dbacl_mails_total{{wire=\"{wire}\",verdict=\"{outcome}\"}} {count}"
+                );
+            }
+        }
+        let _ = writeln!(
+            out,
+            "# HELP dbacl_verdict_seconds Time for a verdict.\n\
+             # TYPE dbacl_verdict_seconds histogram"
+        );
+        let mut sum = 0;
+        for (end, count) in STEPS.iter().zip(&self.steps) {
+            sum += count.load(Relaxed);
+            let end = Duration::from_millis(*end).as_secs_f64();
+            let _ = writeln!(out, "dbacl_verdict_seconds_bucket{{le=\"{end}\"}} {sum}");
+        }
+        sum += self.steps[STEPS.len()].load(Relaxed);
+        let seconds = Duration::from_micros(self.microseconds.load(Relaxed)).as_secs_f64();
+        let _ = writeln!(
+            out,
+            "dbacl_verdict_seconds_bucket{{le=\"+Inf\"}} {sum}\n\
+             dbacl_verdict_seconds_sum {seconds}\ndbacl_verdict_seconds_count {sum}"
+        );
+        let _ = writeln!(
+            out,
+            "# HELP dbacl_learned_total Requests to learn or forget, by what came of them.\n\
+             # TYPE dbacl_learned_total counter"
+        );
+        for (result, count) in ["changed", "known", "failed"].iter().zip(&self.learned) {
+            let count = count.load(Relaxed);
+            let _ = writeln!(out, "dbacl_learned_total{{result=\"{result}\"}} {count}");
+        }
+        for (name, kind, help, value) in [
+            (
+                "refused_connections_total",
+                "counter",
+                "Connections closed because there were too many.",
+                self.refused.load(Relaxed),
+            ),
+            (
+                "malformed_requests_total",
+                "counter",
+                "Requests that were none of their protocol.",
+                self.malformed.load(Relaxed),
+            ),
+            (
+                "filters_opened_total",
+                "counter",
+                "Filters opened, new generations included.",
+                self.opened.load(Relaxed),
+            ),
+            ("filters_open", "gauge", "Filters that are open.", open as u64),
+        ] {
+            let _ = writeln!(
+                out,
+                "# HELP dbacl_{name} {help}\n# TYPE dbacl_{name} {kind}\ndbacl_{name} {value}"
+            );
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_add_up() {
+        let measures = Measures::default();
+        measures.mail(Wire::Spamc, Some(Decision::Spam), Duration::from_micros(900));
+        measures.mail(Wire::Milter, None, Duration::from_secs(60));
+        let text = measures.text(2);
+        for line in [
+            "dbacl_mails_total{wire=\"spamc\",verdict=\"spam\"} 1",
+            "dbacl_mails_total{wire=\"milter\",verdict=\"error\"} 1",
+            "dbacl_verdict_seconds_bucket{le=\"0.001\"} 1",
+            "dbacl_verdict_seconds_bucket{le=\"10\"} 1",
+            "dbacl_verdict_seconds_bucket{le=\"+Inf\"} 2",
+            "dbacl_verdict_seconds_count 2",
+            "dbacl_filters_open 2",
+        ] {
+            assert!(text.lines().any(|other| other == line), "{line} is not in {text}");
+        }
+    }
+}

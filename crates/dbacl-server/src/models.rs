@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Folders → open filters. Few are kept; a filter that was changed on disk is opened anew.
+
+use dbacl::{MailFilter, MailFilterError};
+use lru::LruCache;
+use std::fs;
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The filters that are open. Those that were not used for longest are closed first.
+#[derive(Debug)]
+pub struct Models {
+    open: Mutex<LruCache<PathBuf, Open>>,
+}
+
+#[derive(Debug, Clone)]
+struct Open {
+    filter: Arc<MailFilter>,
+    stamp: Option<Vec<Stamp>>,
+}
+
+/// What tells one file of a filter from its successor: no file of a filter is changed in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+/// A filter that changes as often while it is opened is opened anew for the next mail.
+const TRIES: u32 = 5;
+
+/// What was opened, and whether that was new.
+#[derive(Debug)]
+pub struct Found {
+    /// The filter.
+    pub filter: Arc<MailFilter>,
+    /// What a new filter has to say of its files; `None` if it was open.
+    pub opened: Option<Vec<String>>,
+}
+
+impl Models {
+    /// Keeps at most so many open.
+    pub fn new(most: usize) -> Self {
+        let most = NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN);
+        Self { open: Mutex::new(LruCache::new(most)) }
+    }
+
+    /// The filter in a folder as it is now. A filter in use stays whole, whatever happens to its
+    /// folder.
+    ///
+    /// # Errors
+    /// Those of [`MailFilter::open`].
+    pub fn get(&self, folder: &Path) -> Result<Found, MailFilterError> {
+        let known = self.lock().get(folder).cloned();
+        if let Some(open) = &known
+            && open.stamp.is_some()
+            && stamp(folder, open.filter.names()).ok() == open.stamp
+        {
+            return Ok(Found { filter: Arc::clone(&open.filter), opened: None });
+        }
+        // Others are served meanwhile; two who open the same filter do no harm.
+        let mut warnings = Vec::new();
+        match open_steadily(folder, &mut warnings) {
+            Ok(open) => {
+                let filter = Arc::clone(&open.filter);
+                self.lock().put(folder.to_path_buf(), open);
+                Ok(Found { filter, opened: Some(warnings) })
+            }
+            Err(error) => {
+                self.lock().pop(folder);
+                Err(error)
+            }
+        }
+    }
+
+    /// How many are open.
+    pub fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Closes all; what is in use stays open until it is not.
+    pub fn close(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, LruCache<PathBuf, Open>> {
+        // No state is between two others when a panic passes.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Opens a filter whose files stay the same while it is opened, so that the stamp is theirs.
+fn open_steadily(folder: &Path, warnings: &mut Vec<String>) -> Result<Open, MailFilterError> {
+    let mut before = None;
+    let mut tries = 0;
+    loop {
+        warnings.clear();
+        let filter = MailFilter::open(folder, &mut |warning| warnings.push(warning.to_string()))?;
+        let after = stamp(folder, filter.names()).ok();
+        let filter = Arc::new(filter);
+        tries += 1;
+        if before == after || tries == TRIES {
+            let stamp = after.filter(|after| Some(after) == before.as_ref());
+            return Ok(Open { filter, stamp });
+        }
+        before = after;
+    }
+}
+
+fn stamp(folder: &Path, names: &[String]) -> io::Result<Vec<Stamp>> {
+    let of = |name: &String| {
+        fs::metadata(folder.join(name)).map(|file| Stamp {
+            device: file.dev(),
+            inode: file.ino(),
+            size: file.size(),
+            seconds: file.mtime(),
+            nanoseconds: file.mtime_nsec(),
+        })
+    };
+    names.iter().map(of).collect()
+}

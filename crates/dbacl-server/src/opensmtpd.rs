@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! OpenSMTPD's filter protocol, on standard input and output (`smtpd-filters(7)`).
+//!
+//! smtpd starts the filter and shows it each line of each mail; what the filter gives back is the
+//! mail. A filter that ends takes smtpd with it, so this one ends only when its input does. Lines
+//! are kept until the mail is whole; what is too large to be kept goes on with a verdict on its
+//! beginning, and what there is no memory for goes on with `X-DBACL: error`.
+
+use crate::engine::{Engine, Mail, Refusal};
+use crate::headers::{lines, rewritten};
+use crate::measures::Wire;
+use std::collections::HashMap;
+use std::io::{self, BufRead, Read, Write};
+
+/// Longest line of the protocol, in bytes: smtpd takes no line of mail that is nearly as long.
+const LONGEST: u64 = 1 << 20;
+
+/// Recipients that are looked at.
+const NAMES: usize = 1000;
+
+/// What is to be told at the beginning.
+const REGISTRATION: &str = "register|report|smtp-in|tx-begin\n\
+    register|report|smtp-in|tx-rcpt\n\
+    register|report|smtp-in|tx-reset\n\
+    register|report|smtp-in|link-disconnect\n\
+    register|filter|smtp-in|data-line\n\
+    register|ready\n";
+
+/// The conversation with smtpd.
+pub struct Conversation<'a> {
+    engine: &'a Engine,
+    sessions: HashMap<Vec<u8>, Session>,
+}
+
+struct Session {
+    names: Vec<String>,
+    state: State,
+}
+
+enum State {
+    /// Lines are kept.
+    Keeps(Mail),
+    /// The mail has its verdict; lines are given back as they come.
+    Passes,
+}
+
+impl<'a> Conversation<'a> {
+    /// A conversation that has not begun.
+    pub fn new(engine: &'a Engine) -> Self {
+        Self { engine, sessions: HashMap::new() }
+    }
+
+    /// Takes a line, without its end, and writes what is to be answered.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn line(&mut self, line: &[u8], out: &mut dyn Write) -> io::Result<()> {
+        let mut fields = line.splitn(6, |&byte| byte == b'|');
+        let kind = fields.next().unwrap_or_default();
+        if kind == b"config" {
+            return if fields.next() == Some(b"ready") {
+                out.write_all(REGISTRATION.as_bytes())
+            } else {
+                Ok(())
+            };
+        }
+        let (_version, _time, _subsystem, phase) =
+            (fields.next(), fields.next(), fields.next(), fields.next().unwrap_or_default());
+        let rest = fields.next().unwrap_or_default();
+        match (kind, phase) {
+            (b"report", b"link-disconnect" | b"tx-reset" | b"tx-begin") => {
+                let session = rest.split(|&byte| byte == b'|').next().unwrap_or_default();
+                self.sessions.remove(session);
+                Ok(())
+            }
+            (b"report", b"tx-rcpt") => {
+                self.recipient(rest);
+                Ok(())
+            }
+            (b"filter", b"data-line") => {
+                let mut fields = rest.splitn(3, |&byte| byte == b'|');
+                if let (Some(session), Some(token), Some(text)) =
+                    (fields.next(), fields.next(), fields.next())
+                {
+                    return self.data(session, token, text, out);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `SESSION|MESSAGE|RESULT|ADDRESS`, or in older versions with the address before the result.
+    fn recipient(&mut self, rest: &[u8]) {
+        let fields: Vec<&[u8]> = rest.splitn(4, |&byte| byte == b'|').collect();
+        let [session, _, third, fourth] = fields[..] else { return };
+        let is_result = |field: &[u8]| matches!(field, b"ok" | b"permfail" | b"tempfail");
+        let (result, address) = if is_result(third) { (third, fourth) } else { (fourth, third) };
+        let engine = self.engine;
+        let session = self.sessions.entry(session.to_vec()).or_insert_with(|| Session::new(engine));
+        if result == b"ok" && session.names.len() < NAMES {
+            session.names.push(String::from_utf8_lossy(address).into_owned());
+        }
+    }
+
+    fn data(
+        &mut self,
+        id: &[u8],
+        token: &[u8],
+        text: &[u8],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let engine = self.engine;
+        let mut say = |text: &[u8]| {
+            for part in [b"filter-dataline|", id, b"|", token, b"|", text, b"\n"] {
+                out.write_all(part)?;
+            }
+            Ok(())
+        };
+        let session = self.sessions.entry(id.to_vec()).or_insert_with(|| Session::new(engine));
+        let is_end = text == b".";
+        let State::Keeps(mail) = &mut session.state else {
+            if is_end {
+                self.sessions.remove(id);
+            }
+            return say(text);
+        };
+        if is_end {
+            let judged = engine.judge_now(Wire::Opensmtpd, &session.names, mail.bytes());
+            mark(engine, judged.as_ref(), mail.bytes(), &mut say)?;
+            self.sessions.remove(id);
+            return say(text);
+        }
+        // A dot before a line that begins with one is the protocol's.
+        let plain = if text.starts_with(b".") { &text[1..] } else { text };
+        let kept = match mail.push(plain) {
+            Ok(()) => mail.push(b"\n"),
+            refused => refused,
+        };
+        let Err(why) = kept else { return Ok(()) };
+        let judged = match why {
+            Refusal::Large => engine.judge_now(Wire::Opensmtpd, &session.names, mail.bytes()),
+            Refusal::Busy => None,
+        };
+        // A line whose end did not fit has been kept without it.
+        let whole = mail.bytes().iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        mark(engine, judged.as_ref(), &mail.bytes()[..whole], &mut say)?;
+        session.state = State::Passes;
+        say(text)
+    }
+}
+
+impl Session {
+    fn new(engine: &Engine) -> Self {
+        Self { names: Vec::new(), state: State::Keeps(engine.mail()) }
+    }
+}
+
+/// Gives back a mail with its verdict.
+fn mark(
+    engine: &Engine,
+    judged: Option<&crate::verdict::Judged>,
+    mail: &[u8],
+    say: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let dialects = &engine.config.headers;
+    let marked = rewritten(mail, &lines(judged, dialects), dialects);
+    for line in marked.split_inclusive(|&byte| byte == b'\n') {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        if line.starts_with(b".") {
+            say(&[b".", line].concat())?;
+        } else {
+            say(line)?;
+        }
+    }
+    Ok(())
+}
+
+/// Speaks with smtpd until it ends.
+///
+/// # Errors
+/// Input cannot be read, or output cannot be written.
+pub fn converse(
+    engine: &Engine,
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    let mut conversation = Conversation::new(engine);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let length = Read::take(&mut *input, LONGEST).read_until(b'\n', &mut line)?;
+        if length == 0 {
+            return Ok(());
+        }
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        conversation.line(text, output)?;
+        // smtpd waits for answers; what it has said already can be looked at first.
+        output.flush()?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    /// What the filter says to these lines, without a filter's folder.
+    fn said(text: &str, limit: usize) -> String {
+        let mut config = Config { models: None, default: None, ..Config::default() };
+        config.limits.mail = limit;
+        let engine = Engine::new(config);
+        let mut out = Vec::new();
+        converse(&engine, &mut text.as_bytes(), &mut out).expect("memory");
+        String::from_utf8(out).expect("text")
+    }
+
+    fn shown(text: &[&str]) -> String {
+        text.iter().map(|line| format!("filter|0.5|1.5|smtp-in|data-line|s|t|{line}\n")).collect()
+    }
+
+    #[test]
+    fn mail_comes_back_with_a_line_more() {
+        assert_eq!(said("config|smtpd-version|6.8\nconfig|ready\n", 9999), REGISTRATION);
+        let mail = ["x-dbacl: forged", "Subject: a|b", "", "text", "..dot", "."];
+        let expected: String = ["X-DBACL: error", "Subject: a|b", "", "text", "..dot", "."]
+            .iter()
+            .map(|line| format!("filter-dataline|s|t|{line}\n"))
+            .collect();
+        assert_eq!(said(&shown(&mail), 9999), expected);
+        // Twice in one session, and cut off in between.
+        let reset = "report|0.5|1.5|smtp-in|tx-reset|s|m\n";
+        let twice = shown(&mail) + &shown(&mail[..2]) + reset + &shown(&mail);
+        assert_eq!(said(&twice, 9999), expected.repeat(2));
+    }
+
+    #[test]
+    fn large_mail_goes_on_line_by_line() {
+        let mail = ["Subject: a", "", "text that is longer", "than the limit", "."];
+        let expected: String =
+            ["X-DBACL: error", "Subject: a", "", "text that is longer", "than the limit", "."]
+                .iter()
+                .map(|line| format!("filter-dataline|s|t|{line}\n"))
+                .collect();
+        for limit in 0..60 {
+            assert_eq!(said(&shown(&mail), limit), expected, "limit {limit}");
+        }
+    }
+
+    #[test]
+    fn other_lines_are_passed_over() {
+        assert_eq!(
+            said("filter|\nreport|0.5\n|||||||\nfilter|0.5|1|smtp-in|data-line|s\n\n", 9),
+            ""
+        );
+    }
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The program: options and configuration → listeners → a server until a signal comes.
+
+use crate::client;
+use crate::config::{Config, Learn};
+use crate::engine::Engine;
+use crate::http::{self, Face};
+use crate::listen::{Address, Bound, Door, Stream};
+use crate::log::{Level, Log};
+use crate::milter;
+use crate::opensmtpd;
+use crate::options::{Options, Teaching};
+use crate::privileges::{Identity, is_root, raise_file_limit};
+use crate::spamc;
+use crate::teacher::Lesson;
+use clap::Parser;
+use std::fmt::Display;
+use std::future::Future;
+use std::io::{Read, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+/// Status for mistakes in options and configuration.
+const USAGE: u8 = 64;
+
+/// Status when the server cannot begin.
+const UNAVAILABLE: u8 = 69;
+
+/// Status when something may work later.
+const LATER: u8 = 75;
+
+/// Threads that make verdicts and wait for files, at most.
+const BLOCKING: usize = 16;
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let options = match Options::try_parse() {
+        Ok(options) => options,
+        Err(error) => {
+            let is_wanted = !error.use_stderr();
+            // Help that nobody reads any more is no error.
+            let _ = error.print();
+            return if is_wanted { ExitCode::SUCCESS } else { ExitCode::from(USAGE) };
+        }
+    };
+    match begin(options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err((status, text)) => {
+            let _ = writeln!(std::io::stderr(), "dbacl-server: {text}");
+            ExitCode::from(status)
+        }
+    }
+}
+
+fn begin(options: Options) -> Result<(), (u8, String)> {
+    let usage = |error: &dyn Display| (USAGE, error.to_string());
+    let mut config = Config::read(options.config.as_deref()).map_err(|error| usage(&error))?;
+    config.default = options.default.or(config.default);
+    config.models = options.models.or(config.models);
+    let lists = [options.spamc, options.rspamd, options.milter, options.metrics];
+    if lists.iter().any(|list| !list.is_empty()) {
+        let [spamc, rspamd, milter, metrics] = lists;
+        let mode = config.listen.mode;
+        config.listen = crate::config::Listen { spamc, rspamd, milter, metrics, mode };
+    }
+    let config = config.checked().map_err(|error| usage(&error))?;
+    let identity = match &config.user {
+        Some(user) => {
+            Some(Identity::find(user, config.group.as_deref()).map_err(|text| (USAGE, text))?)
+        }
+        None => None,
+    };
+    if options.check {
+        return Ok(());
+    }
+    if let Some(teaching) = options.teach {
+        return teach(&config, &options.user, teaching);
+    }
+    if options.opensmtpd {
+        let engine = Engine::new(config);
+        let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
+        return opensmtpd::converse(&engine, &mut input, &mut output)
+            .map_err(|error| (UNAVAILABLE, error.to_string()));
+    }
+    raise_file_limit();
+    let doors = bind(&config).map_err(|text| (UNAVAILABLE, text))?;
+    let log = Log { level: config.log };
+    if let Some(identity) = &identity {
+        let give =
+            |(bound, _): &(Bound, _)| bound.give_to(identity.uid.into(), identity.gid.into());
+        doors.iter().try_for_each(give).map_err(|error| (UNAVAILABLE, error.to_string()))?;
+        identity.assume().map_err(|text| (UNAVAILABLE, text))?;
+    } else if is_root() {
+        let advice = "name a user in the configuration who owns the filters";
+        log.event(Level::Warn, "runs-as-root", &[("advice", &advice)]);
+    }
+    for (bound, protocol) in &doors {
+        let place = bound.place().unwrap_or_else(|_| bound.address.clone());
+        log.event(Level::Info, "listens", &[("wire", &protocol.name()), ("address", &place)]);
+        if !place.is_local() {
+            let advice = "other machines can reach this address: a firewall should tell which may";
+            log.event(Level::Warn, "listens", &[("address", &place), ("advice", &advice)]);
+        }
+    }
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(processors.min(4))
+        .max_blocking_threads(BLOCKING.max(processors))
+        .thread_keep_alive(Duration::from_secs(60))
+        .enable_all()
+        .build()
+        .map_err(|error| (UNAVAILABLE, error.to_string()))?;
+    let grace = Duration::from_secs(config.limits.stop_seconds);
+    let served = runtime.block_on(serve(Engine::new(config), doors));
+    // What is being learned is ended and not cut off; a verdict that hangs does not keep the
+    // server.
+    runtime.shutdown_timeout(grace);
+    served.map_err(|error| (UNAVAILABLE, error.to_string()))
+}
+
+/// Tells the server that runs with this configuration what the mail on standard input is.
+fn teach(config: &Config, user: &str, teaching: Teaching) -> Result<(), (u8, String)> {
+    let mut addresses = config.listen.spamc.iter();
+    let local = addresses.clone().find(|address| address.is_socket());
+    let address = local.or_else(|| addresses.next());
+    let address =
+        address.ok_or((USAGE, "the configuration has no address for spamc".to_owned()))?;
+    let lesson = match teaching {
+        Teaching::Ham => Lesson::Ham,
+        Teaching::Spam => Lesson::Spam,
+        Teaching::Forget => Lesson::Forget,
+    };
+    let mut mail = Vec::new();
+    let most = config.limits.mail as u64 + 1;
+    std::io::stdin()
+        .lock()
+        .take(most)
+        .read_to_end(&mut mail)
+        .map_err(|error| (LATER, error.to_string()))?;
+    client::tell(address, user, lesson, &mail).map_err(|error| (LATER, error.to_string()))
+}
+
+/// Who is spoken with at a door.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Protocol {
+    Spamc,
+    Rspamd,
+    Milter,
+    Metrics,
+}
+
+impl Protocol {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Spamc => "spamc",
+            Self::Rspamd => "rspamd",
+            Self::Milter => "milter",
+            Self::Metrics => "metrics",
+        }
+    }
+}
+
+fn bind(config: &Config) -> Result<Vec<(Bound, Protocol)>, String> {
+    let lists = [
+        (&config.listen.spamc, Protocol::Spamc),
+        (&config.listen.rspamd, Protocol::Rspamd),
+        (&config.listen.milter, Protocol::Milter),
+        (&config.listen.metrics, Protocol::Metrics),
+    ];
+    let mut doors = Vec::new();
+    for (addresses, protocol) in lists {
+        for address in addresses {
+            let bound = Bound::new(address, config.listen.mode)
+                .map_err(|error| format!("cannot listen at {address}: {error}"))?;
+            doors.push((bound, protocol));
+        }
+    }
+    Ok(doors)
+}
+
+/// Serves until TERM or INT.
+async fn serve(engine: Engine, doors: Vec<(Bound, Protocol)>) -> std::io::Result<()> {
+    let engine = Arc::new(engine);
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let (stop, stopped) = watch::channel(false);
+    let mut serving = JoinSet::new();
+    for (bound, protocol) in doors {
+        let may_learn = may_learn(engine.config.learn, &bound.address);
+        let door = bound.open(Arc::clone(&engine.measures))?;
+        let engine = Arc::clone(&engine);
+        let stopped = stopped.clone();
+        let shared = Arc::clone(&engine);
+        match protocol {
+            Protocol::Spamc => {
+                let serve = move |stream| spamc::serve(Arc::clone(&shared), stream, may_learn);
+                serving.spawn(accept(door, stopped, engine, serve))
+            }
+            Protocol::Milter => serving.spawn(milter::serve(engine, door, stopped)),
+            Protocol::Rspamd | Protocol::Metrics => {
+                let face = if protocol == Protocol::Rspamd { Face::Rspamd } else { Face::Metrics };
+                let serve = move |stream| http::serve(Arc::clone(&shared), stream, face, may_learn);
+                serving.spawn(accept(door, stopped, engine, serve))
+            }
+        };
+    }
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+            // Models are taken up by themselves; this is for those who are used to it.
+            _ = hang_up.recv() => engine.models.close(),
+        }
+    }
+    engine.log.event(Level::Info, "stops", &[]);
+    // Whoever still listens gets the signal; nobody else is there to fail.
+    let _ = stop.send(true);
+    let grace = Duration::from_secs(engine.config.limits.stop_seconds);
+    let all = async { while serving.join_next().await.is_some() {} };
+    if tokio::time::timeout(grace, all).await.is_err() {
+        engine.log.event(Level::Warn, "stops", &[("advice", &"requests were cut off")]);
+    }
+    Ok(())
+}
+
+fn may_learn(learn: Learn, address: &Address) -> bool {
+    match learn {
+        Learn::Nowhere => false,
+        Learn::Sockets => address.is_socket(),
+        Learn::Everywhere => true,
+    }
+}
+
+/// Serves the connections at a door, so many at a time, until the server stops; then waits for
+/// those that are there.
+async fn accept<F, W>(
+    mut door: Door,
+    mut stopped: watch::Receiver<bool>,
+    engine: Arc<Engine>,
+    serve: F,
+) where
+    F: Fn(Box<dyn Stream>) -> W,
+    W: Future<Output = ()> + Send + 'static,
+{
+    let slots = Arc::new(Semaphore::new(engine.config.limits.connections));
+    let mut connections = JoinSet::new();
+    loop {
+        // Those who come when all slots are taken wait where the operating system lets them.
+        let next = async {
+            let slot = Arc::clone(&slots).acquire_owned().await;
+            (slot, door.accept().await)
+        };
+        tokio::select! {
+            (slot, stream) = next => {
+                let connection = serve(stream);
+                connections.spawn(async move {
+                    let _slot = slot;
+                    connection.await;
+                });
+            }
+            _ = stopped.changed() => break,
+        }
+        while connections.try_join_next().is_some() {}
+    }
+    drop(door);
+    while connections.join_next().await.is_some() {}
+}

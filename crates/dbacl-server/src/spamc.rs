@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The protocol of `spamc` as it and Exim speak it, and the older one of rspamd, which Exim
+//! speaks.
+//!
+//! ```text
+//! PROCESS SPAMC/1.5            SPAMD/1.1 0 EX_OK
+//! User: alice                  Content-length: 1234
+//! Content-length: 1200    →    Spam: True ; 8.3 / 5.0
+//!
+//! (the mail)                   (the mail with its verdict)
+//! ```
+
+use crate::engine::{Engine, Mail, Refusal};
+use crate::headers::{lines, rewritten, rewritten_header};
+use crate::log::Level;
+use crate::measures::{Taught, Wire};
+use crate::teacher::Lesson;
+use crate::verdict::{Judged, REQUIRED};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+
+/// Longest head of a request, in bytes.
+const HEAD: usize = 16 << 10;
+
+/// Names that are looked at in one request.
+const NAMES: usize = 1000;
+
+/// What is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// The score.
+    Check,
+    /// The score and the tests' names.
+    Symbols,
+    /// The score and a text for people.
+    Report,
+    /// The same; the text for spam only.
+    ReportIfSpam,
+    /// The mail with its verdict.
+    Process,
+    /// The mail's header with its verdict.
+    Headers,
+    /// A sign of life.
+    Ping,
+    /// Learning or forgetting.
+    Tell,
+    /// Nothing.
+    Skip,
+}
+
+/// What mail is learned as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Mail that must not be lost.
+    Ham,
+    /// What the filter is there to find.
+    Spam,
+}
+
+/// The head of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Head {
+    /// What is wanted.
+    pub command: Command,
+    /// Whether the client speaks rspamd's older protocol.
+    pub is_rspamc: bool,
+    /// The protocol's version; answers to versions below 1.3 have another form.
+    pub version: (u32, u32),
+    /// Bytes of the mail, if that is told.
+    pub length: Option<u64>,
+    /// The user or the recipients.
+    pub names: Vec<String>,
+    /// `Message-class`.
+    pub class: Option<Class>,
+    /// `Set: local`: the mail is to be learned.
+    pub sets: bool,
+    /// `Remove: local`: the mail is to be forgotten.
+    pub removes: bool,
+}
+
+/// Why a request is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// The first line is none of the protocol.
+    #[error("the first line is no command of the protocol")]
+    Command,
+    /// A number is none.
+    #[error("Content-length is no number")]
+    Length,
+    /// The mail is compressed.
+    #[error("compressed mail is not understood")]
+    Compressed,
+    /// The head is longer than any client sends.
+    #[error("the head of the request is too long")]
+    TooLong,
+    /// The mail ended before its length.
+    #[error("the mail is shorter than its Content-length")]
+    Short,
+}
+
+impl Head {
+    /// Takes a head apart: all lines before the empty one.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+        let text = String::from_utf8_lossy(bytes);
+        let mut lines = text.lines();
+        let mut words = lines.next().unwrap_or_default().split_ascii_whitespace();
+        let command = match words.next().unwrap_or_default() {
+            "CHECK" => Command::Check,
+            "SYMBOLS" => Command::Symbols,
+            "REPORT" => Command::Report,
+            "REPORT_IFSPAM" => Command::ReportIfSpam,
+            "PROCESS" => Command::Process,
+            "HEADERS" => Command::Headers,
+            "PING" => Command::Ping,
+            "TELL" => Command::Tell,
+            "SKIP" => Command::Skip,
+            _ => return Err(Malformed::Command),
+        };
+        let (protocol, version) =
+            words.next().and_then(|word| word.split_once('/')).ok_or(Malformed::Command)?;
+        let is_rspamc = protocol == "RSPAMC";
+        if !is_rspamc && protocol != "SPAMC" {
+            return Err(Malformed::Command);
+        }
+        let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
+        let version = match (major.parse(), minor.parse()) {
+            (Ok(major), Ok(minor)) => (major, minor),
+            _ => return Err(Malformed::Command),
+        };
+        let mut head = Self {
+            command,
+            is_rspamc,
+            version,
+            length: None,
+            names: Vec::new(),
+            class: None,
+            sets: false,
+            removes: false,
+        };
+        let mut receivers = Vec::new();
+        for line in lines {
+            let Some((name, value)) = line.split_once(':') else { continue };
+            let value = value.trim();
+            let is_local = || value.split(',').any(|place| place.trim() == "local");
+            match name.trim().to_ascii_lowercase().as_str() {
+                "content-length" => {
+                    head.length = Some(value.parse().map_err(|_| Malformed::Length)?);
+                }
+                "user" if !value.is_empty() => head.names = vec![value.to_owned()],
+                "rcpt" if !value.is_empty() && receivers.len() < NAMES => {
+                    receivers.push(value.to_owned());
+                }
+                "message-class" if value.eq_ignore_ascii_case("spam") => {
+                    head.class = Some(Class::Spam);
+                }
+                "message-class" if value.eq_ignore_ascii_case("ham") => {
+                    head.class = Some(Class::Ham);
+                }
+                "set" => head.sets = is_local(),
+                "remove" => head.removes = is_local(),
+                "compress" => return Err(Malformed::Compressed),
+                _ => {}
+            }
+        }
+        // Those who receive a mail say more of whose it is than who submits it.
+        if !receivers.is_empty() {
+            head.names = receivers;
+        }
+        Ok(head)
+    }
+
+    /// Whether the answer has the whole mail in it.
+    const fn returns_mail(&self) -> bool {
+        matches!(self.command, Command::Process | Command::Headers)
+    }
+}
+
+/// Exit codes of `sysexits.h` that clients know.
+const TEMPORARY: (u8, &str) = (75, "EX_TEMPFAIL");
+const FORBIDDEN: (u8, &str) = (77, "EX_NOPERM");
+const PROTOCOL: (u8, &str) = (76, "EX_PROTOCOL");
+const TOO_BIG: (u8, &str) = (98, "EX_TOOBIG");
+
+/// An answer that is no verdict; clients pass such mail on.
+fn refusal((code, name): (u8, &str), why: &str) -> Vec<u8> {
+    format!("SPAMD/1.1 {code} {name}: {why}\r\n\r\n").into_bytes()
+}
+
+/// The answer to a request about a mail.
+pub fn answer(head: &Head, mail: &[u8], judged: Option<&Judged>, engine: &Engine) -> Vec<u8> {
+    let dialects = &engine.config.headers;
+    if head.is_rspamc {
+        return judged.map_or_else(|| refusal(TEMPORARY, "no verdict"), rspamc_answer);
+    }
+    let body = match (head.command, judged) {
+        (Command::Process, _) => rewritten(mail, &lines(judged, dialects), dialects),
+        (Command::Headers, _) => {
+            let (mut header, rest) = rewritten_header(mail, &lines(judged, dialects), dialects);
+            let empty = if rest.starts_with(b"\r") { 2 } else { 1 };
+            header.extend_from_slice(rest.get(..empty).unwrap_or_default());
+            header
+        }
+        (_, None) => return refusal(TEMPORARY, "no verdict"),
+        (Command::Symbols, Some(judged)) => format!("{}\r\n", judged.symbol()).into_bytes(),
+        (Command::Report, Some(judged)) => report(judged).into_bytes(),
+        (Command::ReportIfSpam, Some(judged)) if judged.is_spam() => report(judged).into_bytes(),
+        _ => Vec::new(),
+    };
+    let (is_spam, score) = judged.map_or((false, 0.0), |judged| (judged.is_spam(), judged.score()));
+    let is_spam = if is_spam { "True" } else { "False" };
+    let spam = format!("Spam: {is_spam} ; {score:.1} / {REQUIRED:.1}\r\n");
+    let length = format!("Content-length: {}\r\n", body.len());
+    let mut out = b"SPAMD/1.1 0 EX_OK\r\n".to_vec();
+    let is_old = head.version < (1, 3);
+    if !is_old || head.returns_mail() {
+        out.extend_from_slice(length.as_bytes());
+    }
+    if !is_old || !head.returns_mail() {
+        out.extend_from_slice(spam.as_bytes());
+    }
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(&body);
+    out
+}
+
+fn report(judged: &Judged) -> String {
+    let (text, score, symbol) = (&judged.text, judged.score(), judged.symbol());
+    format!(
+        "The mail filter dbacl says of this mail: {text}\r\n\
+         {score:.1} points, {REQUIRED:.1} make spam ({symbol}).\r\n"
+    )
+}
+
+fn rspamc_answer(judged: &Judged) -> Vec<u8> {
+    let is_spam = if judged.is_spam() { "True" } else { "False" };
+    let action = if judged.is_spam() { "add header" } else { "no action" };
+    let (score, symbol, text) = (judged.score(), judged.symbol(), &judged.text);
+    format!(
+        "RSPAMD/1.3 0 EX_OK\r\n\
+         Metric: default; {is_spam}; {score:.2} / {REQUIRED:.2} / {REQUIRED:.2}\r\n\
+         Symbol: {symbol}({score:.2}) {text}\r\n\
+         Action: {action}\r\n\r\n"
+    )
+    .into_bytes()
+}
+
+/// Serves one connection; `may_learn` says whether it may change filters.
+pub async fn serve<S>(engine: Arc<Engine>, stream: S, may_learn: bool)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let limit = engine.config.limits.request();
+    let (reader, mut writer) = tokio::io::split(stream);
+    let mut reader = BufReader::new(reader);
+    let request = tokio::time::timeout(limit, read_request(&engine, &mut reader)).await;
+    let reply = match request {
+        // A client that is too slow, or gone, is not answered.
+        Err(_) | Ok(Err(_) | Ok(None)) => return,
+        Ok(Ok(Some(Request::Malformed(why)))) => {
+            engine.measures.malformed.fetch_add(1, Relaxed);
+            engine.log.event(
+                Level::Warn,
+                "malformed",
+                &[("wire", &Wire::Spamc.name()), ("error", &why)],
+            );
+            refusal(PROTOCOL, &why.to_string())
+        }
+        Ok(Ok(Some(Request::Refused(why)))) => {
+            engine.log.event(
+                Level::Warn,
+                "refused",
+                &[("wire", &Wire::Spamc.name()), ("error", &why)],
+            );
+            let code = if why == Refusal::Large { TOO_BIG } else { TEMPORARY };
+            refusal(code, &why.to_string())
+        }
+        Ok(Ok(Some(Request::Whole(head, mail)))) => reply(&engine, head, mail, may_learn).await,
+    };
+    let sent = async {
+        writer.write_all(&reply).await?;
+        writer.shutdown().await
+    };
+    let sent = tokio::time::timeout(limit, sent).await;
+    // A client that still sends would lose the answer if the connection were closed now.
+    if matches!(sent, Ok(Ok(()))) {
+        let most = engine.config.limits.mail;
+        let _ = tokio::time::timeout(DRAINED, drain(&mut reader, most)).await;
+    }
+}
+
+/// How long a client that was answered may go on sending.
+const DRAINED: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// Reads on and forgets, for so many bytes at most.
+async fn drain<R: AsyncBufRead + Unpin>(reader: &mut R, mut most: usize) -> io::Result<()> {
+    while most > 0 {
+        let length = reader.fill_buf().await?.len();
+        if length == 0 {
+            break;
+        }
+        reader.consume(length);
+        most = most.saturating_sub(length);
+    }
+    Ok(())
+}
+
+async fn reply(engine: &Arc<Engine>, head: Head, mail: Mail, may_learn: bool) -> Vec<u8> {
+    match head.command {
+        Command::Ping => return b"SPAMD/1.5 0 PONG\r\n".to_vec(),
+        Command::Skip => return Vec::new(),
+        Command::Tell => return tell(engine, &head, mail, may_learn).await,
+        _ => {}
+    }
+    let mail = Arc::new(mail);
+    let wire = if head.is_rspamc { Wire::Rspamd } else { Wire::Spamc };
+    let judged = engine.judge(wire, head.names.clone(), &mail).await;
+    answer(&head, mail.bytes(), judged.as_ref(), engine)
+}
+
+/// Learns or forgets a mail, and says what was done when it is done.
+async fn tell(engine: &Engine, head: &Head, mail: Mail, may_learn: bool) -> Vec<u8> {
+    let lesson = match (head.class, head.sets, head.removes) {
+        (_, false, true) => Lesson::Forget,
+        (Some(Class::Spam), true, false) => Lesson::Spam,
+        (Some(Class::Ham), true, false) => Lesson::Ham,
+        _ => return refusal(PROTOCOL, "TELL needs a Message-class and Set, or Remove"),
+    };
+    if !may_learn {
+        return refusal(FORBIDDEN, "learning is not allowed here");
+    }
+    let name = head.names.first().map_or("", String::as_str);
+    let mail = Arc::new(mail);
+    let did = match engine.teacher.teach(engine, Wire::Spamc, name, lesson, &mail).await {
+        Taught::Failed => return refusal(TEMPORARY, "nothing was learned"),
+        Taught::Known => "",
+        Taught::Changed if lesson == Lesson::Forget => "DidRemove: local\r\n",
+        Taught::Changed => "DidSet: local\r\n",
+    };
+    format!("SPAMD/1.1 0 EX_OK\r\n{did}Content-length: 0\r\n\r\n").into_bytes()
+}
+
+enum Request {
+    Whole(Head, Mail),
+    Malformed(Malformed),
+    Refused(Refusal),
+}
+
+/// Reads a request; `None` if the client says nothing.
+async fn read_request<R>(engine: &Engine, reader: &mut R) -> io::Result<Option<Request>>
+where
+    R: AsyncBufRead + Unpin,
+{
+    let Some(head) = read_head(reader).await? else { return Ok(None) };
+    let head = match head.and_then(|head| Head::parse(&head)) {
+        Ok(head) => head,
+        Err(why) => return Ok(Some(Request::Malformed(why))),
+    };
+    let mut mail = engine.mail();
+    if matches!(head.command, Command::Ping | Command::Skip) {
+        return Ok(Some(Request::Whole(head, mail)));
+    }
+    let mut left = head.length;
+    while left != Some(0) {
+        let piece = reader.fill_buf().await?;
+        if piece.is_empty() {
+            break;
+        }
+        let length = left.map_or(piece.len(), |left| {
+            piece.len().min(usize::try_from(left).unwrap_or(usize::MAX))
+        });
+        let piece = &piece[..length];
+        match mail.push(piece) {
+            Ok(()) => {}
+            Err(Refusal::Large) if !head.returns_mail() && head.command != Command::Tell => {
+                // The beginning is judged; it fills what may be kept.
+                let room = mail.room();
+                let _ = mail.push(&piece[..room]);
+                return Ok(Some(Request::Whole(head, mail)));
+            }
+            Err(why) => return Ok(Some(Request::Refused(why))),
+        }
+        reader.consume(length);
+        left = left.map(|left| left - length as u64);
+    }
+    if left.is_some_and(|left| left > 0) {
+        return Ok(Some(Request::Malformed(Malformed::Short)));
+    }
+    Ok(Some(Request::Whole(head, mail)))
+}
+
+/// Reads all lines before the empty one.
+async fn read_head<R>(reader: &mut R) -> io::Result<Option<Result<Vec<u8>, Malformed>>>
+where
+    R: AsyncBufRead + Unpin,
+{
+    let mut head = Vec::new();
+    let mut start = 0;
+    loop {
+        let buffer = reader.fill_buf().await?;
+        if buffer.is_empty() {
+            return Ok((!head.is_empty()).then_some(Ok(head)));
+        }
+        let end = buffer.iter().position(|&byte| byte == b'\n');
+        let length = end.map_or(buffer.len(), |end| end + 1);
+        head.extend_from_slice(&buffer[..length]);
+        reader.consume(length);
+        if head.len() > HEAD {
+            return Ok(Some(Err(Malformed::TooLong)));
+        }
+        if end.is_some() {
+            if head[start..].trim_ascii().is_empty() {
+                return Ok(Some(Ok(head)));
+            }
+            start = head.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::verdict::Decision;
+
+    #[test]
+    fn heads_are_taken_apart() {
+        let head = Head::parse(
+            b"TELL SPAMC/1.5\r\nUser: alice\r\nContent-length: 12\r\nMessage-class: spam\r\n\
+              Set: local,remote\r\n\r\n",
+        );
+        let head = head.expect("a head");
+        assert_eq!((head.command, head.length), (Command::Tell, Some(12)));
+        assert_eq!((head.class, head.sets, head.removes), (Some(Class::Spam), true, false));
+        assert_eq!(head.names, ["alice"]);
+        for (text, expected) in [
+            ("", Malformed::Command),
+            ("CHECK\r\n", Malformed::Command),
+            ("CHECK SPAMC/x\r\n", Malformed::Command),
+            ("CHECK HTTP/1.1\r\n", Malformed::Command),
+            ("LEARN SPAMC/1.5\r\n", Malformed::Command),
+            ("CHECK SPAMC/1.5\r\nContent-length: -1\r\n", Malformed::Length),
+            ("CHECK SPAMC/1.5\r\nCompress: zlib\r\n", Malformed::Compressed),
+        ] {
+            assert_eq!(Head::parse(text.as_bytes()), Err(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn answers_have_the_form_that_the_version_asks_for() {
+        let engine = Engine::new(Config::default());
+        let spam = Judged { text: "spam 99.95%".into(), decision: Decision::Spam, spam: 0.9995 };
+        for (request, judged, expected) in [
+            (
+                "CHECK SPAMC/1.5",
+                Some(&spam),
+                "SPAMD/1.1 0 EX_OK\r\nContent-length: 0\r\nSpam: True ; 8.3 / 5.0\r\n\r\n",
+            ),
+            ("CHECK SPAMC/1.2", Some(&spam), "SPAMD/1.1 0 EX_OK\r\nSpam: True ; 8.3 / 5.0\r\n\r\n"),
+            ("CHECK SPAMC/1.5", None, "SPAMD/1.1 75 EX_TEMPFAIL: no verdict\r\n\r\n"),
+            (
+                "SYMBOLS SPAMC/1.5",
+                Some(&spam),
+                "SPAMD/1.1 0 EX_OK\r\nContent-length: 12\r\nSpam: True ; 8.3 / 5.0\r\n\r\n\
+                 DBACL_SPAM\r\n",
+            ),
+            (
+                "PROCESS SPAMC/1.2",
+                Some(&spam),
+                "SPAMD/1.1 0 EX_OK\r\nContent-length: 29\r\n\r\nX-DBACL: spam 99.95%\nA: b\n\nc\n",
+            ),
+            (
+                "HEADERS SPAMC/1.5",
+                None,
+                "SPAMD/1.1 0 EX_OK\r\nContent-length: 21\r\nSpam: False ; 0.0 / 5.0\r\n\r\n\
+                 X-DBACL: error\nA: b\n\n",
+            ),
+            (
+                "CHECK RSPAMC/1.3",
+                Some(&spam),
+                "RSPAMD/1.3 0 EX_OK\r\nMetric: default; True; 8.30 / 5.00 / 5.00\r\n\
+                 Symbol: DBACL_SPAM(8.30) spam 99.95%\r\nAction: add header\r\n\r\n",
+            ),
+        ] {
+            let head = Head::parse(request.as_bytes()).expect("a head");
+            let found = answer(&head, b"A: b\n\nc\n", judged, &engine);
+            assert_eq!(String::from_utf8_lossy(&found), expected, "{request}");
+        }
+    }
+}

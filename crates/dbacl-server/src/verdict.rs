@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A filter's verdict in the terms of mail servers: a score beside a threshold.
+
+use dbacl::SetVerdict;
+
+/// The score from which mail is spam, in every protocol.
+pub const REQUIRED: f64 = 5.0;
+
+/// Odds are told up to ten to this power.
+const MOST: f64 = 10.0;
+
+/// Half the width of the scores of mail that the filter is unsure of.
+const UNSURE: f64 = 2.4;
+
+/// What is told of a mail.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// As the line `X-DBACL` says it: `spam 99.12%`.
+    pub text: String,
+    /// What the filter decided.
+    pub decision: Decision,
+    /// The probability that the mail is what the filter is there to find, 0 to 1.
+    pub spam: f64,
+}
+
+/// What the filter decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// Mail that must not be lost.
+    Ham,
+    /// Mail between the filter's thresholds.
+    Unsure,
+    /// What the filter is there to find.
+    Spam,
+}
+
+impl Decision {
+    /// One word, for logs and measures.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Ham => "ham",
+            Self::Unsure => "unsure",
+            Self::Spam => "spam",
+        }
+    }
+}
+
+impl Judged {
+    /// The verdict of a filter whose categories are called `names`, the protected one first.
+    pub fn new(verdict: &SetVerdict, names: &[String]) -> Self {
+        let is_spam = names.get(1).is_some_and(|name| *name == verdict.category);
+        let probability = verdict.probability;
+        let decision = match (verdict.is_unsure, is_spam) {
+            (true, _) => Decision::Unsure,
+            (false, true) => Decision::Spam,
+            (false, false) => Decision::Ham,
+        };
+        let spam = if is_spam { probability } else { 1.0 - probability };
+        Self { text: verdict.to_string(), decision, spam }
+    }
+
+    /// Whether the mail is what the filter is there to find.
+    pub fn is_spam(&self) -> bool {
+        self.decision == Decision::Spam
+    }
+
+    /// The score: at least [`REQUIRED`] for spam, between 0 and that for mail that the filter is
+    /// unsure of, at most 0 for other mail. Within each it grows with the decimal logarithm of the
+    /// odds.
+    pub fn score(&self) -> f64 {
+        let odds = (self.spam / (1.0 - self.spam)).log10();
+        let odds = if odds.is_nan() { 0.0 } else { odds.clamp(-MOST, MOST) };
+        match self.decision {
+            Decision::Ham => odds.min(0.0),
+            Decision::Unsure => REQUIRED / 2.0 + odds.clamp(-UNSURE, UNSURE),
+            Decision::Spam => REQUIRED + odds.max(0.0),
+        }
+    }
+
+    /// The verdict as the one test of programs that have many.
+    pub const fn symbol(&self) -> &'static str {
+        match self.decision {
+            Decision::Ham => "DBACL_HAM",
+            Decision::Unsure => "DBACL_UNSURE",
+            Decision::Spam => "DBACL_SPAM",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_lie_on_the_side_of_the_decision() {
+        for (decision, spam, expected) in [
+            (Decision::Spam, 0.999, 7.9996),
+            (Decision::Spam, 1.0, 15.0),
+            (Decision::Spam, 0.4, 5.0),
+            (Decision::Unsure, 0.5, 2.5),
+            (Decision::Unsure, 1.0, 4.9),
+            (Decision::Unsure, 0.0, 0.1),
+            (Decision::Ham, 0.001, -2.9996),
+            (Decision::Ham, 0.0, -10.0),
+            (Decision::Ham, 0.6, 0.0),
+            (Decision::Spam, f64::NAN, 5.0),
+        ] {
+            let score = Judged { text: String::new(), decision, spam }.score();
+            assert!((score - expected).abs() < 1e-4, "{decision:?} {spam}: {score}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Completions and the manual page say what the options are. After a change of the options,
+//! `BLESS=1 cargo test -p dbacl-server interface` writes them anew.
+
+use clap::CommandFactory;
+use dbacl_cli::getopt::{Opt, Value};
+use dbacl_server::options::Options;
+use dbacl_testing::completions::{self, Program};
+use dbacl_testing::{Scratch, command, finish, manual, programs};
+use std::process::{Command, Stdio};
+
+/// A text that lives as long as the tests.
+fn kept(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+/// The options as the tables of the other programs have them.
+fn options() -> Vec<Opt<()>> {
+    let command = Options::command();
+    let mut options: Vec<Opt<()>> = command
+        .get_arguments()
+        .filter(|argument| argument.get_long().is_some())
+        .map(|argument| Opt {
+            key: (),
+            letter: None,
+            long: kept(argument.get_long().expect("filtered").to_owned()),
+            value: match argument.get_value_names() {
+                Some([name]) if argument.get_action().takes_values() => {
+                    Value::Required(kept(name.to_string()))
+                }
+                _ => Value::None,
+            },
+            help: kept(argument.get_help().expect("every option has help").to_string()),
+        })
+        .collect();
+    options.push(Opt {
+        key: (),
+        letter: Some(b'h'),
+        long: "help",
+        value: Value::None,
+        help: "Print the options",
+    });
+    options.push(Opt {
+        key: (),
+        letter: Some(b'V'),
+        long: "version",
+        value: Value::None,
+        help: "Print the version",
+    });
+    options
+}
+
+#[test]
+fn completions_and_the_manual_page_list_the_options() {
+    let options = options();
+    assert!(options.len() > 8, "{options:?}");
+    manual::check("dbacl-server", &options);
+    completions::check(&Program { name: "dbacl-server", options, commands: &[] });
+}
+
+fn server(scratch: &Scratch, arguments: &[&str]) -> dbacl_testing::Done {
+    let mut server: Command = command(programs().join("dbacl-server"));
+    server.args(arguments).current_dir(scratch.path("."));
+    server.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    finish(server.spawn().expect("the server starts"))
+}
+
+#[test]
+fn mistakes_are_told_before_anything_is_done() {
+    let scratch = Scratch::new();
+    let missing = scratch.path("missing").display().to_string();
+    scratch.write("wrong.toml", "headers = ['dbacl']\nlisten = 5\n");
+    scratch.write("nobody.toml", "user = 'no-such-user-here'\n");
+    scratch.write("right.toml", "headers = ['rspamd']\n[listen]\nspamc = '/run/s'\n");
+    for (arguments, expected) in [
+        (&["--no-such-option"][..], "unexpected argument '--no-such-option'"),
+        (&["--spamc", "host"], "host is neither a path that begins with / nor"),
+        (&["--config", &missing], "missing: No such file"),
+        (&["--config", "wrong.toml", "--check"], "wrong.toml: line 2: invalid type"),
+        (&["--config", "nobody.toml", "--check"], "there is no user no-such-user-here"),
+        (&["--default", "relative", "--check"], "relative does not begin with /"),
+    ] {
+        let said = server(&scratch, arguments).complaint(64);
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
+    assert_eq!(server(&scratch, &["--config", "right.toml", "--check"]).quiet(0), "");
+    assert!(server(&scratch, &["--help"]).quiet(0).contains("--opensmtpd"));
+    assert!(server(&scratch, &["--version"]).quiet(0).starts_with("dbacl-server 2."));
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let place = taken.local_addr().expect("a port").to_string();
+    let said = server(&scratch, &["--spamc", &place]).complaint(69);
+    assert!(said.contains(&format!("cannot listen at {place}")), "{said}");
+}

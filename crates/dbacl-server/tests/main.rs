@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Integration tests: the real server, from outside.
+
+mod interface;
+mod protocols;
+mod servers;
+mod wire;

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What holds for every protocol: the verdicts of `dbacl --mail-filter`, mail that goes on whatever
+//! happens, and hostile clients who harm nobody else.
+
+use crate::wire::{Server, learn, mail, wait_until};
+use dbacl_testing::root;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// Mails of all sorts: those with which the filters are tested, and some that are hardly mails.
+fn corpus() -> Vec<Vec<u8>> {
+    fn add(folder: &Path, mails: &mut Vec<Vec<u8>>) {
+        let Ok(entries) = fs::read_dir(folder) else { return };
+        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths {
+            if path.is_dir() {
+                add(&path, mails);
+            } else if let Ok(bytes) = fs::read(&path)
+                && bytes.len() < 100_000
+            {
+                mails.push(bytes);
+            }
+        }
+    }
+    let mut mails: Vec<Vec<u8>> = [
+        "",
+        "\n",
+        "\r\n\r\n",
+        "no header",
+        "X-DBACL: ham 100%\nX-dbacl \t: more\n folded\nSubject: cheap pills\n\ntext\n",
+        "From a Mon Jan 1\nX-DBACL: forged\r\nSubject: offer\r\n\r\ncheap pills\r\n",
+        "Subject: the budget\r\n\r\nreport\r\nbefore the meeting",
+        "A: b\n\tX-DBACL: c\nX-DBACL\n\n: d",
+    ]
+    .iter()
+    .map(|text| text.as_bytes().to_vec())
+    .collect();
+    add(&root().join("testdata/filter"), &mut mails);
+    add(&root().join("fuzz/seeds/mail_filter"), &mut mails);
+    assert!(mails.len() > 30, "only {} mails", mails.len());
+    mails.truncate(500);
+    mails
+}
+
+#[test]
+fn every_wire_has_the_verdict_of_the_mail_filter() {
+    let server = Server::new("");
+    for bytes in corpus() {
+        let shown = String::from_utf8_lossy(&bytes).into_owned();
+        let mut filter = server.scratch.dbacl_command(["--mail-filter", "filter"]);
+        server.scratch.write("mail", &bytes);
+        let input = fs::File::open(server.scratch.path("mail")).expect("the mail");
+        let output = filter.stdin(input).output().expect("dbacl runs");
+        let (head, body) = server.spamc("PROCESS", "alice", &bytes);
+        assert!(head.starts_with("SPAMD/1.1 0 EX_OK\r\n"), "{head}");
+        assert!(body == output.stdout, "{shown}: {}", String::from_utf8_lossy(&body));
+        let verdict = output
+            .stdout
+            .split(|&byte| byte == b'\n')
+            .find_map(|line| line.strip_prefix(b"X-DBACL: "))
+            .expect("a verdict");
+        let verdict = String::from_utf8_lossy(verdict).trim_end().to_owned();
+        let (head, body) = server.http("POST /checkv2", &bytes);
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        let body = String::from_utf8(body).expect("JSON");
+        assert!(body.contains(&format!("\"value\":\"{verdict}\"")), "{shown}: {body}");
+    }
+}
+
+#[test]
+fn users_have_their_own_filters_and_changes_are_taken_up() {
+    let server = Server::new("");
+    let spam = mail("spam");
+    let verdict = |user: &str| {
+        let (_, body) = server.spamc("PROCESS", user, spam.as_bytes());
+        String::from_utf8_lossy(&body).lines().next().unwrap_or_default().to_owned()
+    };
+    assert!(verdict("alice").starts_with("X-DBACL: spam "), "{}", verdict("alice"));
+    // A filter of one's own, with the kinds the other way round.
+    server.scratch.write("one", fs::read(server.scratch.path("ham.mbox")).expect("learned"));
+    server.scratch.write("two", fs::read(server.scratch.path("spam.mbox")).expect("learned"));
+    let learned = |kinds: &str| {
+        let done = server.scratch.dbacl(&format!("--mail-learn users/alice {kinds}"));
+        assert_eq!(done.status, 0, "{}", done.stderr);
+    };
+    learned("ham=two spam=one");
+    assert!(verdict("alice").starts_with("X-DBACL: ham "), "{}", verdict("alice"));
+    assert!(verdict("Alice+list").starts_with("X-DBACL: ham "));
+    assert!(verdict("bob").starts_with("X-DBACL: spam "));
+    learned("ham=one spam=two");
+    assert!(verdict("alice").starts_with("X-DBACL: spam "), "{}", verdict("alice"));
+    // A damaged filter is an error, and not the default filter; the next one that is whole counts.
+    for name in ["ham", "spam"] {
+        let path = fs::canonicalize(server.scratch.path("users/alice").join(name)).expect("a file");
+        fs::remove_file(&path).expect("a file");
+        fs::write(&path, "damaged").expect("a file");
+    }
+    assert_eq!(verdict("alice"), "X-DBACL: error");
+    fs::remove_dir_all(server.scratch.path("users/alice")).expect("a folder");
+    assert!(verdict("alice").starts_with("X-DBACL: spam "));
+}
+
+#[test]
+fn mail_is_judged_while_its_filter_is_learned_anew() {
+    let server = Server::new("");
+    let spam = mail("spam");
+    std::thread::scope(|scope| {
+        let learning = scope.spawn(|| {
+            for _ in 0..5 {
+                learn(&server.scratch, "filter");
+            }
+        });
+        let mut count = 0;
+        while !learning.is_finished() || count < 50 {
+            let (head, body) = server.spamc("PROCESS", "a", spam.as_bytes());
+            assert!(body.starts_with(b"X-DBACL: spam "), "{head}");
+            count += 1;
+        }
+    });
+}
+
+#[test]
+fn hostile_clients_harm_nobody_else() {
+    let server = Server::new(
+        "[limits]\nmail = 1000000\nmemory = 3000000\nrequest-seconds = 10\nconnections = 60\n",
+    );
+    let spam = mail("spam");
+    let is_served = || {
+        let (_, body) = server.spamc("PROCESS", "a", spam.as_bytes());
+        body.starts_with(b"X-DBACL: spam ")
+    };
+    // Half a request, and then nothing: on every door.
+    let mut slow: Vec<_> = (0..50).map(|_| server.connect("spamc")).collect();
+    slow.extend((0..50).map(|_| server.connect("rspamd")));
+    slow.extend((0..50).map(|_| server.connect("milter")));
+    for (number, stream) in slow.iter_mut().enumerate() {
+        let beginnings: [&[u8]; 4] =
+            [b"", b"PROC", b"POST /checkv2 HTTP/1.1\r\n", b"\0\0\0\x0dO\0\0\0\x06"];
+        stream.write_all(beginnings[number % 4]).expect("the server listens");
+    }
+    assert!(is_served());
+    // More than there is room for.
+    let large = vec![b'x'; 1_500_000];
+    let (head, _) = server.spamc("PROCESS", "a", &large);
+    assert!(head.starts_with("SPAMD/1.1 98 EX_TOOBIG"), "{head}");
+    let (head, _) = server.spamc("CHECK", "a", &large);
+    assert!(head.contains("Spam: "), "{head}");
+    let (head, _) = server.http("POST /checkv2", &large);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    // A gigabyte that is announced and never sent, and one that is sent without end.
+    let (head, _) = {
+        let request = b"PROCESS SPAMC/1.5\r\nContent-length: 1073741824\r\n\r\nx";
+        crate::wire::split(&server.ask("spamc", request))
+    };
+    assert!(head.starts_with("SPAMD/1.1 76 EX_PROTOCOL"), "{head}");
+    let mut endless = server.connect("spamc");
+    endless.write_all(b"PROCESS SPAMC/1.5\r\n\r\n").expect("the server listens");
+    let mut sent = 0;
+    while sent < 1 << 30 && endless.write_all(&large).is_ok() {
+        sent += large.len();
+    }
+    assert!(sent < 1 << 30, "the server reads on");
+    // What is none of the protocols.
+    for name in ["spamc", "rspamd", "milter"] {
+        for request in [
+            &b"\0\0\0\0"[..],
+            b"\xff\xff\xff\xff\xff\xff",
+            b"GET / HTTP/1.1\r\n\r\n",
+            b"CHECK SPAMC/1.5\r\nContent-length: 99999999999999999999\r\n\r\n",
+            b"\r\n\r\n\r\n",
+            &b"A".repeat(100_000),
+            b"PROCESS SPAMC/1.5\r\nContent-length: 10\r\n\r\nshort",
+        ] {
+            server.ask(name, request);
+        }
+        assert!(is_served());
+    }
+    // Those who were too slow have been put out.
+    wait_until("slow clients are put out", || {
+        slow[..100].iter_mut().all(|stream| matches!(stream.read(&mut [0; 100]), Ok(0) | Err(_)))
+    });
+    assert!(is_served());
+    let (most, _) = server.memory();
+    assert!(most < 120_000, "{most} kB");
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn what_is_being_answered_is_answered_before_the_end() {
+    let server = Server::new("");
+    let spam = mail("spam");
+    let mut stream = server.connect("spamc");
+    let head = format!("PROCESS SPAMC/1.5\r\nContent-length: {}\r\n\r\n", spam.len());
+    stream.write_all(head.as_bytes()).expect("the server listens");
+    // The connection has been taken once a later one has been answered.
+    server.spamc("PING", "a", b"");
+    server.terminate();
+    server.wait_for("event=stops");
+    wait_until("nobody new is served", || !server.scratch.path("spamc").exists());
+    stream.write_all(spam.as_bytes()).expect("the server listens");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("an answer");
+    assert!(crate::wire::split(&answer).1.starts_with(b"X-DBACL: spam "));
+    drop(stream);
+    assert_eq!(server.stop(), Some(0));
+}
+
+/// A number in letters: a filter has no use for digits, so mails that differ in these only are one.
+fn word(number: u64) -> String {
+    number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'k')).collect()
+}
+
+#[test]
+fn lessons_are_on_disk_when_they_are_answered() {
+    let server = Server::new("");
+    let tell = |number: u64, class: &str| {
+        let word = word(number);
+        let mail = format!("Subject: offer\n\nthe cheap pills of lesson {word}\n");
+        let head = format!(
+            "TELL SPAMC/1.5\r\nMessage-class: {class}\r\nSet: local\r\nContent-length: {}\r\n\r\n",
+            mail.len()
+        );
+        let answer = server.ask("spamc", format!("{head}{mail}").as_bytes());
+        String::from_utf8_lossy(&answer).into_owned()
+    };
+    // Many at a time, all in one folder, beside verdicts.
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            scope.spawn(move || {
+                for number in 0..10 {
+                    let answer = tell(thread * 10 + number, "spam");
+                    assert!(answer.contains("\r\nDidSet: local\r\n"), "{answer}");
+                }
+            });
+        }
+        for _ in 0..20 {
+            let (_, body) = server.spamc("PROCESS", "a", mail("spam").as_bytes());
+            assert!(body.starts_with(b"X-DBACL: spam "));
+        }
+    });
+    // The program knows every one of them, and nothing changes when it says the same.
+    for number in 0..40 {
+        let answer = tell(number, "spam");
+        assert!(answer.starts_with("SPAMD/1.1 0 EX_OK") && !answer.contains("DidSet"), "{answer}");
+    }
+    for request in [
+        "TELL SPAMC/1.5\r\nContent-length: 0\r\n\r\n",
+        "TELL SPAMC/1.5\r\nMessage-class: spam\r\nContent-length: 0\r\n\r\n",
+        "TELL SPAMC/1.5\r\nSet: local\r\nContent-length: 0\r\n\r\n",
+    ] {
+        let answer = server.ask("spamc", request.as_bytes());
+        assert!(answer.starts_with(b"SPAMD/1.1 76 EX_PROTOCOL"), "{request}");
+    }
+    let (head, body) = server.http("POST /learnham", b"Subject: meeting\n\nabout the budget\n");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    assert_eq!(body, b"{\"success\":true}");
+    let (head, _) = server.http("POST /learnham", b"Subject: meeting\n\nabout the budget\n");
+    assert!(head.starts_with("HTTP/1.1 208"), "{head}");
+    let nowhere = Server::new("learn = 'nowhere'");
+    let (head, _) = nowhere.http("POST /learnham", b"Subject: a\n\nb\n");
+    assert!(head.starts_with("HTTP/1.1 403"), "{head}");
+}
+
+/// A server that is killed in the middle of lessons loses none that it has confirmed, and its
+/// filter is whole.
+#[test]
+fn a_killed_server_keeps_what_it_has_confirmed() {
+    let mut server = Server::new("");
+    let mut confirmed = Vec::new();
+    for round in 0_u64..8 {
+        let pid = server.process_id();
+        std::thread::scope(|scope| {
+            for number in 0.. {
+                // In the middle of one of the next lessons.
+                if number == 4 {
+                    scope.spawn(move || {
+                        std::thread::sleep(std::time::Duration::from_millis(7 * round));
+                        let mut kill = dbacl_testing::command("kill");
+                        let status = kill.args(["-KILL", &pid.to_string()]).status();
+                        assert!(status.expect("kill starts").success());
+                    });
+                }
+                let (lesson, turn) = (word(number), word(round));
+                let lesson = format!("Subject: offer\n\nlesson {lesson} of round{turn}\n");
+                let head = format!(
+                    "TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\n\
+                     Content-length: {}\r\n\r\n",
+                    lesson.len()
+                );
+                let Some(answer) = server.try_ask("spamc", format!("{head}{lesson}").as_bytes())
+                else {
+                    break;
+                };
+                if answer.starts_with(b"SPAMD/1.1 0 EX_OK") {
+                    confirmed.push(lesson);
+                }
+            }
+        });
+        server = server.start_again("");
+        let (_, body) = server.spamc("PROCESS", "a", mail("spam").as_bytes());
+        assert!(body.starts_with(b"X-DBACL: spam "), "{}", String::from_utf8_lossy(&body));
+    }
+    assert!(confirmed.len() > 24, "only {} lessons", confirmed.len());
+    for lesson in confirmed {
+        let head = format!(
+            "TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\nContent-length: {}\r\n\r\n",
+            lesson.len()
+        );
+        let answer = server.ask("spamc", format!("{head}{lesson}").as_bytes());
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        assert!(!answer.contains("DidSet"), "{lesson} was lost: {answer}");
+    }
+}
+
+#[test]
+fn counts_are_told_to_prometheus() {
+    let server = Server::new("");
+    server.spamc("CHECK", "a", mail("spam").as_bytes());
+    server.http("POST /checkv2", mail("ham").as_bytes());
+    server.ask("spamc", b"none\r\n\r\n");
+    let (head, body) = server.http("GET /metrics", b"");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let text = String::from_utf8(body).expect("text");
+    for line in [
+        "dbacl_mails_total{wire=\"spamc\",verdict=\"spam\"} 1",
+        "dbacl_mails_total{wire=\"rspamd\",verdict=\"ham\"} 1",
+        "dbacl_malformed_requests_total 1",
+        "dbacl_filters_open 1",
+        "dbacl_verdict_seconds_count 2",
+    ] {
+        assert!(text.lines().any(|other| other == line), "{line} is not in {text}");
+    }
+    for (request, status) in
+        [("GET /nothing", "404"), ("GET /checkv2", "405"), ("GET /ping", "200")]
+    {
+        let (head, _) = server.http(request, b"");
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {head}");
+    }
+}

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# For the tests of mail servers: a machine's folders below one of their own, made-up mail, filters,
+# the server, and the recipes of docs/server.md. Sourced, not run. Ends: 0 passed, 77 skipped,
+# anything else failed.
+#
+# DBACL_BIN   folder with the programs; else the newest build below the target folder
+# KEEP=1      keep the folder
+
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../../../.." && pwd)
+target=${CARGO_TARGET_DIR:-$root/target}
+export LC_ALL=C
+unset DBACL_PATH DBACL_STRICT 2>/dev/null || :
+
+skip() { echo "SKIPPED: $*"; exit 77; }
+
+# With OWN_VIEW=1 a script runs again where mounts are nobody else's: for programs that have fixed
+# accounts and folders.
+if [ -n "${OWN_VIEW:-}" ] && [ "${IN_OWN_VIEW:-}" != 1 ]; then
+  [ "$(id -u)" = 0 ] || skip 'only root has accounts and mounts of its own'
+  unshare -m true 2>/dev/null || skip 'mounts of its own are not allowed here'
+  IN_OWN_VIEW=1 exec unshare -m sh "$0" "$@"
+fi
+
+# accounts NAME...: system accounts, each with a group, that only this test sees; their home is
+# $work/mail.
+accounts() {
+  cp /etc/passwd "$work/passwd"
+  cp /etc/group "$work/group"
+  number=7700
+  for name; do
+    number=$((number + 1))
+    echo "$name:x:$number:$number::$work/mail:/usr/sbin/nologin" >>"$work/passwd"
+    echo "$name:x:$number:" >>"$work/group"
+  done
+  mount --bind "$work/passwd" /etc/passwd && mount --bind "$work/group" /etc/group || skip 'no account can be mounted'
+}
+fail() {
+  echo "FAILED: $*"
+  for log in "$work"/*.log; do [ ! -s "$log" ] || { echo "-- $log"; tail -n 40 "$log"; }; done
+  exit 1
+}
+
+work=$(mktemp -d /tmp/dbacl-server.XXXXXX) || exit 1
+children=
+finish() {
+  status=$?
+  for child in $children; do kill "$child" 2>/dev/null; done
+  for child in $children; do wait "$child" 2>/dev/null; done
+  [ -n "${KEEP:-}" ] && echo "kept: $work" || rm -rf "$work"
+  exit $status
+}
+trap finish EXIT
+trap 'exit 1' INT TERM HUP
+
+for folder in "${DBACL_BIN:-}" "$target/release" "$target/checked" "$target/debug"; do
+  [ -z "$folder" ] || [ ! -x "$folder/dbacl-server" ] || break
+done
+[ -x "$folder/dbacl-server" ] && [ -x "$folder/dbacl" ] || skip 'dbacl-server has not been built'
+PATH=$folder:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
+export PATH
+umask 022
+chmod 755 "$work"
+export HOME="$work/home"
+mkdir -p "$HOME" "$work/etc/dbacl" "$work/var/lib/dbacl" "$work/run/dbacl"
+cd "$HOME" || exit 1
+
+# unpacked PACKAGE: leaves the folder of a package that .ci/unpack has fetched in $package.
+unpacked() {
+  package=$target/unpacked/$1
+  [ -e "$package/.whole" ] || skip "the package $1 was not fetched"
+  machine=$(cd "$package/usr/lib" 2>/dev/null && ls -d ./*-linux-gnu* 2>/dev/null | head -n 1)
+  libraries=$package/usr/lib:$package/usr/lib/${machine:-none}:$package/lib/${machine:-none}:$package/usr/lib/$1
+}
+
+# A program of the package, with the libraries that came with it.
+packaged() {
+  program=$1
+  shift
+  LD_LIBRARY_PATH=$libraries "$package/$program" "$@"
+}
+
+# The libraries of a package for programs with special rights, which take no path from anybody.
+own_libraries() {
+  { echo "$libraries" | tr : '\n'; echo 'include /etc/ld.so.conf'; } >"$work/ld.so.conf"
+  ldconfig -X -f "$work/ld.so.conf" -C "$work/ld.so.cache" 2>/dev/null
+  mount --bind "$work/ld.so.cache" /etc/ld.so.cache || skip 'libraries cannot be mounted'
+}
+
+# Ports that nobody listens at; a test has so many and takes them at once.
+port() {
+  perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1")->sockport, "\n"'
+}
+
+# wait_for SECONDS COMMAND...: tries until it succeeds.
+wait_for() {
+  end=$(($(date +%s) + $1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ "$(date +%s)" -lt "$end" ] || return 1
+    sleep 0.1
+  done
+}
+
+# smtp_send PORT FILE RECIPIENT: a mail over SMTP; succeeds if it is taken.
+smtp_send() {
+  perl -MIO::Socket::INET -e '
+    my ($port, $file, $to) = @ARGV;
+    my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $port, Timeout => 20) or exit 1;
+    sub answer { while (my $line = <$s>) { return $line if $line =~ /^\d\d\d / } exit 1 }
+    sub command { print $s "$_[0]\r\n"; answer() }
+    answer();
+    command("EHLO client");
+    command("MAIL FROM:<a\@example.org>") =~ /^250/ or exit 2;
+    command("RCPT TO:<$to>") =~ /^250/ or exit 2;
+    command("DATA") =~ /^354/ or exit 3;
+    open my $mail, "<", $file or exit 4;
+    while (<$mail>) { chomp; s/^\./../; print $s "$_\r\n" }
+    command(".") =~ /^250/ or exit 5;
+    command("QUIT")' "$@"
+}
+
+# Made-up mail of two kinds.
+message() {  # KIND [MARK]
+  case $1 in
+    spam) printf 'From: a@example.biz\nTo: me@example.net\nSubject: limited offer\n\nclick here, cheap pills, win %s\n' "${2:-}" ;;
+    ham) printf 'From: b@example.com\nTo: me@example.net\nSubject: meeting\n\nplease send the budget report before the meeting %s\n' "${2:-}" ;;
+  esac
+}
+
+mailbox() {  # KIND: forty mails
+  number=0
+  while [ $number -lt 40 ]; do
+    number=$((number + 1))
+    printf 'From a@example.biz Mon Jan  1 10:00:00 2024\n'
+    message "$1" "number $number"
+    printf '\n'
+  done
+}
+
+# filter FOLDER: a filter in this folder.
+filter() {
+  [ -e "$work/ham.mbox" ] || { mailbox ham >"$work/ham.mbox"; mailbox spam >"$work/spam.mbox"; }
+  mkdir -p "$(dirname "$1")"
+  dbacl --mail-learn "$1" ham="$work/ham.mbox" spam="$work/spam.mbox" >"$work/learn.log" 2>&1 ||
+    fail "dbacl --mail-learn ends with $?"
+}
+
+# The text of docs/server.md between marks, with the machine's folders below $work.
+recipe() {  # NAME [LANGUAGE]
+  awk -v name="$1" -v language="${2:-sh}" '
+    /^<!-- recipe: / { inside = ($3 == name); next }
+    inside && $0 == "```" language { code = 1; next }
+    /^```$/ { code = 0 }
+    code { print }
+  ' "$root/docs/server.md" | sed -e "s|/etc/|$work/etc/|g; s|/var/|$work/var/|g; s|/run/|$work/run/|g"
+}
+
+# follow NAME: runs a recipe as a reader would. What goes wrong speaks on standard error.
+follow() {
+  recipe "$1" >"$work/recipe.sh"
+  [ -s "$work/recipe.sh" ] || fail "docs/server.md has no recipe $1"
+  sh "$work/recipe.sh" >"$work/recipe.out" 2>"$work/recipe.err"
+  [ ! -s "$work/recipe.err" ] || { cat "$work/recipe.err"; fail "recipe $1 complains"; }
+}
+
+# serve ARGUMENT...: the server in the background; returns when it listens.
+serve() {
+  dbacl-server "$@" 2>"$work/server.log" &
+  server=$!
+  children="$children $server"
+  wait_for 20 grep -q 'event=listens' "$work/server.log" || fail 'the server does not begin'
+}
+
+# served WIRE: the port that the server has, where it was told to take any.
+served() {
+  line="event=listens wire=$1 address=127.0.0.1:"
+  wait_for 20 grep -q "$line" "$work/server.log" || fail "the server does not serve $1"
+  sed -n "s/.*$line//p" "$work/server.log" | head -n 1
+}
+
+holds() {  # FILE TEXT
+  grep -q -- "$2" "$1" 2>/dev/null || { cat "$1"; fail "$1 does not hold: $2"; }
+}
+
+lacks() {  # FILE TEXT
+  ! grep -q -- "$2" "$1" 2>/dev/null || { cat "$1"; fail "$1 holds: $2"; }
+}

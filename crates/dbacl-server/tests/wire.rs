@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A server of a test's own, and clients for it.
+
+use dbacl_testing::{PATIENCE, Scratch, command, programs};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// A running server; it ends when this is dropped.
+pub struct Server {
+    process: Child,
+    log: Mutex<Receiver<String>>,
+    /// Its folder: `filter` is the default filter, `users` has those of users.
+    pub scratch: Scratch,
+}
+
+/// A mailbox of made-up mail.
+fn mailbox(text: &str) -> String {
+    (0..40)
+        .map(|number| {
+            format!(
+                "From a@example.org Mon Jan  1 10:00:00 2024\nFrom: a@example.org\n\
+                 Subject: {text}\n\n{text} {number}\n\n"
+            )
+        })
+        .collect()
+}
+
+/// A mail that is surely of a kind.
+pub fn mail(kind: &str) -> String {
+    let text = if kind == "spam" { SPAM } else { HAM };
+    format!("From: a@example.org\nSubject: {text}\n\n{text} now\n")
+}
+
+const SPAM: &str = "cheap pills, limited offer";
+const HAM: &str = "the budget report before the meeting";
+
+/// Makes a filter in the folder `name`.
+pub fn learn(scratch: &Scratch, name: &str) {
+    scratch.write("ham.mbox", mailbox(HAM));
+    scratch.write("spam.mbox", mailbox(SPAM));
+    let done = scratch.dbacl(&format!("--mail-learn {name} ham=ham.mbox spam=spam.mbox"));
+    assert_eq!(done.status, 0, "{}", done.stderr);
+}
+
+impl Server {
+    /// A server with a default filter and these lines of configuration; it listens at the sockets
+    /// `spamc`, `rspamd` and `milter` of its folder.
+    pub fn new(lines: &str) -> Self {
+        let scratch = Scratch::new();
+        std::fs::create_dir(scratch.path("users")).expect("a folder");
+        learn(&scratch, "filter");
+        Self::start(scratch, lines)
+    }
+
+    /// The same in a folder that is there.
+    pub fn start(scratch: Scratch, lines: &str) -> Self {
+        let folder = scratch.path("").display().to_string();
+        let folder = folder.trim_end_matches('/');
+        let (top, tables) = lines.split_at(lines.find('[').unwrap_or(lines.len()));
+        let config = format!(
+            "default = '{folder}/filter'\nmodels = '{folder}/users/{{user}}'\n{top}\n[listen]\n\
+             spamc = '{folder}/spamc'\nrspamd = '{folder}/rspamd'\nmilter = '{folder}/milter'\n\
+             {tables}\n"
+        );
+        scratch.write("server.toml", config);
+        let mut server = command(programs().join("dbacl-server"));
+        server.arg("--config").arg(scratch.path("server.toml"));
+        server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut process = server.spawn().expect("the server starts");
+        let lines = BufReader::new(process.stderr.take().expect("piped")).lines();
+        let (told, log) = channel();
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                if told.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let server = Self { process, log: Mutex::new(log), scratch };
+        server.wait_for("event=listens wire=milter");
+        server
+    }
+
+    /// Waits for a line of the log that holds this text, and returns it.
+    #[track_caller]
+    pub fn wait_for(&self, text: &str) -> String {
+        let log = self.log.lock().expect("no test panics with it");
+        loop {
+            let line = log.recv_timeout(PATIENCE).expect("a line of the log");
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    /// A connection.
+    pub fn connect(&self, name: &str) -> UnixStream {
+        let stream = UnixStream::connect(self.scratch.path(name)).expect("the server listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        stream.set_write_timeout(Some(PATIENCE)).expect("a timeout");
+        stream
+    }
+
+    /// What the server answers to these bytes, behind which nothing comes.
+    pub fn ask(&self, name: &str, request: &[u8]) -> Vec<u8> {
+        let mut stream = self.connect(name);
+        // A server that refuses the request need not read it all.
+        let _ = stream.write_all(request);
+        let _ = stream.shutdown(Shutdown::Write);
+        let mut answer = Vec::new();
+        match stream.read_to_end(&mut answer) {
+            // A server that has not read all of a request that it refuses ends so.
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
+            result => assert!(result.is_ok(), "{result:?}"),
+        }
+        answer
+    }
+
+    /// The same; `None` if the server goes away.
+    pub fn try_ask(&self, name: &str, request: &[u8]) -> Option<Vec<u8>> {
+        let mut stream = UnixStream::connect(self.scratch.path(name)).ok()?;
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        stream.write_all(request).ok()?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).ok()?;
+        (!answer.is_empty()).then_some(answer)
+    }
+
+    /// The number of its process.
+    pub fn process_id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Another server in the same folder; this one has ended.
+    pub fn start_again(mut self, lines: &str) -> Self {
+        self.process.wait().expect("the server has ended");
+        let scratch = std::mem::take(&mut self.scratch);
+        Self::start(scratch, lines)
+    }
+
+    /// The head and the body of the answer to a command of spamc.
+    pub fn spamc(&self, command: &str, user: &str, mail: &[u8]) -> (String, Vec<u8>) {
+        let head = format!(
+            "{command} SPAMC/1.5\r\nUser: {user}\r\nContent-length: {}\r\n\r\n",
+            mail.len()
+        );
+        split(&self.ask("spamc", &[head.as_bytes(), mail].concat()))
+    }
+
+    /// The head and the body of the answer to a request over HTTP.
+    pub fn http(&self, request: &str, mail: &[u8]) -> (String, Vec<u8>) {
+        let head =
+            format!("{request} HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n", mail.len());
+        split(&self.ask("rspamd", &[head.as_bytes(), mail].concat()))
+    }
+
+    /// The resident memory, in kB, at most and now.
+    pub fn memory(&self) -> (u64, u64) {
+        let status = format!("/proc/{}/status", self.process.id());
+        let text = std::fs::read_to_string(status).expect("the server's status");
+        let field = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("a field");
+            line.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number")
+        };
+        (field("VmHWM:"), field("VmRSS:"))
+    }
+
+    /// Sends TERM, and returns the status with which the server ends.
+    pub fn stop(mut self) -> Option<i32> {
+        self.terminate();
+        self.process.wait().expect("the server ends").code()
+    }
+
+    /// Sends TERM.
+    pub fn terminate(&self) {
+        let mut kill = command("kill");
+        let status = kill.args(["-TERM", &self.process.id().to_string()]).status();
+        assert!(status.expect("kill starts").success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// What stands before the first empty line, and behind it.
+pub fn split(answer: &[u8]) -> (String, Vec<u8>) {
+    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(answer.len());
+    let body = answer.get(end + 4..).unwrap_or_default().to_vec();
+    (String::from_utf8_lossy(&answer[..end]).into_owned(), body)
+}
+
+/// Waits until something holds.
+#[track_caller]
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = std::time::Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(std::time::Instant::now() < end, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Made from the option table by tests/interface.rs.
+complete -c dbacl-server -l config -r -d 'Read this configuration; without it, /etc/dbacl/server.toml if there is one'
+complete -c dbacl-server -l default -x -a '(__fish_complete_directories)' -d 'Judge by the filter in this folder for users who have none of their own'
+complete -c dbacl-server -l models -x -d 'Look for users\' filters in folders such as /var/lib/dbacl/{user}'
+complete -c dbacl-server -l spamc -x -d 'Serve spamc at this port or socket, in place of the addresses of the configuration'
+complete -c dbacl-server -l rspamd -x -d 'Serve clients of rspamd there'
+complete -c dbacl-server -l milter -x -d 'Serve Postfix and sendmail there'
+complete -c dbacl-server -l metrics -x -d 'Tell Prometheus there what has been counted'
+complete -c dbacl-server -l opensmtpd -d 'Be a filter of OpenSMTPD on standard input and output, and listen nowhere'
+complete -c dbacl-server -l teach -x -d 'Tell the running server that the mail on standard input is ham or spam, or to forget it'
+complete -c dbacl-server -l user -x -d 'Say so for this user; without it, for the default filter'
+complete -c dbacl-server -l check -d 'Check the configuration, and end'
+complete -c dbacl-server -s h -l help -d 'Print the options'
+complete -c dbacl-server -s V -l version -d 'Print the version'
