@@ -46,6 +46,7 @@ macro_rules! recipes {
 }
 
 recipes! {
+    dovecot_tells_of_moves = "dovecot";
     exim_asks_as_it_asks_spamassassin = "exim";
     miltertest_sees_headers_and_refusals = "milter";
     opensmtpd_runs_the_filter = "opensmtpd";
