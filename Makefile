@@ -59,6 +59,8 @@ bench: release
 	@benches/run.sh $(BIN)
 	@benches/mail.sh $(BIN)
 	@benches/scale.sh $(BIN)
+	$(CARGO) build --release --locked --package dbacl-server --examples
+	@benches/server.sh $(BIN)
 
 # Fails if a fixed task takes a twentieth more instructions than recorded.
 instructions: release
