@@ -8,12 +8,14 @@ mod files;
 mod generations;
 mod ledger;
 mod passing;
+mod server;
 
 pub use chess::chess_protocol;
 pub use files::{category_open, learning_state, lines, options, risk, tokenizer, unicode};
 pub use generations::generations;
 pub use ledger::ledger_state;
 pub use passing::mail_filter;
+pub use server::{server_http, server_milter, server_opensmtpd, server_spamc};
 
 use dbacl::filter::markup::{Markup, MarkupChoice};
 use dbacl::filter::mime::{Boundaries, Content};

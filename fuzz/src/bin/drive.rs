@@ -11,7 +11,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 17] = [
+const TARGETS: [(&str, Target); 21] = [
     ("counts", dbacl_fuzz::counts),
     ("decode", dbacl_fuzz::decode),
     ("markup", dbacl_fuzz::markup),
@@ -29,6 +29,10 @@ const TARGETS: [(&str, Target); 17] = [
     ("generations", dbacl_fuzz::generations),
     ("ledger_state", dbacl_fuzz::ledger_state),
     ("mail_filter", dbacl_fuzz::mail_filter),
+    ("server_http", dbacl_fuzz::server_http),
+    ("server_milter", dbacl_fuzz::server_milter),
+    ("server_opensmtpd", dbacl_fuzz::server_opensmtpd),
+    ("server_spamc", dbacl_fuzz::server_spamc),
 ];
 
 /// A small generator (xorshift): every run takes the same way.

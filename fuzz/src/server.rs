@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Protocols of mail servers: any bytes from a client are answered or refused, and the server goes
+//! on.
+
+use dbacl_server::config::Config;
+use dbacl_server::engine::Engine;
+use dbacl_server::http::{self, Face};
+use dbacl_server::listen::Stream;
+use dbacl_server::log::Level;
+use dbacl_server::{milter, opensmtpd, spamc};
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+
+/// Bytes on their way in either direction.
+const PIPE: usize = 1 << 16;
+
+/// A server without a filter, and with little memory.
+fn engine() -> Arc<Engine> {
+    let mut config = Config { models: None, default: None, log: Level::Silent, ..Config::default() };
+    config.limits.mail = 4096;
+    config.limits.memory = 8192;
+    Arc::new(Engine::new(config))
+}
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_time().build().expect("a runtime")
+}
+
+/// What a client is answered who says `data` and no more.
+async fn say(data: &[u8], client: DuplexStream) -> Vec<u8> {
+    let (mut reader, mut writer) = tokio::io::split(client);
+    let mut answer = Vec::new();
+    let speak = async {
+        // A server that refuses the request need not read it all.
+        let _ = writer.write_all(data).await;
+        let _ = writer.shutdown().await;
+    };
+    let ((), read) = tokio::join!(speak, reader.read_to_end(&mut answer));
+    read.expect("memory can be read");
+    answer
+}
+
+/// The protocol of spamc.
+pub fn server_spamc(data: &[u8]) {
+    let (client, server) = tokio::io::duplex(PIPE);
+    let answer = runtime().block_on(async {
+        let (answer, ()) = tokio::join!(say(data, client), spamc::serve(engine(), server, true));
+        answer
+    });
+    if answer.is_empty() {
+        return;
+    }
+    assert!(answer.starts_with(b"SPAMD/1.") || answer.starts_with(b"RSPAMD/1.3"));
+    let text = String::from_utf8_lossy(&answer);
+    assert!(!text.contains("Spam: True"), "a verdict without a filter");
+    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n");
+    let length = text.lines().take_while(|line| !line.is_empty());
+    let length = length.filter_map(|line| line.strip_prefix("Content-length: ")).next();
+    if let (Some(end), Some(length)) = (end, length) {
+        assert_eq!(length.parse::<usize>().ok(), Some(answer.len() - end - 4));
+    }
+}
+
+/// HTTP.
+pub fn server_http(data: &[u8]) {
+    let (client, server) = tokio::io::duplex(PIPE);
+    let server: Box<dyn Stream> = Box::new(server);
+    let answer = runtime().block_on(async {
+        let serve = http::serve(engine(), server, Face::Rspamd, true);
+        let (answer, ()) = tokio::join!(say(data, client), serve);
+        answer
+    });
+    assert!(answer.is_empty() || answer.starts_with(b"HTTP/1."));
+}
+
+/// A door with one connection behind it.
+struct Once(Option<DuplexStream>);
+
+impl indymilter::Listener for Once {
+    type Io = DuplexStream;
+
+    fn poll_accept(&mut self, _: &mut Context<'_>) -> Poll<io::Result<DuplexStream>> {
+        self.0.take().map_or(Poll::Pending, |stream| Poll::Ready(Ok(stream)))
+    }
+}
+
+/// The milter protocol.
+pub fn server_milter(data: &[u8]) {
+    let (client, server) = tokio::io::duplex(PIPE);
+    let (stop, stopped) = watch::channel(false);
+    runtime().block_on(async {
+        let speak = async {
+            let answer = say(data, client).await;
+            let _ = stop.send(true);
+            answer
+        };
+        tokio::join!(speak, milter::serve(engine(), Once(Some(server)), stopped));
+    });
+}
+
+/// OpenSMTPD's filters.
+pub fn server_opensmtpd(data: &[u8]) {
+    let mut answer = Vec::new();
+    opensmtpd::converse(&engine(), &mut &data[..], &mut answer).expect("memory can be written");
+    for line in answer.split_inclusive(|&byte| byte == b'\n') {
+        let is_known = [&b"register|"[..], b"filter-dataline|"].iter().any(|it| line.starts_with(it));
+        assert!(is_known && line.ends_with(b"\n"), "{}", String::from_utf8_lossy(line));
+    }
+}
