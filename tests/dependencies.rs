@@ -76,10 +76,12 @@ fn the_library_needs_nothing_of_the_programs() {
         "clap",
         "crossterm",
         "dbacl-cli",
+        "glob",
         "indicatif",
         "ratatui",
         "serde_json",
         "signal-hook",
+        "strsim",
     ] {
         assert!(!names.contains(&program), "the library depends on {program}");
     }

@@ -138,6 +138,58 @@ fn the_library_changes_a_set_as_the_program_does() {
 }
 
 #[test]
+fn mail_folders_of_all_kinds_make_the_same_filter() {
+    use dbacl::{MailFolder, MailLearnOptions};
+    let (folder, by_program) = filter();
+    let room = folder.path();
+    let read = |name: &str| fs::read_to_string(room.join(name)).expect("there");
+    for label in ["ham", "spam"] {
+        for number in 0..30 {
+            let mail = mail(label, number);
+            let half = if number < 15 { "1" } else { "2" };
+            for (place, name) in [
+                (format!("{label}.mh"), format!("{}", 100 + number)),
+                (format!("{label}.parent/{half}/cur"), format!("{number:02}:2,S")),
+                (format!("{label}.parent/{half}/new"), String::new()),
+                (format!("{label}.glob.{half}"), format!("{number:02}")),
+            ] {
+                fs::create_dir_all(room.join(&place)).expect("made");
+                if !name.is_empty() {
+                    fs::write(room.join(&place).join(name), &mail).expect("written");
+                }
+            }
+        }
+        fs::write(room.join(format!("{label}.mh/.mh_sequences")), "unseen: 1-30").expect("written");
+        fs::write(room.join(format!("{label}.mh/,99")), read("spam.mbox")).expect("written");
+    }
+    // Single files are read without the lines between mails of an mbox file: ledgers are compared.
+    let ledger = |folder: &Path| {
+        let files = contents(folder).into_iter().filter(|(name, _)| name.starts_with("ledger"));
+        files.collect::<Vec<_>>()
+    };
+    for kind in ["mbox", "mh", "parent"] {
+        let folders = ["spam", "ham"]
+            .map(|label| MailFolder::new(label, room.join(format!("{label}.{kind}"))));
+        let folder = room.join(format!("of-{kind}"));
+        let options = MailLearnOptions::default();
+        let learned = FittedSet::learn_folders(&folder, &folders, &options).expect("learned");
+        assert_eq!((learned.0.documents(), &learned.1.documents[..]), (60, &[30, 30][..]));
+        assert_eq!(learned.1.labels, ["ham", "spam"]);
+        assert!(learned.1.verdicts.is_some() && learned.1.warnings.is_empty());
+        if kind == "mbox" {
+            assert!(contents(&folder) == contents(&by_program), "as the program");
+        }
+        assert!(ledger(&folder) == ledger(&by_program), "{kind}");
+    }
+    dbacl(
+        room,
+        &["--quiet", "--mail-learn", "of-glob", "ham=ham.glob.*", "spam=spam.glob.[12]"],
+        b"",
+    );
+    assert!(ledger(&room.join("of-glob")) == ledger(&by_program));
+}
+
+#[test]
 fn corrections_are_told_apart_and_doing_them_twice_changes_nothing() {
     let (_folder, path) = filter();
     let mut set = open(&path);

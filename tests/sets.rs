@@ -558,6 +558,29 @@ fn labels_tell_what_is_protected() {
 }
 
 #[test]
+fn mistakes_of_a_first_command_are_told_and_make_nothing() {
+    let folder = filter();
+    let path = folder.path();
+    let before = contents(path);
+    for (args, said) in [
+        (&["f", "ham=ham.mbox"][..], "two mail folders"),
+        (&["f", "ham.mbox", "spam.mbox"], "HAM=MAIL and SPAM=MAIL, not ham.mbox"),
+        (&["f", "ham=ham.mbox", "spam=no*.mbox"], "no file or folder is called no*.mbox"),
+        (&["f", "a/b=ham.mbox", "spam=spam.mbox"], "a/b cannot be a label"),
+        (&["f", "--protct", "ham", "ham=ham.mbox", "spam=spam.mbox"], "option '--protct'"),
+        (&["f", "-v", "ham=ham.mbox", "spam=spam.mbox"], "takes no other options"),
+    ] {
+        let output = dbacl(path, &[&["--mail-learn"], args].concat(), b"");
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(text(&output.stderr).contains(said), "{args:?}: {}", text(&output.stderr));
+        assert!(contents(path) == before, "{args:?}");
+    }
+    let quiet = dbacl(path, &[&["--quiet"], &LEARN[..]].concat(), b"");
+    assert_eq!((text(&quiet.stdout), text(&quiet.stderr)), (String::new(), String::new()));
+    assert_eq!(quiet.status.code(), Some(0));
+}
+
+#[test]
 fn mails_with_lines_that_look_like_separators_are_counted_once() {
     let folder = filter();
     let path = folder.path();

@@ -25,6 +25,7 @@ pub mod forgetting;
 pub mod header;
 pub mod incremental;
 pub mod index;
+pub mod keeper;
 pub mod ledger;
 pub mod ordinary;
 pub mod publish;

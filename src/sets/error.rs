@@ -130,6 +130,69 @@ pub enum FittedSetError {
         /// Why not.
         source: Error,
     },
+    /// Not two mail folders with different labels.
+    #[error("a mail filter needs two mail folders with different labels")]
+    NotTwoFolders,
+    /// A label that cannot be one: letters, digits, `-` and `_`, and not what files of a filter or
+    /// verdicts are called.
+    #[error("{label} cannot be a label")]
+    BadLabel {
+        /// The label.
+        label: String,
+    },
+    /// The labels do not tell which mail must not be lost.
+    #[error(
+        "which mail must not be lost, {first} or {second}? Give --protect {first} or --protect \
+         {second}"
+    )]
+    Roles {
+        /// The label that was given first.
+        first: String,
+        /// The other one.
+        second: String,
+    },
+    /// The label that is to be protected is none of the folders'.
+    #[error("--protect {label}: there is no such category")]
+    Protect {
+        /// The label.
+        label: String,
+    },
+    /// There is no mail in a folder, or none with features.
+    #[error("there is no mail to learn in {place}; nothing was changed")]
+    NoMail {
+        /// Where it was looked for.
+        place: String,
+    },
+    /// A mail folder or file cannot be opened.
+    #[error("couldn't open {}: {source}", path.display())]
+    Source {
+        /// The folder or file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A file with mail cannot be read to its end.
+    #[error("{}: {source}", path.display())]
+    Unread {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The filter's folder cannot be made.
+    #[error("{}: {source}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// An ordinary category cannot be learned.
+    #[error(transparent)]
+    Learning {
+        /// Why not.
+        source: Error,
+    },
     /// Files that were just written do not fit together.
     #[error("the files that were written do not fit together")]
     Inconsistent,

@@ -3,6 +3,7 @@
 
 use super::error::{FittedSetError, lock};
 use super::files::{SetFiles, label_of, members, store_of};
+use super::learn_folders::{self, MailFolder, MailLearnOptions, MailLearned};
 use super::mail_filter::{LEDGER, MailFilterError};
 use super::open_set::{Member, OpenSet, SetVerdict, direct};
 use super::refit::refit_from_ledger;
@@ -25,6 +26,9 @@ use std::time::Duration;
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
+/// What is told that a set is waited for.
+type WaitNotice = Arc<dyn Fn(&Path) + Send + Sync>;
+
 /// How a fitted set is opened and changed.
 ///
 /// ```
@@ -35,17 +39,28 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 /// let options = FittedSetOptions::default().lock_timeout(Duration::from_millis(200));
 /// # let _ = options;
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct FittedSetOptions {
     lock_timeout: Duration,
     stop: Arc<AtomicBool>,
     locale: Locale,
+    on_wait: Option<WaitNotice>,
+}
+
+impl std::fmt::Debug for FittedSetOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { lock_timeout, stop, locale, .. } = self;
+        let mut shown = f.debug_struct("FittedSetOptions");
+        shown.field("lock_timeout", lock_timeout).field("stop", stop).field("locale", locale);
+        shown.finish_non_exhaustive()
+    }
 }
 
 impl Default for FittedSetOptions {
     /// Locks are waited for ten seconds, and regular expressions see bytes.
     fn default() -> Self {
-        Self { lock_timeout: USUAL_LIMIT, stop: Arc::default(), locale: Locale::C }
+        let stop = Arc::default();
+        Self { lock_timeout: USUAL_LIMIT, stop, locale: Locale::C, on_wait: None }
     }
 }
 
@@ -71,8 +86,29 @@ impl FittedSetOptions {
         self
     }
 
-    fn patience(&self) -> Patience<'_> {
+    /// `notice` is told once, with the file that a set is known by, when somebody else changes it and
+    /// has to be waited for.
+    #[must_use]
+    pub fn on_wait(mut self, notice: impl Fn(&Path) + Send + Sync + 'static) -> Self {
+        self.on_wait = Some(Arc::new(notice));
+        self
+    }
+
+    /// How long locks are waited for.
+    pub(super) fn patience(&self) -> Patience<'_> {
         Patience { limit: self.lock_timeout, stop: &self.stop }
+    }
+
+    /// Ends the work early once it is set.
+    pub(super) fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+
+    /// Tells that the set at `anchor` is waited for.
+    pub(super) fn waits(&self, anchor: &Path) {
+        if let Some(notice) = &self.on_wait {
+            notice(anchor);
+        }
     }
 }
 
@@ -80,23 +116,34 @@ impl FittedSetOptions {
 /// judges documents, and learns, corrects and forgets single ones.
 ///
 /// ```
-/// use dbacl::{FittedSet, FittedSetOptions, Outcome};
-/// # use std::path::Path;
-///
-/// # fn change(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
-/// let mut filter = FittedSet::open(folder, &FittedSetOptions::default())?;
-/// let mail = b"From: shop@example.org\nSubject: your order\n\nIt is on its way.\n";
-/// println!("{}", filter.classify(mail)?); // such as `spam 61.20%`
-///
-/// // The user has moved the mail to another folder.
-/// let report = filter.correct("ham", mail)?;
-/// match &report.documents[0].outcome {
-///     Outcome::Learned => println!("learned"),
-///     Outcome::Moved { from } => println!("was learned as {from} before"),
-///     outcome => println!("{outcome}"),
-/// }
-/// # Ok(())
+/// use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions, Outcome};
+/// # let room = tempfile::tempdir()?;
+/// # let [folder, inbox, junk] = ["filter", "inbox", "junk"].map(|name| room.path().join(name));
+/// # for (folder, words) in [(&inbox, "minutes of the meeting"), (&junk, "cheap pills")] {
+/// #     std::fs::create_dir(folder)?;
+/// #     for number in 0..5 {
+/// #         let mail = format!("From: x@example.org\nSubject: {words}\n\n{words} {number}\n");
+/// #         std::fs::write(folder.join(number.to_string()), mail)?;
+/// #     }
 /// # }
+///
+/// // Once, from two mail folders, as `dbacl --mail-learn` does it.
+/// let folders = [MailFolder::new("ham", &inbox), MailFolder::new("spam", &junk)];
+/// let (_, learned) =
+///     FittedSet::learn_folders(&folder, &folders, &MailLearnOptions::default())?;
+/// assert_eq!(learned.documents, [5, 5]);
+///
+/// // Later, and as often as mail comes.
+/// let mut filter = FittedSet::open(&folder, &FittedSetOptions::default())?;
+/// let mail = b"From: shop@example.org\nSubject: your order\n\nMinutes from now: it is here.\n";
+/// println!("{}", filter.classify(mail)?); // such as `unsure 61.20% spam`
+///
+/// // The user has moved the mail to the junk folder, and thinks better of it.
+/// let report = filter.correct("spam", mail)?;
+/// assert_eq!(report.documents[0].outcome, Outcome::Learned);
+/// let report = filter.correct("ham", mail)?;
+/// assert_eq!(report.documents[0].outcome, Outcome::Moved { from: "spam".into() });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// A set is opened at one generation of its files (`docs/ledger-format.md`) and stays at it until
@@ -192,6 +239,24 @@ impl FittedSet {
     ) -> Result<Self> {
         let names = categories.iter().map(|path| path.as_ref().to_path_buf()).collect();
         Self::at(Place::Files(names, ledger.to_path_buf()), options)
+    }
+
+    /// Learns the mail in two folders into the mail filter in `folder`, which is made if it is not there
+    /// (`dbacl --mail-learn`). All of the filter changes at once, at the end. Corrections that the
+    /// folders do not confirm yet are kept, and applied.
+    ///
+    /// # Errors
+    /// What stopped it; the filter is as it was.
+    pub fn learn_folders(
+        folder: &Path,
+        folders: &[MailFolder],
+        options: &MailLearnOptions,
+    ) -> Result<(Self, MailLearned)> {
+        let (mut notes, mut warnings) = (Vec::new(), Vec::new());
+        let (mut note, mut warn) = (|note| notes.push(note), |warning| warnings.push(warning));
+        let learned = learn_folders::learn(folder, folders, options, &mut note, &mut warn)?;
+        let set = Self::open(folder, &options.set)?;
+        Ok((set, MailLearned::new(learned, notes, warnings)))
     }
 
     fn at(place: Place, options: &FittedSetOptions) -> Result<Self> {
@@ -400,7 +465,8 @@ impl FittedSet {
     /// Takes the lock, takes up the newest generation, and begins the next one.
     fn files(&mut self) -> Result<SetFiles> {
         let anchor = self.place.store().anchor();
-        let lock = lock(&anchor, ".lock", self.options.patience(), &mut || {})?;
+        let lock =
+            lock(&anchor, ".lock", self.options.patience(), &mut || self.options.waits(&anchor))?;
         self.reload_if_changed()?;
         if self.labels().len() != 2 {
             return Err(FittedSetError::NotTwoCategories);

@@ -5,6 +5,7 @@
 //! ```text
 //! CategorySet + labelled documents ─→ JointFit ─→ Fit ─→ CategorySet
 //! folder of a mail filter, mail    ─→ MailFilter ─→ SetVerdict, or the mail with its verdict
+//! mail folders                     ─→ FittedSet::learn_folders ─→ FittedSet, MailLearned
 //! files, documents                 ─→ FittedSet ─→ SetVerdict, SetReport, changed files
 //! ```
 //!
@@ -14,8 +15,10 @@ pub mod error;
 pub mod files;
 pub mod fitted_set;
 mod joint_fit;
+pub mod learn_folders;
 pub mod learned;
 pub mod mail_filter;
+mod mailboxes;
 pub mod open_set;
 mod reading;
 pub mod refit;
@@ -25,6 +28,7 @@ pub mod update;
 pub use error::FittedSetError;
 pub use fitted_set::{FittedSet, FittedSetOptions};
 pub use joint_fit::{Fit, JointFit};
+pub use learn_folders::{MailFolder, MailLearnOptions, MailLearned};
 pub use mail_filter::{MailFilter, MailFilterError};
 pub use open_set::SetVerdict;
 pub use report::{DocumentId, DocumentReport, Outcome, SetReport};

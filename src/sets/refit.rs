@@ -10,6 +10,7 @@ use super::files::{SetFiles, ordinary_path};
 use crate::atomic_file::{Unforced, beside};
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
+use crate::category::sparse::SparseCategory;
 use crate::joint::blend;
 use crate::joint::documents::Corpus;
 use crate::joint::fit::{self, FitNote, FitOptions, FittedWeights, Problem, Solution};
@@ -47,6 +48,25 @@ pub fn load_or_ordinary(path: &Path) -> Result<(MappedCategory, bool)> {
         match mapped::open(&ordinary_path(path)) {
             Ok(kept) if is_ours => Ok((kept, true)),
             _ => Err(failure),
+        }
+    })
+}
+
+/// The head of a category that is going to be fitted anew: that of the ordinary file if it is empty or
+/// damaged itself.
+///
+/// # Errors
+/// A category that cannot be opened and has no ordinary file, or is a file of something else.
+pub fn head_or_ordinary(path: &Path) -> Result<SparseCategory> {
+    SparseCategory::open(path).or_else(|source| {
+        let is_ours =
+            std::fs::read(path).is_ok_and(|bytes| bytes.is_empty() || bytes.starts_with(ANY_MAGIC));
+        match SparseCategory::open(&ordinary_path(path)) {
+            Ok(kept) if is_ours => Ok(kept),
+            _ => {
+                let path = path.to_path_buf();
+                Err(FittedSetError::Category { name: path.clone(), path, source })
+            }
         }
     })
 }

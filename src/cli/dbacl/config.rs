@@ -75,6 +75,8 @@ pub struct Config {
     pub own_patterns: Vec<PatternId>,
     /// The categories to compare with.
     pub models: Vec<Model>,
+    /// The expressions of the set that is changed, as its first category stores them.
+    pub set_patterns: Option<Vec<Vec<u8>>>,
     /// Where those categories came from, to load them again.
     pub model_paths: Vec<Option<PathBuf>>,
     /// Numbers, from 0, of the categories whose lines are printed; empty without `-f`.
@@ -224,6 +226,7 @@ impl<'a> Builder<'a> {
             patterns: PatternList::new(locale),
             own_patterns: Vec::new(),
             models: Vec::new(),
+            set_patterns: None,
             model_paths: Vec::new(),
             filters: Vec::new(),
             form: Form::default(),
@@ -283,6 +286,21 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The operands so far, which the caller looks at.
+    pub fn take_operands(&mut self) -> Vec<OsString> {
+        std::mem::take(&mut self.config.operands)
+    }
+
+    /// How long to wait for another process.
+    pub const fn lock_timeout(&self) -> Duration {
+        self.config.lock_timeout
+    }
+
+    /// Whether part of the command line was not understood.
+    pub const fn is_misread(&self) -> bool {
+        self.misread
+    }
+
     /// Whether errors have the statuses of strict mode, as far as options have been read.
     pub const fn is_strict(&self) -> bool {
         self.config.strict
@@ -290,6 +308,13 @@ impl<'a> Builder<'a> {
 
     fn warn(&self, text: &str) {
         self.messages.warning(text);
+    }
+
+    /// Says something helpful to a person.
+    fn hint(&self, text: &str) {
+        if hints::are_welcome(self.messages.is_quiet()) {
+            self.messages.hint(text);
+        }
     }
 
     /// Lets one part of the command line act; `Some` ends the run well.
@@ -302,6 +327,9 @@ impl<'a> Builder<'a> {
             Event::Complaint(message) => {
                 self.misread = true;
                 raw(&message);
+                if let Some(hint) = hints::about_option(&message) {
+                    self.hint(&hint);
+                }
             }
             Event::Option { key, value } => return self.option(key, &value.unwrap_or_default()),
         }
@@ -546,12 +574,18 @@ impl<'a> Builder<'a> {
         if name.is_empty() {
             return usage("filter must be category name or number".into());
         }
+        let is_named =
+            |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| base_name(path) == name);
         let named = self.config.models.iter().position(|model| model.name == name);
+        let named = named.or_else(|| self.config.model_paths.iter().position(is_named));
         let number = usize::try_from(atoi(name)).ok().filter(|&number| number > 0);
         if let Some(at) = named.or(number.map(|number| number - 1)) {
             self.config.filters.push(at);
         } else {
             let name = lossy(name);
+            if self.config.model_paths.is_empty() {
+                self.hint(hints::FILTER_FIRST);
+            }
             return usage(format!("unrecognized category in -f option [{name}]"));
         }
         Ok(())
@@ -582,7 +616,8 @@ impl<'a> Builder<'a> {
             _ => {
                 let name = lossy(name);
                 self.misread = true;
-                return self.warn(&format!("unrecognized option -T {name}, ignoring."));
+                self.warn(&format!("unrecognized option -T {name}, ignoring."));
+                return self.hint(hints::KINDS);
             }
         };
         self.config.options.insert(family);
@@ -591,7 +626,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn category(&mut self, name: &[u8]) -> Result<(), Failure> {
+    /// Chooses a category to compare with.
+    ///
+    /// # Errors
+    /// One that cannot be opened, or does not go with what was chosen before.
+    pub fn category(&mut self, name: &[u8]) -> Result<(), Failure> {
         if self.learn.is_some() {
             return Err(Failure::new(Kind::Usage, "cannot use options -l and -c together"));
         }
@@ -599,30 +638,32 @@ impl<'a> Builder<'a> {
             return Err(Failure::new(Kind::Usage, "category needs a name"));
         }
         self.classify = true;
-        if self.config.models.len() >= MAX_CATEGORIES {
+        if self.config.model_paths.len() >= MAX_CATEGORIES {
             self.warn("maximum reached, category ignored");
             return Ok(());
         }
         let path = self.resolve(name);
         let file = self.config.opened.place_of(&path)?;
-        let category = match (self.mends, self.config.memory_map) {
-            (true, _) => {
-                refit::load_or_ordinary(&file)
-                    .map_err(|error| called(error.into(), &file, &path))?
-                    .0
-            }
-            (false, true) => load_mapped(&file, &path)?,
-            (false, false) => load_as(&file, &path)?,
+        if self.mends {
+            // The set's files are read when it is changed; here it is only how documents are read.
+            let head = refit::head_or_ordinary(&file);
+            let head = head.map_err(|error| called(error.into(), &file, &path))?;
+            warn_of_writers(&file, &path);
+            self.adopt(&path, head.header(), head.patterns())?;
+            let patterns = head.patterns().to_vec();
+            self.config.set_patterns.get_or_insert(patterns);
+            self.config.model_paths.push(Some(path));
+            return Ok(());
+        }
+        let category = if self.config.memory_map {
+            load_mapped(&file, &path)?
+        } else {
+            load_as(&file, &path)?
         };
         let patterns = self.adopt(&path, category.header(), category.patterns())?;
         self.config.models.push(Model::learned(base_name(&path), category, patterns));
         self.config.model_paths.push(Some(path));
         Ok(())
-    }
-
-    /// Lets the category called `path` be read from `file`.
-    pub fn place(&mut self, path: PathBuf, file: PathBuf) {
-        self.config.opened.0.place(path, file);
     }
 
     /// Takes over how the text of a category was cut.
@@ -766,7 +807,8 @@ impl<'a> Builder<'a> {
             );
         }
         let models = if learning { &[] } else { config.models.as_slice() };
-        if settle_multinomial(&mut config.options, models) {
+        // Categories that are fitted together are not multinomial, or the fit says so.
+        if !self.mends && settle_multinomial(&mut config.options, models) {
             self.messages.warning(
                 "not all categories support multinomial calculations, disabling (-M switch)",
             );
@@ -889,17 +931,22 @@ fn load_mapped(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
     load_by(path, name, |path| unsafe { mapped::map(path) })
 }
 
-fn load_by<T>(
-    path: &Path,
-    name: &Path,
-    open: impl Fn(&Path) -> crate::error::Result<T>,
-) -> Result<T, Failure> {
-    // Of a set the folder tells.
+/// Warns of the file `path` of the category `name` if anybody may write to it. Of a set the folder
+/// tells.
+fn warn_of_writers(path: &Path, name: &Path) {
     if path == name
         && let Some(warning) = access::warning_about(path)
     {
         MESSAGES.warning(&warning.0);
     }
+}
+
+fn load_by<T>(
+    path: &Path,
+    name: &Path,
+    open: impl Fn(&Path) -> crate::error::Result<T>,
+) -> Result<T, Failure> {
+    warn_of_writers(path, name);
     open(path).map_err(|error| not_loaded(error, path, name))
 }
 

@@ -136,7 +136,18 @@ impl From<FittedSetError> for Failure {
             Set::Ledger(error) => return error.into(),
             Set::Fit(error) => return error.into(),
             Set::Category { name, path, source } => return not_loaded(source, &path, &name),
-            Set::UnknownLabel { .. }
+            Set::Learning { source } => return source.into(),
+            Set::NotTwoFolders | Set::BadLabel { .. } => {
+                return Self::new(
+                    Kind::Usage,
+                    format!("--mail-learn needs a folder, then HAM=MAIL and SPAM=MAIL: {text}"),
+                );
+            }
+            Set::Source { source, .. } => Kind::of_reading(&source),
+            Set::Unread { .. } => Kind::Read,
+            Set::Roles { .. }
+            | Set::Protect { .. }
+            | Set::UnknownLabel { .. }
             | Set::NotTwoCategories
             | Set::MissingCategory { .. }
             | Set::OtherReferences => Kind::Usage,
@@ -155,7 +166,7 @@ impl From<FittedSetError> for Failure {
             }
             Set::Stopped => Kind::Interrupted,
             Set::NoOrdinary { .. } => Kind::NoInput,
-            Set::Generation { source: Error::Occupied { .. } } => Kind::Create,
+            Set::Folder { .. } | Set::Generation { source: Error::Occupied { .. } } => Kind::Create,
             Set::Generation { source: Error::Io { .. } } => Kind::Write,
             Set::Inconsistent => Kind::Internal,
             _ => Kind::Data,

@@ -6,6 +6,7 @@
 use super::config::Config;
 use super::failure::Failure;
 use super::inputs;
+use super::options::TABLE;
 use super::signals::Signals;
 use crate::category::header::Header;
 use crate::document::{FeatureSink, ReadOptions};
@@ -43,6 +44,32 @@ pub const ALONE: &str = "one category is always the best; learn its opposite too
 
 /// What to say when the text is to be typed.
 pub const TYPED: &str = "reading the text from the terminal; it ends with Ctrl-D";
+
+/// What to say of a kind of text that is none.
+pub const KINDS: &str = "kinds of -T are text, xml, email, email:headers, email:theaders, \
+     email:xheaders, email:noheaders, email:atts, email:plain, email:noplain, html, html:links, \
+     html:alt, html:forms, html:scripts, html:styles, html:comments";
+
+/// What to say of lines that are asked for before there are categories.
+pub const FILTER_FIRST: &str = "-f names one of the categories: give these with -c before it";
+
+/// How alike names of options must be for one to be meant by the other, 0 to 1.
+const ALIKE: f64 = 0.75;
+
+/// What to say of a long option that there is not, of which `complaint` is getopt's message.
+pub fn about_option(complaint: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(complaint).ok()?;
+    let given = text.split_once("unrecognized option '--")?.1.strip_suffix('\'')?;
+    let given = given.split('=').next().unwrap_or(given);
+    let likeness = |name: &str| strsim::jaro_winkler(given, name);
+    let names = TABLE.iter().map(|option| option.long).filter(|name| !name.is_empty());
+    let best = names.max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
+    Some(if likeness(best) >= ALIKE {
+        format!("did you mean --{best}?")
+    } else {
+        "--help lists all options".into()
+    })
+}
 
 /// Whether standard input is a terminal.
 pub fn input_is_typed() -> bool {
@@ -169,6 +196,20 @@ pub fn about_cuts(cuts: &[(Vec<u8>, Cut)]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn misspelt_options_are_recognised() {
+        for (given, expected) in [
+            ("mial-learn", Some("did you mean --mail-learn?")),
+            ("protct=ham", Some("did you mean --protect?")),
+            ("catgory", Some("did you mean --category?")),
+            ("zzz", Some("--help lists all options")),
+        ] {
+            let complaint = format!("dbacl: unrecognized option '--{given}'");
+            assert_eq!(about_option(complaint.as_bytes()).as_deref(), expected, "{given}");
+        }
+        assert_eq!(about_option(b"dbacl: invalid option -- 'k'"), None);
+    }
 
     #[test]
     fn mail_is_known_by_its_first_line() {

@@ -14,10 +14,10 @@ use crate::category::mapped;
 use crate::cli::output::Output;
 use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::{Error, Warning};
-use crate::input::mailbox::Separators;
 use crate::input::source::open_regular;
-use crate::joint::documents::{Collector, Corpus, Makeup};
+use crate::joint::documents::Makeup;
 use crate::joint::header::RefitLine;
+use crate::joint::keeper::DocumentKeeper;
 use crate::joint::ledger::{Learning, Name};
 use crate::joint::store::Store;
 use crate::joint::store::ledger_file;
@@ -39,7 +39,6 @@ use crate::sets::files::store_of;
 use crate::sets::learned;
 use crate::shards::replay::replay;
 use crate::token::Feature;
-use crate::token::id::FeatureId;
 use crate::token::pattern::PatternList;
 use crate::token::show::show;
 use std::io::{self, Read, Write};
@@ -117,10 +116,9 @@ pub fn run(
         by_words,
         echo: Echo { append: config.form.append, indented: config.indented },
         debug: config.debug,
-        separators: (config.keep.is_some() && is_mail).then(Separators::default),
         notes: config.hints.then(LearnNotes::default),
         at_start: true,
-        keeper: config.keep.as_ref().map(|_| Keeper::default()),
+        keeper: config.keep.as_ref().map(|_| DocumentKeeper::new(is_mail)),
         output,
         signals,
     };
@@ -128,8 +126,9 @@ pub fn run(
     inputs::read(config, signals, &mut reader, &mut learner, |learner, name| {
         if let Some(keeper) = &mut learner.keeper {
             // A file of a folder is one document; other files may be mailboxes.
-            keeper.splits = is_mail
-                && name.is_none_or(|name| config.operands.iter().any(|one| one.as_bytes() == name));
+            keeper.start_source(
+                name.is_none_or(|name| config.operands.iter().any(|one| one.as_bytes() == name)),
+            );
         }
         if verbose {
             let out = learner.output.buffer();
@@ -565,25 +564,6 @@ fn digram_dump(digrams: &DigramTable, output: &mut Output) -> io::Result<()> {
     Ok(())
 }
 
-/// Gathers the documents for the ledger.
-#[derive(Default)]
-struct Keeper {
-    collector: Collector,
-    corpus: Corpus,
-    splits: bool,
-    /// A document begins with this line.
-    begins: bool,
-}
-
-impl Keeper {
-    fn end_document(&mut self) {
-        if !self.collector.is_empty() {
-            let (occurrences, terms) = self.collector.finish();
-            self.corpus.push(0, occurrences, terms);
-        }
-    }
-}
-
 /// Takes the lines of the inputs and counts their features.
 struct Learner<'a> {
     counter: Counter,
@@ -591,14 +571,12 @@ struct Learner<'a> {
     by_words: bool,
     echo: Echo,
     debug: bool,
-    /// Lines that begin no message do not look as if they did.
-    separators: Option<Separators>,
     /// What may be worth a hint; nothing if nobody is there to read it.
     notes: Option<LearnNotes>,
     /// No line of the source has been read yet.
     at_start: bool,
     /// What was learned of each document (`--keep`).
-    keeper: Option<Keeper>,
+    keeper: Option<DocumentKeeper>,
     output: &'a mut Output,
     signals: &'a Signals,
 }
@@ -613,8 +591,8 @@ impl FeatureSink for Learner<'_> {
         {
             notes.first_line(line);
         }
-        if let (Some(separators), Some(keeper)) = (&mut self.separators, &mut self.keeper) {
-            keeper.begins = separators.line(line, keeper.splits) && keeper.splits;
+        if let Some(keeper) = &mut self.keeper {
+            keeper.raw_line(line);
         }
         self.echo.raw_line(line, self.output)
     }
@@ -624,13 +602,8 @@ impl FeatureSink for Learner<'_> {
             self.counter.line_of_mail(state.in_header, &mut warn);
             return Ok(());
         };
-        // What a ledger takes as one document is one to the statistics, too.
-        if keeper.splits {
-            self.counter.line_of_mail(keeper.begins, &mut warn);
-        }
-        if keeper.begins {
-            keeper.end_document();
-            cutter.restart();
+        if let Some(begins) = keeper.text(cutter) {
+            self.counter.line_of_mail(begins, &mut warn);
         }
         Ok(())
     }
@@ -650,8 +623,7 @@ impl FeatureSink for Learner<'_> {
         // Every feature of a multinomial model counts as one of order 1.
         let order = if self.counter.state().is_multinomial() { 1 } else { feature.order };
         if let Some(keeper) = &mut self.keeper {
-            let id = FeatureId::of(feature.body, feature.medium);
-            keeper.collector.add(id, Makeup::whole(&feature));
+            keeper.feature(&feature);
         }
         if let Counted::New(id) = counted
             && self.debug
@@ -668,13 +640,8 @@ impl FeatureSink for Learner<'_> {
     fn end_of_source(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
         self.counter.end_of_file(&mut warn);
         self.at_start = true;
-        if let Some(separators) = &mut self.separators {
-            *separators = Separators::default();
-        }
         if let Some(keeper) = &mut self.keeper {
-            keeper.end_document();
-            keeper.begins = false;
-            cutter.restart();
+            keeper.end_of_source(cutter);
         }
         Ok(())
     }

@@ -56,7 +56,7 @@ pub fn main() -> ExitCode {
 /// Runs the program; `strict` is kept up to date while options are read.
 fn run(program: &OsString, args: Vec<OsString>, strict: &AtomicBool) -> ExitCode {
     let mut output = Output::new();
-    let status = command(program, args, &VARIABLE, strict, &mut output);
+    let status = command(program, args, strict, &mut output);
     ExitCode::from(status.unwrap_or_else(|failure: Failure| {
         for line in &failure.lines {
             MESSAGES.error(line);
@@ -79,14 +79,14 @@ const VARIABLE_BUT_LOCALE: fn(&str) -> Option<OsString> =
 fn command(
     program: &OsString,
     args: Vec<OsString>,
-    variable: &dyn Fn(&str) -> Option<OsString>,
     strict: &AtomicBool,
     output: &mut Output,
 ) -> Result<u8, Failure> {
+    let variable = &VARIABLE;
     let posixly_correct = variable("POSIXLY_CORRECT").is_some();
     let mut events = getopt::parse(program, args, options::TABLE, posixly_correct);
     if let Some(job) = MailJob::of(&events) {
-        return mail(program, job, &events, strict, output);
+        return mail(program, job, events, strict, output);
     }
     let mut builder = Builder::new(program, &MESSAGES, variable);
     strict.store(builder.is_strict(), Ordering::Relaxed);
@@ -144,68 +144,62 @@ impl MailJob {
     }
 }
 
-/// The mail filter: jobs made of ordinary commands.
+/// The mail filter.
 fn mail(
     program: &OsString,
     job: MailJob,
-    events: &[Event<Key>],
+    events: Vec<Event<Key>>,
     strict: &AtomicBool,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let is_strict = std::env::var_os("DBACL_STRICT").is_some_and(|value| value == "1");
-    strict.store(is_strict, Ordering::Relaxed);
-    let mut operands = Vec::new();
-    let mut unknown = None;
-    // How long the commands wait for a lock.
-    let mut patience: Vec<OsString> = Vec::new();
+    let mut builder = Builder::new(program, &MESSAGES, &VARIABLE_BUT_LOCALE);
+    strict.store(builder.is_strict(), Ordering::Relaxed);
     let mut protect = None;
+    // A filter passes its mail on, whatever is wrong with its options.
+    let mut refused = None;
     for event in events {
-        match event {
-            Event::Operand(operand) => operands.push(operand.clone()),
-            Event::Option { key: Key::Strict, .. } => strict.store(true, Ordering::Relaxed),
-            Event::Option { key: Key::MailLearn | Key::MailFilter | Key::MailCorrect, .. } => {}
-            Event::Option { key: Key::LockTimeout, value } => {
-                patience = ["--lock-timeout".into(), value.clone().unwrap_or_default()].to_vec();
+        let result = match event {
+            Event::Option { key: Key::MailLearn | Key::MailFilter | Key::MailCorrect, .. } => {
+                continue;
             }
             Event::Option { key: Key::Protect, value } if matches!(job, MailJob::Learn(_)) => {
-                protect.clone_from(value);
+                protect = value;
+                continue;
             }
-            Event::Option { .. } => {
-                unknown = Some(
-                    "the mail filter takes no other options than --strict and \
-                     --lock-timeout, and --protect to learn",
-                );
-            }
-            Event::Complaint(message) => crate::cli::output::raw(message),
-        }
+            Event::Option { key: Key::Strict | Key::LockTimeout | Key::Quiet, .. }
+            | Event::Operand(_)
+            | Event::Complaint(_) => builder.act(event).map(|_| ()),
+            Event::Option { .. } => Err(Failure::new(
+                Kind::Usage,
+                "the mail filter takes no other options than --strict, --quiet and \
+                 --lock-timeout, and --protect to learn",
+            )),
+        };
+        strict.store(builder.is_strict(), Ordering::Relaxed);
+        refused = refused.or(result.err());
     }
-    if let (Some(text), MailJob::Learn(_) | MailJob::Correct(_)) = (unknown, &job) {
-        return Err(Failure::new(Kind::Usage, text));
-    }
-    match job {
-        MailJob::Learn(folder) => {
-            let protect = protect.as_deref();
-            refit::mail::learn(program, &folder, &operands, protect, &patience, output)
-        }
-        MailJob::Correct(folder) => {
-            let args = refit::mail::correcting(&folder, &operands)?;
-            command(program, [patience, args].concat(), &VARIABLE_BUT_LOCALE, strict, output)
-        }
-        MailJob::Filter(folder) => {
+    match (job, refused) {
+        (MailJob::Filter(folder), refused) => {
             let signals = signals::Signals::install();
             let is_strict = strict.load(Ordering::Relaxed);
             if is_strict {
                 refit::pass::be_strict();
             }
             // Opened when the mail is read: an error passes it on.
-            let judge = |mail: &[u8]| {
-                if let Some(text) = unknown {
-                    return Err(Failure::new(Kind::Usage, text));
-                }
-                refit::mail::judge(&folder, mail, &signals)
+            let judge = |mail: &[u8]| match refused {
+                Some(failure) => Err(failure),
+                None => refit::mail::judge(&folder, mail, &signals),
             };
             refit::pass::filter(judge, is_strict, &signals)
         }
+        (_, Some(failure)) => Err(failure),
+        // What is wrong was said.
+        _ if builder.is_misread() => Err(Failure::silent(Kind::Usage)),
+        (MailJob::Learn(folder), None) => {
+            let (operands, limit) = (builder.take_operands(), builder.lock_timeout());
+            refit::mail::learn(&folder, &operands, protect.as_deref(), limit, output)
+        }
+        (MailJob::Correct(folder), None) => refit::mail::correct(builder, &folder),
     }
 }
 

@@ -204,8 +204,6 @@ impl Generation {
 #[derive(Debug, Default)]
 pub struct Opened {
     generations: Vec<Generation>,
-    /// Files given in place of names.
-    placed: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Opened {
@@ -215,9 +213,6 @@ impl Opened {
     /// # Errors
     /// Those of [`Store::open`].
     pub fn file(&mut self, name: &Path) -> Result<(PathBuf, Option<&Generation>)> {
-        if let Some((_, file)) = self.placed.iter().find(|(known, _)| known == name) {
-            return Ok((file.clone(), None));
-        }
         let Some((store, member)) = Store::of_link(name) else {
             return Ok((name.to_path_buf(), None));
         };
@@ -228,10 +223,5 @@ impl Opened {
         let file = generation.path(&member);
         self.generations.push(generation);
         Ok((file, self.generations.last()))
-    }
-
-    /// Lets `name` stand for `file`.
-    pub fn place(&mut self, name: PathBuf, file: PathBuf) {
-        self.placed.push((name, file));
     }
 }

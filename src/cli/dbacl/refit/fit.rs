@@ -19,7 +19,7 @@ use crate::joint::select::{FOLDS, Form, Quality, Settings};
 use crate::joint::store::ledger_file;
 use crate::model::settings::ModelOption;
 use crate::sets::files::{SetFiles, store_of};
-use crate::sets::refit::RefitJob;
+use crate::sets::refit::{RefitJob, Refitted};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub fn refit(
     if fitted.is_better {
         publish(files, true, signals)?;
     }
-    say(request, output, &fitted.text)
+    say(output, &fitted.text)
 }
 
 /// Makes a change current, and says what users should know of it.
@@ -57,7 +57,7 @@ pub fn publish(files: SetFiles, is_forced: bool, signals: &Signals) -> Result<()
 }
 
 /// What a fit has found.
-pub struct Fitted {
+struct Fitted {
     /// Whether the set is another one.
     pub is_better: bool,
     /// The table.
@@ -68,7 +68,7 @@ pub struct Fitted {
 ///
 /// # Errors
 /// What stopped it.
-pub fn refit_files(
+fn refit_files(
     request: &Request,
     config: &mut Config,
     files: &SetFiles,
@@ -79,7 +79,7 @@ pub fn refit_files(
         let patterns = categories.first().map_or(&[][..], |first| first.patterns());
         ledger_file::settings(config.options, config.scheme, config.order, patterns)
     };
-    let job = RefitJob::open(files, settings, request.ledger_leads).map_err(in_words)?;
+    let job = RefitJob::open(files, settings, false).map_err(in_words)?;
     let labels = files.labels();
     let corpus = if let Some(ledger) = &job.ledger {
         job.corpus_of(ledger, &labels).map_err(in_words)?
@@ -88,17 +88,23 @@ pub fn refit_files(
         read_documents(request, config, &job, &labels, signals, &settings)?
     };
     let is_mail = config.options.has(ModelOption::Mail);
-    let mut note = |note| warn(&note, request.is_quiet);
+    let mut note = |note| warn(&note);
     let fitted = job.fit(corpus, &request.wishes, is_mail, &mut note).map_err(in_words)?;
+    let text = text_of(&fitted, config.form.verbose);
+    Ok(Fitted { is_better: fitted.is_better(), text })
+}
+
+/// What a fit has found, for people.
+pub fn text_of(fitted: &Refitted, verbose: bool) -> String {
     let (solution, names) = (&fitted.solution, &fitted.names);
     let mut text = String::new();
-    describe(&mut text, solution, names, config.form.verbose);
+    describe(&mut text, solution, names, verbose);
     let Some(weights) = &solution.fitted else {
         text.push_str("The ordinary files judge as well: they are kept as they are.\n");
         if solution.form == Form::Sparse {
             text.push_str("Larger files may be better than these: try --exact.\n");
         }
-        return Ok(Fitted { is_better: false, text });
+        return text;
     };
     if let (Some(found), [first, second]) = (weights.verdicts, names.as_slice()) {
         let FitVerdicts { wrong, missed, unsure } = found;
@@ -108,17 +114,14 @@ pub fn refit_files(
              {unsure} unsure"
         );
     }
-    Ok(Fitted { is_better: true, text })
+    text
 }
 
 /// Prints what a fit has found.
 ///
 /// # Errors
 /// Output that cannot be written.
-pub fn say(request: &Request, output: &mut Output, text: &str) -> Result<u8, Failure> {
-    if request.is_quiet {
-        return Ok(0);
-    }
+pub fn say(output: &mut Output, text: &str) -> Result<u8, Failure> {
     output.buffer().extend_from_slice(text.as_bytes());
     output.flush().map_err(|error| output_failure(&error))?;
     Ok(0)
@@ -169,12 +172,11 @@ fn read_documents(
 }
 
 /// Prints what a fit has to say to people.
-fn warn(note: &FitNote, is_quiet: bool) {
+pub fn warn(note: &FitNote) {
     match note {
         FitNote::NoThresholds => {
             MESSAGES.warning("--fp and --unsure need exactly two categories: ignored");
         }
-        _ if is_quiet => {}
         note => MESSAGES.warning(&note.to_string()),
     }
 }

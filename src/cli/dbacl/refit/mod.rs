@@ -33,12 +33,8 @@ pub struct Request {
     wishes: FitOptions,
     keep: Option<PathBuf>,
     action: Option<Action>,
-    /// The ledger knows better than ordinary files that were just learned.
-    ledger_leads: bool,
     /// Where the groups are that `--choices` names, and the categories to be made of them.
     choices: Option<(OsString, Vec<OsString>)>,
-    /// Print nothing where all went well.
-    is_quiet: bool,
 }
 
 /// What is to be done with single documents, and as what.
@@ -49,6 +45,11 @@ pub struct Action {
 }
 
 impl Action {
+    /// What a mail filter is told of a mail.
+    fn correction(label: &OsStr) -> Self {
+        Self { category: label.to_owned(), change: ChangeKind::Correct }
+    }
+
     fn parts(&self) -> (&OsStr, ChangeKind) {
         (&self.category, self.change)
     }
@@ -102,11 +103,6 @@ pub fn request(events: &mut Vec<Event<Key>>) -> Result<Option<Request>, Failure>
 }
 
 impl Request {
-    /// Asks for what a mail filter is fitted with.
-    fn of_mail() -> Self {
-        Self { wishes: FitOptions::mail(), ..Self::default() }
-    }
-
     /// Acts on an option of this module; returns whether it is one.
     fn takes(&mut self, key: Key, value: &OsStr) -> Result<bool, Failure> {
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));

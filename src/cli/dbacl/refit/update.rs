@@ -41,8 +41,7 @@ pub fn run(
     let unknown = || FittedSetError::UnknownLabel { label: lossy(name.as_bytes()) };
     let label = names.iter().position(|known| known == name.as_bytes());
     let label = u32::try_from(label.ok_or_else(unknown)?).unwrap_or(u32::MAX);
-    let patterns = config.models.first().and_then(|model| model.category());
-    let patterns = patterns.map(|category| category.patterns().to_vec()).unwrap_or_default();
+    let patterns = config.set_patterns.take().unwrap_or_default();
     let settings = ledger_file::settings(config.options, config.scheme, config.order, &patterns);
     // Read before the lock is taken: standard input may take its time.
     let operands = std::mem::take(&mut config.operands);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The documents of a learning run, for its ledger: a message of a mailbox, else a file.
+
+use super::documents::{Collector, Corpus, Makeup};
+use crate::document::Cutter;
+use crate::input::mailbox::Separators;
+use crate::token::Feature;
+use crate::token::id::FeatureId;
+
+/// Gathers the features of one document after the other, as sinks see them.
+#[derive(Debug)]
+pub struct DocumentKeeper {
+    collector: Collector,
+    /// The documents so far; all have label 0.
+    pub corpus: Corpus,
+    /// Lines that begin no message do not look as if they did; `None` where sources are no mail.
+    separators: Option<Separators>,
+    /// The source may hold several messages.
+    splits: bool,
+    /// A document begins with this line.
+    begins: bool,
+}
+
+impl DocumentKeeper {
+    /// Nothing kept so far; sources are mail or not.
+    pub fn new(is_mail: bool) -> Self {
+        Self {
+            collector: Collector::default(),
+            corpus: Corpus::default(),
+            separators: is_mail.then(Separators::default),
+            splits: false,
+            begins: false,
+        }
+    }
+
+    /// A source begins; mail may be a whole mailbox in it.
+    pub const fn start_source(&mut self, may_be_mailbox: bool) {
+        self.splits = self.separators.is_some() && may_be_mailbox;
+    }
+
+    /// A line as it was read; it may be changed.
+    pub fn raw_line(&mut self, line: &mut Vec<u8>) {
+        if let Some(separators) = &mut self.separators {
+            self.begins = separators.line(line, self.splits) && self.splits;
+        }
+    }
+
+    /// The text of a line. Returns whether a message begins with it, where the source may hold
+    /// several: what a ledger takes as one document is one to the statistics, too.
+    pub fn text(&mut self, cutter: &mut Cutter) -> Option<bool> {
+        if self.begins {
+            self.end_document();
+            cutter.restart();
+        }
+        self.splits.then_some(self.begins)
+    }
+
+    /// A feature of the document.
+    pub fn feature(&mut self, feature: &Feature<'_>) {
+        let id = FeatureId::of(feature.body, feature.medium);
+        self.collector.add(id, Makeup::whole(feature));
+    }
+
+    /// The end of a source.
+    pub fn end_of_source(&mut self, cutter: &mut Cutter) {
+        self.end_document();
+        self.begins = false;
+        if let Some(separators) = &mut self.separators {
+            *separators = Separators::default();
+        }
+        cutter.restart();
+    }
+
+    fn end_document(&mut self) {
+        if !self.collector.is_empty() {
+            let (occurrences, terms) = self.collector.finish();
+            self.corpus.push(0, occurrences, terms);
+        }
+    }
+}

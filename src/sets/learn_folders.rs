@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Two mail folders → a mail filter (`dbacl --mail-learn`).
+//!
+//! ```text
+//! folders ─→ files ─→ ordinary categories, ledger ─→ corrections kept ─→ fit ─→ next generation
+//! ```
+//!
+//! All of the filter changes at once, at the end; until then it is in service as it was, and
+//! corrections go on.
+
+use super::error::{FittedSetError, lock};
+use super::files::{CORRECTIONS, SetFiles, links};
+use super::fitted_set::FittedSetOptions;
+use super::mail_filter::{LEDGER, MAGIC, ORDER, labels};
+use super::mailboxes::{self, MailFile};
+use super::open_set::direct;
+use super::refit::{RefitJob, Refitted};
+use crate::atomic_file::Unforced;
+use crate::category::layout::ANY_MAGIC;
+use crate::document::{Cutter, FeatureReader, FeatureSink, LineState};
+use crate::error::{Error, Warning, WarningSink};
+use crate::input::source::{self, Operand, Source};
+use crate::joint::corrections;
+use crate::joint::documents::Corpus;
+use crate::joint::fit::{FitNote, FitOptions, FitVerdicts};
+use crate::joint::keeper::DocumentKeeper;
+use crate::joint::ledger::{self, Learning, Ledger, Settings};
+use crate::joint::select::Quality;
+use crate::joint::store::{Change, Name, Store, ledger_file, member};
+use crate::learn::counter::Counter;
+use crate::learn::options::LearnOptions;
+use crate::learn::state::LearningState;
+use crate::learn::{Progress, finish};
+use crate::model::settings::{ModelOption, Scheme};
+use crate::parallel;
+use crate::token::Feature;
+use std::ffi::{OsStr, OsString};
+use std::fs::{DirBuilder, OpenOptions, Permissions};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+
+/// What people call mail that must not be lost.
+const GOOD: [&str; 12] = [
+    "ham",
+    "good",
+    "nonspam",
+    "non-spam",
+    "notspam",
+    "not-spam",
+    "nospam",
+    "legit",
+    "legitimate",
+    "clean",
+    "wanted",
+    "inbox",
+];
+
+/// What people call the other.
+const BAD: [&str; 8] =
+    ["spam", "junk", "bad", "unwanted", "unsolicited", "trash", "phishing", "malware"];
+
+/// The mail of one category.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MailFolder {
+    label: String,
+    paths: Vec<PathBuf>,
+}
+
+impl MailFolder {
+    /// The mail at `path`, which is called `label`: an mbox file, a single mail, a Maildir, an MH
+    /// folder, a folder of mails, or a folder of Maildirs and MH folders.
+    pub fn new(label: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+        Self { label: label.into(), paths: vec![path.into()] }
+    }
+
+    /// The same with the mail at `path` as well.
+    #[must_use]
+    pub fn and(mut self, path: impl Into<PathBuf>) -> Self {
+        self.paths.push(path.into());
+        self
+    }
+
+    /// Where it is, for people.
+    fn place(&self) -> String {
+        let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
+        paths.join(", ")
+    }
+}
+
+/// What is told of progress: bytes read, of how many.
+type ProgressSink = Arc<dyn Fn(u64, u64) + Send + Sync>;
+
+/// How mail folders are learned.
+///
+/// ```
+/// use dbacl::MailLearnOptions;
+///
+/// let options = MailLearnOptions::default().protect("friends");
+/// # let _ = options;
+/// ```
+#[derive(Clone, Default)]
+pub struct MailLearnOptions {
+    protect: Option<String>,
+    pub(super) set: FittedSetOptions,
+    progress: Option<ProgressSink>,
+}
+
+impl std::fmt::Debug for MailLearnOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("MailLearnOptions");
+        shown.field("protect", &self.protect).field("set", &self.set).finish_non_exhaustive()
+    }
+}
+
+impl MailLearnOptions {
+    /// The label of the mail that must not be lost. Labels such as `ham` and `spam` tell it by
+    /// themselves.
+    #[must_use]
+    pub fn protect(mut self, label: impl Into<String>) -> Self {
+        self.protect = Some(label.into());
+        self
+    }
+
+    /// How locks are waited for, and what ends the work early.
+    #[must_use]
+    pub fn set_options(mut self, options: FittedSetOptions) -> Self {
+        self.set = options;
+        self
+    }
+
+    /// `progress` is told how many bytes of mail have been read, of how many, from any thread.
+    #[must_use]
+    pub fn progress(mut self, progress: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Arc::new(progress));
+        self
+    }
+}
+
+/// What learning mail folders has found.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct MailLearned {
+    /// The labels; the first one is the one that is protected.
+    pub labels: Vec<String>,
+    /// Mails with features under each label.
+    pub documents: Vec<usize>,
+    /// How well the ordinary categories judge the mails, each without what was learned of it.
+    pub before: Quality,
+    /// How well the filter judges mails that it has not seen, by cross-validation.
+    pub after: Quality,
+    /// The filter's verdicts on such mails.
+    pub verdicts: Option<FitVerdicts>,
+    /// Corrections that the folders do not confirm yet, and that were applied.
+    pub corrections: usize,
+    /// What a user should know of the fit.
+    pub notes: Vec<FitNote>,
+    /// What a user should know beside that.
+    pub warnings: Vec<Warning>,
+}
+
+impl MailLearned {
+    pub(super) fn new(
+        learned: (Refitted, usize),
+        notes: Vec<FitNote>,
+        warnings: Vec<Warning>,
+    ) -> Self {
+        let (Refitted { solution, names }, corrections) = learned;
+        Self {
+            labels: names,
+            documents: solution.data.documents_by_category(),
+            before: solution.before,
+            after: solution.choice.quality,
+            verdicts: solution.fitted.and_then(|fitted| fitted.verdicts),
+            corrections,
+            notes,
+            warnings,
+        }
+    }
+}
+
+/// How the filter's mail is read and learned: what did best across collections of mail.
+fn learn_options() -> LearnOptions {
+    use ModelOption::{HtmlAlt, HtmlLinks, KeepCase, MailHeaders, MailTHeaders};
+    let options = LearnOptions::mail().tokenizer(Scheme::Cef).max_table_bits(25);
+    let kinds = [MailHeaders, MailTHeaders, HtmlLinks, HtmlAlt, KeepCase];
+    kinds.into_iter().fold(options, LearnOptions::with)
+}
+
+/// The two folders with the one that is to be protected first.
+///
+/// # Errors
+/// [`FittedSetError::NotTwoFolders`], [`FittedSetError::BadLabel`], [`FittedSetError::Roles`],
+/// [`FittedSetError::Protect`].
+fn in_order<'a>(folders: &'a [MailFolder], protect: Option<&str>) -> Result<[&'a MailFolder; 2]> {
+    for folder in folders {
+        let label = folder.label.as_str();
+        let is_plain = !label.is_empty()
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+            && ![LEDGER, ORDER, "unsure", "error"].contains(&label);
+        if !is_plain {
+            return Err(FittedSetError::BadLabel { label: label.into() });
+        }
+    }
+    let [first, second] = folders else { return Err(FittedSetError::NotTwoFolders) };
+    if first.label == second.label {
+        return Err(FittedSetError::NotTwoFolders);
+    }
+    let first_is_good = match protect {
+        Some(label) if label == first.label => true,
+        Some(label) if label == second.label => false,
+        Some(label) => return Err(FittedSetError::Protect { label: label.into() }),
+        None => match (role(&first.label), role(&second.label)) {
+            (Some(true), Some(false) | None) | (None, Some(false)) => true,
+            (Some(false), Some(true) | None) | (None, Some(true)) => false,
+            _ => {
+                let (first, second) = (first.label.clone(), second.label.clone());
+                return Err(FittedSetError::Roles { first, second });
+            }
+        },
+    };
+    Ok(if first_is_good { [first, second] } else { [second, first] })
+}
+
+/// Whether a label means mail that must not be lost; `None` if it does not tell.
+fn role(label: &str) -> Option<bool> {
+    let is_one_of = |names: &[&str]| names.iter().any(|name| label.eq_ignore_ascii_case(name));
+    match (is_one_of(&GOOD), is_one_of(&BAD)) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    }
+}
+
+/// Learns the mail of two categories into the filter of `folder`. Returns the fit and how many
+/// corrections were applied.
+///
+/// # Errors
+/// What stopped it; the filter is as it was.
+pub fn learn(
+    folder: &Path,
+    folders: &[MailFolder],
+    options: &MailLearnOptions,
+    note: &mut dyn FnMut(FitNote),
+    warnings: WarningSink<'_>,
+) -> Result<(Refitted, usize)> {
+    let folders = in_order(folders, options.protect.as_deref())?;
+    let mut files = Vec::new();
+    for folder in folders {
+        files.push(files_of(folder)?);
+    }
+    private_folder(folder)?;
+    let inside = |name: &str| direct(&folder.join(name));
+    let ledger_path = inside(LEDGER);
+    let names: Vec<PathBuf> = folders.iter().map(|folder| inside(&folder.label)).collect();
+    let store = Store::beside(&ledger_path);
+    let members: Vec<OsString> =
+        folders.iter().map(|folder| member("category.", OsStr::new(&folder.label))).collect();
+    let mut links = links(&names, &members, Some(&ledger_path));
+    links.retain(|link| link.member != ORDER);
+    links.push(Name { path: inside(ORDER), member: ORDER.into(), ours: MAGIC });
+    let anchor = store.anchor();
+    let patience = options.set.patience();
+    // The lock is not held while mail is read: corrections go on.
+    let change = {
+        let _lock = lock(&anchor, ".lock", patience, &mut || options.set.waits(&anchor))?;
+        store.replacement().map_err(FittedSetError::generation)?
+    };
+    let learning = learn_options();
+    let job = Reading::new(&learning, options, &files);
+    let learned = parallel::all(folders.len(), |at| job.learn(&files[at], &names[at]));
+    let reading = learning.reading();
+    let settings = ledger_file::settings(reading.options, reading.scheme, reading.order, &[]);
+    let mut ledger = Ledger::new(settings, Vec::new());
+    for (at, learned) in learned.into_iter().enumerate() {
+        let mut learned = learned?;
+        learned.warnings.drain(..).for_each(&mut *warnings);
+        let Some(category) = learned.category else {
+            return Err(FittedSetError::NoMail { place: folders[at].place() });
+        };
+        let path = change.path(&members[at]);
+        ledger_file::replace(&Unforced, &path, ANY_MAGIC, &category)?;
+        let name = folders[at].label.as_bytes();
+        ledger.head.names.push(ledger::Name { name: name.to_vec(), learning: learned.learning });
+        let label = u32::try_from(at).unwrap_or(u32::MAX);
+        for (number, document) in learned.corpus.documents.iter().enumerate() {
+            ledger.push(label, document.occurrences, learned.corpus.terms_of(number));
+        }
+    }
+    let order = folders.map(|folder| format!("{}\n", folder.label)).concat();
+    let order = [MAGIC, order.as_bytes()].concat();
+    ledger_file::replace(&Unforced, &change.path(OsStr::new(ORDER)), MAGIC, &order)?;
+    let lock = lock(&anchor, ".lock", patience, &mut || options.set.waits(&anchor))?;
+    let before = names_of(folder, &ledger_path);
+    store.take_over(&before).map_err(FittedSetError::generation)?;
+    let applied = correct(&store, &change, &mut ledger, warnings)?;
+    ledger_file::save(&change.path(OsStr::new(LEDGER)), &ledger)?;
+    // The fit needs the memory.
+    drop(ledger);
+    let before = names_of(folder, &ledger_path);
+    let files =
+        SetFiles::of(&names, &members, Some(&ledger_path), links, store.clone(), change, lock);
+    let fitted = fit(&files, &settings, applied > 0, note);
+    let fitted = fitted.map_err(|error| files.in_words(error))?;
+    files.publish(true, options.set.stop_flag())?.into_iter().for_each(warnings);
+    store.unlink_names(&before);
+    Ok((fitted, applied))
+}
+
+fn fit(
+    files: &SetFiles,
+    settings: &Settings,
+    ledger_leads: bool,
+    note: &mut dyn FnMut(FitNote),
+) -> Result<Refitted> {
+    let job = RefitJob::open(files, |_| *settings, ledger_leads)?;
+    let corpus = job.ledger.as_ref().map(|ledger| job.corpus_of(ledger, &files.labels()));
+    job.fit(corpus.transpose()?.unwrap_or_default(), &FitOptions::mail(), true, note)
+}
+
+/// The files of a mail folder.
+///
+/// # Errors
+/// [`FittedSetError::Source`]; [`FittedSetError::NoMail`] where there is none.
+fn files_of(folder: &MailFolder) -> Result<Vec<MailFile>> {
+    let mut files = Vec::new();
+    for path in &folder.paths {
+        let found = mailboxes::files_of(path);
+        files.extend(found.map_err(|error| unopened(path, error))?);
+    }
+    if files.is_empty() {
+        return Err(FittedSetError::NoMail { place: folder.place() });
+    }
+    Ok(files)
+}
+
+fn unopened(path: &Path, error: Error) -> FittedSetError {
+    let path = path.to_path_buf();
+    let source = match error {
+        Error::Io { source, .. } => source,
+        other => io::Error::other(other),
+    };
+    FittedSetError::Source { path, source }
+}
+
+/// Makes a filter's folder, for the user alone; one that is there stays as it is.
+fn private_folder(folder: &Path) -> Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let made = folder
+        .parent()
+        .map_or(Ok(()), std::fs::create_dir_all)
+        .and_then(|()| DirBuilder::new().mode(0o700).create(folder))
+        .and_then(|()| std::fs::set_permissions(folder, Permissions::from_mode(0o700)))
+        .and_then(|()| {
+            let lock = folder.join(LEDGER).with_extension("lock");
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(lock)
+        });
+    let path = folder.to_path_buf();
+    made.map(|_| ()).map_err(|source| FittedSetError::Folder { path, source })
+}
+
+/// The names of the filter that is in `folder`.
+fn names_of(folder: &Path, ledger: &Path) -> Vec<Name> {
+    let labels = labels(&folder.join(ORDER)).unwrap_or_default();
+    let names: Vec<PathBuf> = labels.iter().map(|label| direct(&folder.join(label))).collect();
+    let members: Vec<OsString> = names
+        .iter()
+        .map(|name| member("category.", name.file_name().unwrap_or_default()))
+        .collect();
+    links(&names, &members, Some(ledger))
+}
+
+/// Applies the corrections of the filter as it is to the ledger of the one that is being made; returns
+/// how many are still needed.
+fn correct(
+    store: &Store,
+    change: &Change,
+    ledger: &mut Ledger,
+    warnings: WarningSink<'_>,
+) -> Result<usize> {
+    let current = store.open().map_err(FittedSetError::generation)?;
+    let Some(current) = current else { return Ok(0) };
+    let Some(kept) = ledger_file::load(&current.path(OsStr::new(CORRECTIONS)))? else {
+        return Ok(0);
+    };
+    if kept.head.settings != ledger.head.settings {
+        let text = "the corrections were made with other options and are not applied";
+        warnings(Warning::new(text));
+        return Ok(0);
+    }
+    let done = corrections::apply(ledger, &kept)?;
+    *ledger = done.ledger;
+    let path = change.path(OsStr::new(CORRECTIONS));
+    ledger_file::replace(&Unforced, &path, ledger::ANY_MAGIC, &done.corrections.bytes())?;
+    Ok(done.applied)
+}
+
+/// What was learned of a folder.
+struct LearnedFolder {
+    /// The ordinary category; `None` if there was no token.
+    category: Option<Vec<u8>>,
+    learning: Learning,
+    corpus: Corpus,
+    warnings: Vec<Warning>,
+}
+
+/// How the files of all folders are read.
+struct Reading<'a> {
+    options: &'a LearnOptions,
+    stop: &'a AtomicBool,
+    progress: Option<&'a ProgressSink>,
+    done: AtomicU64,
+    total: u64,
+}
+
+impl<'a> Reading<'a> {
+    fn new(options: &'a LearnOptions, how: &'a MailLearnOptions, files: &[Vec<MailFile>]) -> Self {
+        let length = |file: &MailFile| std::fs::metadata(&file.path).map_or(0, |found| found.len());
+        Self {
+            options,
+            stop: how.set.stop_flag(),
+            progress: how.progress.as_ref(),
+            done: AtomicU64::new(0),
+            total: files.iter().flatten().map(length).sum(),
+        }
+    }
+
+    /// Learns the mail in `files`, as the category that users call `name`.
+    fn learn(&self, files: &[MailFile], name: &Path) -> Result<LearnedFolder> {
+        let settings = self.options.settings();
+        let state = LearningState::new(
+            settings.bits,
+            settings.options,
+            settings.scheme,
+            settings.min_count,
+        );
+        let mut counter = Counter::new(state, settings, false);
+        counter.forget_appearances();
+        let keeper = DocumentKeeper::new(true);
+        let mut sink = KeptCounts { counter, keeper, warnings: Vec::new() };
+        let mut reader = FeatureReader::stoppable(self.options.reading(), self.stop);
+        for file in files {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(FittedSetError::Stopped);
+            }
+            let Some(source) = open(file)? else { continue };
+            reader.start_anew();
+            sink.keeper.start_source(file.may_be_mailbox);
+            let counted = Counted { reader: source.reader, reading: self };
+            let source = Source { name: source.name, reader: Box::new(counted) };
+            let ended = reader.read(source, &mut sink);
+            // Counting refuses nothing.
+            if let Ok(Some(source)) | Err(source) = ended {
+                let path = file.path.clone();
+                return Err(FittedSetError::Unread { path, source });
+            }
+        }
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(FittedSetError::Stopped);
+        }
+        let KeptCounts { counter, keeper, mut warnings } = sink;
+        let mut state = counter.into_state(&mut |warning| warnings.push(warning));
+        warnings.extend(state.fullness());
+        let learning = Learning {
+            is_plain: state.table.has_room(state.used)
+                && !state.is_multinomial()
+                && !state.options.has(ModelOption::Overflow),
+            bits: settings.bits,
+            max_bits: settings.max_bits,
+            quality: settings.quality,
+            min_count: settings.min_count,
+        };
+        let mut category = None;
+        if state.used > 0 {
+            let mut warn = |warning| warnings.push(warning);
+            let mut progress = Progress::silent();
+            let failed = |source| FittedSetError::Learning { source };
+            let digrams = settings.reference.measure(&state.characters, &mut progress, &mut warn);
+            let digrams = digrams.map_err(failed)?;
+            let model = finish(&mut state, settings, digrams, None, &mut progress, &mut warn);
+            let model = model.map_err(failed)?;
+            let mut bytes = Vec::new();
+            // Memory takes all that is written.
+            let _ = model.write(&mut bytes, name.as_os_str().as_bytes(), &[], &state.table);
+            category = Some(bytes);
+        }
+        Ok(LearnedFolder { category, learning, corpus: keeper.corpus, warnings })
+    }
+}
+
+/// Opens a file with mail; `None` for one of a folder that has gone meanwhile, as mail may.
+fn open(file: &MailFile) -> Result<Option<Source<'static>>> {
+    let path = &file.path;
+    if !file.may_be_mailbox {
+        let source = source::open_entry(path);
+        if source.is_none() && path.exists() {
+            let source = std::fs::File::open(path).err();
+            let source = source.unwrap_or_else(|| io::ErrorKind::InvalidInput.into());
+            return Err(FittedSetError::Source { path: path.clone(), source });
+        }
+        return Ok(source);
+    }
+    match source::open(path.as_os_str(), &mut |_| {}) {
+        Ok(Operand::File(source)) => Ok(Some(source)),
+        Ok(Operand::Folder(_)) => Ok(None),
+        Err(error) => Err(unopened(path, error)),
+    }
+}
+
+/// Tells of what was read.
+struct Counted<'a, R> {
+    reader: R,
+    reading: &'a Reading<'a>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        if let Some(progress) = self.reading.progress {
+            let before = self.reading.done.fetch_add(read as u64, Ordering::Relaxed);
+            progress(before + read as u64, self.reading.total);
+        }
+        Ok(read)
+    }
+}
+
+/// Counts features, and keeps what a ledger needs of each document.
+struct KeptCounts {
+    counter: Counter,
+    keeper: DocumentKeeper,
+    warnings: Vec<Warning>,
+}
+
+impl FeatureSink for KeptCounts {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        self.keeper.raw_line(line);
+        Ok(true)
+    }
+
+    fn text(&mut self, _: &[u8], _: LineState, cutter: &mut Cutter) -> io::Result<()> {
+        if let Some(begins) = self.keeper.text(cutter) {
+            self.counter.line_of_mail(begins, &mut |warning| self.warnings.push(warning));
+        }
+        Ok(())
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.counter.count(feature, &mut |warning| self.warnings.push(warning));
+        self.keeper.feature(&feature);
+    }
+
+    fn end_of_source(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
+        self.counter.end_of_file(&mut |warning| self.warnings.push(warning));
+        self.keeper.end_of_source(cutter);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folders(labels: &str) -> Vec<MailFolder> {
+        labels.split(' ').map(|label| MailFolder::new(label, "x")).collect()
+    }
+
+    #[test]
+    fn learning_takes_two_labels() {
+        for wrong in ["ham", "ham ham", "ham ledger", "a/b d", "ham spam other", "unsure spam"] {
+            assert!(in_order(&folders(wrong), None).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_tell_which_mail_must_not_be_lost() {
+        for (labels, protect, first) in [
+            ("ham spam", None, Some("ham")),
+            ("spam ham", None, Some("ham")),
+            ("Junk work", None, Some("work")),
+            ("lists good", None, Some("good")),
+            ("a b", None, None),
+            ("ham good", None, None),
+            ("spam junk", None, None),
+            ("a b", Some("b"), Some("b")),
+            ("ham spam", Some("spam"), Some("spam")),
+            ("ham spam", Some("other"), None),
+        ] {
+            let folders = folders(labels);
+            let found = in_order(&folders, protect).ok().map(|[first, _]| first.label.as_str());
+            assert_eq!(found, first, "{labels}");
+        }
+    }
+}
