@@ -64,6 +64,6 @@ pub fn state_of<D: AsRef<[u8]>>(
             own.ordinary = ordinary_part(learned(0, *id), learned(1, *id), settings.blend);
         }
     }
-    let offsets = incremental::offsets(ledger)?;
-    Ok(Some(State::new(numbers, data, fit, &evidence, &offsets)))
+    let documents = incremental::documents(ledger)?;
+    Ok(Some(State::new(numbers, data, fit, &evidence, &documents)))
 }

@@ -7,9 +7,9 @@
 //! state that is damaged or does not fit the ledger is thrown away.
 //!
 //! ```text
-//! "# dbacl state 3\n", head of 256 bytes, its last 8 a checksum of it and the block's sums
+//! "# dbacl state 4\n", head of 256 bytes, its last 8 a checksum of it and the block's sums
 //! a CRC-32 for each block of 4096 bytes that follows; zeros up to a multiple of 4096
-//! documents x 16 bytes    offset in the ledger's body u64, dual variables f32, f32
+//! documents x 24 bytes    offset in the ledger's body u64, name u64, dual variables f32, f32
 //! places of 4 bytes       number of a slot, plus 1, where the search for its id ends; 0 if empty
 //! slots of 20 bytes       id u32, weight f32, what else is known of the feature
 //! ```
@@ -34,7 +34,7 @@ use byteorder::{ByteOrder, LittleEndian};
 use std::io::{self, Write};
 
 /// How a state begins.
-pub const MAGIC: &[u8] = b"# dbacl state 3\n";
+pub const MAGIC: &[u8] = b"# dbacl state 4\n";
 
 /// How states of any version begin.
 pub const KIND: &[u8] = b"# dbacl state ";
@@ -49,7 +49,7 @@ pub const SUM: usize = HEAD - 8;
 const BLOCK: usize = 4096;
 
 /// Bytes of a document.
-const DOCUMENT: usize = 16;
+const DOCUMENT: usize = 24;
 
 /// Bytes of a place.
 const PLACE: usize = 4;
@@ -275,17 +275,17 @@ struct Slot {
 
 impl State {
     /// The state of a full fit of `data`. `evidence` tells of all features, those that only one
-    /// document has included, which `data` no longer holds; `offsets` tell where the documents stand
-    /// in the ledger's body.
+    /// document has included, which `data` no longer holds; `documents` tell where the documents stand
+    /// in the ledger's body, and their names.
     pub fn new(
         numbers: Numbers,
         data: &Dataset,
         fit: &Fit,
         evidence: &[(FeatureId, FeatureStatistics)],
-        offsets: &[u64],
+        documents: &[(u64, u64)],
     ) -> Self {
         let numbers = Numbers { documents: 0, features: 0, ..numbers };
-        let mut state = Self::empty(numbers, room(evidence.len()), room(offsets.len()));
+        let mut state = Self::empty(numbers, room(evidence.len()), room(documents.len()));
         let index = FeatureIndex::of(data.ids.clone());
         let mut evidence = evidence.to_vec();
         evidence.sort_by_key(|(_, evidence)| std::cmp::Reverse(evidence.all_documents()));
@@ -293,8 +293,8 @@ impl State {
             let weight = index.get(id).map_or(0.0, |feature| fit.weights[feature].value);
             state.insert(Slot { id: id.0, weight, evidence });
         }
-        for (offset, duals) in offsets.iter().zip(&fit.duals) {
-            state.push_document(*offset, *duals);
+        for (&(offset, name), duals) in documents.iter().zip(&fit.duals) {
+            state.push_document(offset, name, *duals);
         }
         state
     }
@@ -398,32 +398,39 @@ impl State {
         }
     }
 
-    fn push_document(&mut self, offset: u64, duals: Duals) {
+    fn push_document(&mut self, offset: u64, name: u64, duals: Duals) {
         if self.numbers.documents as usize >= self.document_capacity {
             self.grow();
         }
         let at = self.documents_at + self.numbers.documents as usize * DOCUMENT;
         LittleEndian::write_u64(&mut self.bytes[at..], offset);
-        self.mark(at, DOCUMENT);
+        LittleEndian::write_u64(&mut self.bytes[at + 8..], name);
         self.put_duals(self.numbers.documents as usize, duals);
         self.numbers.documents += 1;
     }
 
     fn duals(&self, document: usize) -> Duals {
         let at = self.documents_at + document * DOCUMENT;
-        [8, 12].map(|place| LittleEndian::read_f32(&self.bytes[at + place..]))
+        [16, 20].map(|place| LittleEndian::read_f32(&self.bytes[at + place..]))
     }
 
     fn put_duals(&mut self, document: usize, duals: Duals) {
         let at = self.documents_at + document * DOCUMENT;
-        LittleEndian::write_f32(&mut self.bytes[at + 8..], duals[0]);
-        LittleEndian::write_f32(&mut self.bytes[at + 12..], duals[1]);
+        LittleEndian::write_f32(&mut self.bytes[at + 16..], duals[0]);
+        LittleEndian::write_f32(&mut self.bytes[at + 20..], duals[1]);
         self.mark(at, DOCUMENT);
     }
 
     /// Offset in the ledger's body of document `number`.
     pub fn offset(&self, number: usize) -> u64 {
         LittleEndian::read_u64(&self.bytes[self.documents_at + number * DOCUMENT..])
+    }
+
+    /// Names of the documents, in their order in the ledger.
+    pub fn names(&self) -> impl Iterator<Item = u64> + '_ {
+        let documents = &self.bytes[self.documents_at..];
+        let documents = documents.chunks_exact(DOCUMENT).take(self.numbers.documents as usize);
+        documents.map(|document| LittleEndian::read_u64(&document[8..]))
     }
 
     /// Learns a document of the ledger that is new at `offset`, then looks again at some old ones,
@@ -453,7 +460,7 @@ impl State {
             }
         }
         let number = self.numbers.documents as usize;
-        self.push_document(offset, [0.0; 2]);
+        self.push_document(offset, record.fingerprint, [0.0; 2]);
         self.step(number, record);
         let mut shuffle = SplitMix64::new(u64::from(self.numbers.documents));
         for _ in 0..REPLAYED.min(number) {
@@ -682,19 +689,19 @@ fn sum_of_start(start: &[u8]) -> u64 {
     sum.value()
 }
 
-/// Offsets of the records in a ledger's body.
+/// Where each record stands in a ledger's body, and its name.
 ///
 /// # Errors
 /// A damaged record.
-pub fn offsets(ledger: &ledger::Ledger) -> Result<Vec<u64>, ledger::Fault> {
-    let mut offsets = Vec::new();
+pub fn documents(ledger: &ledger::Ledger) -> Result<Vec<(u64, u64)>, ledger::Fault> {
+    let mut documents = Vec::new();
     let mut at = 0;
-    ledger.each(|_, bytes| {
-        offsets.push(at);
+    ledger.each(|record, bytes| {
+        documents.push((at, record.fingerprint));
         at += bytes.len() as u64;
         true
     })?;
-    Ok(offsets)
+    Ok(documents)
 }
 
 /// By how much the ordinary weights of a feature differ, times `blend`.
@@ -914,6 +921,10 @@ mod tests {
             state.learn(&record(k % 5000), u64::from(k), |_| None);
         }
         assert_eq!((state.numbers.features, state.numbers.documents), (5003, 10_000));
+        let named = Record { fingerprint: 7, ..record(3) };
+        state.learn(&named, 12, |_| None);
+        let last = state.names().skip(9_999).collect::<Vec<_>>();
+        assert_eq!((last, state.offset(10_000)), (vec![0, 7], 12));
         assert!(State::parse(bytes_of(&mut state)).is_some());
     }
 }

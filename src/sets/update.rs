@@ -101,7 +101,7 @@ pub fn change(
     };
     let mut set = OpenFiles::open(files, settings, &mut refit, warnings)?;
     let label = request.label.unwrap_or(u32::MAX);
-    let names = set.names()?;
+    let names: Vec<u64> = set.state.names().collect();
     let known = set.known(&names, &request.ids)?;
     let mut learned = vec![false; request.ids.len()];
     let outcomes = match request.kind {
@@ -371,20 +371,6 @@ impl<'a> OpenFiles<'a> {
             self.state.learn(&record, offset, |offset| ledger.record(offset));
         }
         Ok(())
-    }
-
-    /// Names of the ledger's documents, in order.
-    fn names(&self) -> Result<Vec<u64>> {
-        let documents = self.state.numbers.documents as usize;
-        let end = |number: usize| {
-            if number + 1 < documents {
-                self.state.offset(number + 1)
-            } else {
-                self.ledger.head.length
-            }
-        };
-        let name = |number| self.ledger.name(end(number)).ok_or_else(|| self.damaged_at(number));
-        (0..documents).map(name).collect()
     }
 
     /// The label of document `number` of the ledger.

@@ -323,13 +323,6 @@ impl OpenLedger {
         }
     }
 
-    /// The name of the record that ends before `end` in the body.
-    pub fn name(&self, end: u64) -> Option<u64> {
-        let mut bytes = [0; 8];
-        self.file.read_exact_at(&mut bytes, self.head.body() + end.checked_sub(8)?).ok()?;
-        Some(u64::from_le_bytes(bytes))
-    }
-
     /// The label of the record that begins at `start` in the body of a set's ledger.
     pub fn label(&self, start: u64) -> Option<u32> {
         let mut byte = [0; 1];
