@@ -275,8 +275,8 @@ struct Slot {
 
 impl State {
     /// The state of a full fit of `data`. `evidence` tells of all features, those that only one
-    /// document has included, which `data` no longer holds; `documents` tell where the documents stand
-    /// in the ledger's body, and their names.
+    /// document has included, which `data` no longer holds; `documents` tell where the documents
+    /// stand in the ledger's body, and their names.
     pub fn new(
         numbers: Numbers,
         data: &Dataset,

@@ -86,8 +86,8 @@ impl FittedSetOptions {
         self
     }
 
-    /// `notice` is told once, with the file that a set is known by, when somebody else changes it and
-    /// has to be waited for.
+    /// `notice` is told once, with the file that a set is known by, when somebody else changes it
+    /// and has to be waited for.
     #[must_use]
     pub fn on_wait(mut self, notice: impl Fn(&Path) + Send + Sync + 'static) -> Self {
         self.on_wait = Some(Arc::new(notice));
@@ -241,8 +241,8 @@ impl FittedSet {
         Self::at(Place::Files(names, ledger.to_path_buf()), options)
     }
 
-    /// Learns the mail in two folders into the mail filter in `folder`, which is made if it is not there
-    /// (`dbacl --mail-learn`). All of the filter changes at once, at the end. Corrections that the
+    /// Learns the mail in two folders into the mail filter in `folder`, which is made if it is not
+    /// there (`dbacl --mail-learn`). All of the filter changes at once, at the end. Corrections that the
     /// folders do not confirm yet are kept, and applied.
     ///
     /// # Errors

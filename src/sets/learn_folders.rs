@@ -377,8 +377,8 @@ fn names_of(folder: &Path, ledger: &Path) -> Vec<Name> {
     links(&names, &members, Some(ledger))
 }
 
-/// Applies the corrections of the filter as it is to the ledger of the one that is being made; returns
-/// how many are still needed.
+/// Applies the corrections of the filter as it is to the ledger of the one that is being made;
+/// returns how many are still needed.
 fn correct(
     store: &Store,
     change: &Change,

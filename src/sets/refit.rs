@@ -52,8 +52,8 @@ pub fn load_or_ordinary(path: &Path) -> Result<(MappedCategory, bool)> {
     })
 }
 
-/// The head of a category that is going to be fitted anew: that of the ordinary file if it is empty or
-/// damaged itself.
+/// The head of a category that is going to be fitted anew: that of the ordinary file if it is empty
+/// or damaged itself.
 ///
 /// # Errors
 /// A category that cannot be opened and has no ordinary file, or is a file of something else.

@@ -86,8 +86,8 @@ pub fn learn(
     say(output, &text)
 }
 
-/// `LABEL=MAIL`. Mail that does not exist may be a pattern for the names of files and folders, which
-/// a shell does not look for behind a `=`.
+/// `LABEL=MAIL`. Mail that does not exist may be a pattern for the names of files and folders,
+/// which a shell does not look for behind a `=`.
 fn mail_folder(operand: &OsStr) -> Result<MailFolder, Failure> {
     let usage = || {
         let operand = lossy(operand.as_bytes());
