@@ -2,6 +2,8 @@
 //! The whole way with the real classifier: learn from the shipped games, then play, explain,
 //! measure.
 
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::Command;
 
@@ -91,6 +93,59 @@ fn odds_are_learned_and_drawn_from() {
     assert!((bits(1e9) - uniform).abs() < 0.1, "{} {uniform}", bits(1e9));
     let (_, output) = run(&["why", &models, "--moves", "e4 e5 Nf3", "--move", "Nc6"]);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "good models need no warning");
+}
+
+#[test]
+fn draws_begin_games_as_the_masters_did() {
+    if dbacl("draws_begin_games_as_the_masters_did").is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let pgn = testdata("masters.pgn").display().to_string();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let models = at("models");
+    run(&["learn", &pgn, "-o", &models, "--describe-positions", "12000"]);
+    // The answers to 1.e4 of all games learned.
+    run(&["prepare", &pgn, "-o", &at("text")]);
+    let games = std::fs::read_to_string(at("text/all.txt")).expect("the games");
+    let answers = games.lines().filter_map(|line| line.strip_prefix("e4 ")?.split(' ').next());
+    let mut masters: BTreeMap<&str, f64> = BTreeMap::new();
+    for answer in answers {
+        *masters.entry(answer).or_default() += 1.0;
+    }
+    let all: f64 = masters.values().sum();
+    let mut child = Command::new(adapter())
+        .args(["play", &models, "--seed", "5"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the adapter runs");
+    let mut to = child.stdin.take().expect("a pipe");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut drawn: BTreeMap<String, f64> = BTreeMap::new();
+    writeln!(to, "xboard\nprotover 2\naccepted san").expect("read");
+    for _ in 0..100 {
+        // What XBoard says of itself before each game.
+        writeln!(to, "new\nrandom\nsd 2\nforce\nusermove e4\ngo").expect("read");
+        let answer = lines
+            .by_ref()
+            .map(|line| line.expect("text"))
+            .find_map(|line| line.strip_prefix("move ").map(str::to_owned));
+        *drawn.entry(answer.expect("a move")).or_default() += 1.0;
+    }
+    drop(to);
+    child.wait().expect("it ends");
+    assert!(drawn.len() >= 4, "{drawn:?}");
+    for (answer, count) in &masters {
+        let share = count / all;
+        let expected = 100.0 * share;
+        if expected >= 2.0 {
+            let own = drawn.get(*answer).copied().unwrap_or(0.0);
+            // Three standard deviations of the draw.
+            let error = 3.0 * (expected * (1.0 - share)).sqrt();
+            assert!((own - expected).abs() <= error, "{answer}: {own} {expected} {drawn:?}");
+        }
+    }
 }
 
 /// What the adapter says to these commands.
