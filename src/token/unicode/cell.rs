@@ -37,7 +37,8 @@ pub enum Class {
     Flag,
 }
 
-const CLASSES: [Class; 15] = [
+/// By number; the last one is none.
+const CLASSES: [Class; 16] = [
     Class::Cut,
     Class::Newline,
     Class::Letter,
@@ -53,6 +54,7 @@ const CLASSES: [Class; 15] = [
     Class::Unspaced,
     Class::Symbol,
     Class::Flag,
+    Class::Cut,
 ];
 
 impl Class {
@@ -136,7 +138,7 @@ impl Cell {
     /// Its class.
     #[inline]
     pub fn class(self) -> Class {
-        CLASSES.get((self.0 >> CLASS & 15) as usize).copied().unwrap_or(Class::Cut)
+        CLASSES[(self.0 >> CLASS & 15) as usize]
     }
 
     /// Whether it has any of these bits.
