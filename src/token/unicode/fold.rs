@@ -129,7 +129,7 @@ impl Folder {
         cluster.clear();
         cluster.extend(self.cells.last().copied().map(Cell::character));
         let before = cluster.len();
-        self.append_folded(character, &mut cluster);
+        self.table.fold_into(character, &mut cluster);
         if !cluster[before..].iter().copied().any(composes) {
             for &character in cluster[before..].iter().filter(|&&c| !is_disguise(c)) {
                 let cell = self.table.cell(character);
@@ -146,7 +146,7 @@ impl Folder {
             }
             if !is_invisible(next) {
                 let length = cluster.len();
-                self.append_folded(next, &mut cluster);
+                self.table.fold_into(next, &mut cluster);
                 if !cluster[length..].iter().copied().all(composes) {
                     cluster.truncate(length);
                     break;
@@ -162,13 +162,6 @@ impl Folder {
             }
         }
         self.cluster = cluster;
-    }
-
-    fn append_folded(&mut self, character: char, cluster: &mut Vec<char>) {
-        match self.table.entry(character).itself() {
-            Some(character) => cluster.push(character),
-            None => cluster.extend(self.table.folded(character)),
-        }
     }
 }
 

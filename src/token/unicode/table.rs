@@ -25,6 +25,9 @@ const SPECIAL: u32 = 1 << 31;
 /// It is special, but needs no look at its neighbours if the next character is not special.
 const LONE: u32 = 1 << 29;
 
+/// Several characters or none take its place: the rest of the number says which.
+const SEVERAL: u32 = 15 << 21;
+
 /// What becomes of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry(u32);
@@ -38,10 +41,10 @@ impl Entry {
         if self.0 & SPECIAL == 0 { Some(Cell::from_number(self.0)) } else { None }
     }
 
-    /// The character itself, if it is special only for what stands beside it.
-    pub fn itself(self) -> Option<char> {
-        let cell = Cell::from_number(self.0);
-        (self.0 & SPECIAL != 0 && cell.code() != 0).then(|| cell.character())
+    /// Which characters take its place, if they are several or none.
+    const fn several(self) -> Option<usize> {
+        let is_several = self.0 & (SPECIAL | SEVERAL) == SPECIAL | SEVERAL;
+        if is_several { Some((self.0 & 0x1f_ffff) as usize) } else { None }
     }
 
     /// The mark itself, if it is one that never composes with what stands before it.
@@ -56,12 +59,14 @@ pub struct Table {
     keeps_case: bool,
     /// By block, empty until one of its characters is met.
     blocks: Vec<Vec<Entry>>,
+    /// What takes the place of characters that become several.
+    several: Vec<Box<[char]>>,
 }
 
 impl Table {
     /// A table of no character. With `keeps_case` capital letters stay what they are.
     pub const fn new(keeps_case: bool) -> Self {
-        Self { keeps_case, blocks: Vec::new() }
+        Self { keeps_case, blocks: Vec::new(), several: Vec::new() }
     }
 
     /// What becomes of `character`.
@@ -89,7 +94,7 @@ impl Table {
         entry
     }
 
-    fn make(&self, character: char) -> Entry {
+    fn make(&mut self, character: char) -> Entry {
         let folded = self.folded(character);
         if let &[only] = folded.as_slice() {
             if !composes(only) && !is_disguise(only) {
@@ -101,7 +106,20 @@ impl Table {
                 return Entry(classified(only).number() | KNOWN | SPECIAL | lone);
             }
         }
-        Entry(KNOWN | SPECIAL)
+        let number = self.several.len();
+        self.several.push(folded.into());
+        // Fewer characters than code points.
+        #[allow(clippy::cast_possible_truncation)]
+        Entry(KNOWN | SPECIAL | SEVERAL | number as u32)
+    }
+
+    /// Appends the characters that take the place of `character`.
+    pub fn fold_into(&mut self, character: char, out: &mut Vec<char>) {
+        let entry = self.entry(character);
+        match entry.several() {
+            Some(number) => out.extend_from_slice(&self.several[number]),
+            None => out.push(Cell::from_number(entry.0).character()),
+        }
     }
 
     /// The characters that take the place of `character`: NFKC, full case folding unless case is

@@ -204,6 +204,18 @@ proptest! {
 }
 
 #[test]
+fn what_is_kept_of_characters_is_what_they_fold_to() {
+    let mut table = table::Table::new(false);
+    for character in ('\0'..=char::MAX).filter(|&c| !table::is_invisible(c)) {
+        for _ in 0..2 {
+            let mut kept = Vec::new();
+            table.fold_into(character, &mut kept);
+            assert_eq!(kept, table.folded(character), "{character:?}");
+        }
+    }
+}
+
+#[test]
 fn characters_are_encoded_as_the_standard_library_does() {
     for character in '\0'..=char::MAX {
         let mut bytes = [0; 4];
