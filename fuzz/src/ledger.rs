@@ -5,7 +5,7 @@
 use dbacl::joint::checksum::Checksum;
 use dbacl::joint::dataset::Dataset;
 use dbacl::joint::documents::{Corpus, Term};
-use dbacl::joint::incremental::{Numbers, State, offsets};
+use dbacl::joint::incremental::{Numbers, State, documents};
 use dbacl::joint::ledger::{Ledger, Name, Record, Settings};
 use dbacl::joint::scoring::Scoring;
 use dbacl::joint::solver::Fit;
@@ -85,10 +85,10 @@ fn old(ledger: &Ledger, offset: u64) -> Option<Record> {
 fn agree(ledger: &Ledger, state: &mut State) {
     let read = Ledger::parse(&ledger.bytes()).expect("what was written can be read");
     assert_eq!((&read.head, &read.body), (&ledger.head, &ledger.body));
-    let offsets = offsets(ledger).expect("whole records");
-    assert_eq!(offsets.len(), state.numbers.documents as usize);
-    for (number, &offset) in offsets.iter().enumerate() {
-        assert_eq!(state.offset(number), offset);
+    let documents = documents(ledger).expect("whole records");
+    assert_eq!(documents.len(), state.numbers.documents as usize);
+    for (number, (&(offset, name), kept)) in documents.iter().zip(state.names()).enumerate() {
+        assert_eq!((state.offset(number), kept), (offset, name));
     }
     let bytes = bytes_of(state);
     let mut read = State::parse(bytes.clone()).expect("what was written can be read");
