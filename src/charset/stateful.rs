@@ -89,7 +89,9 @@ impl Hz {
                     b'{' => self.is_chinese = true,
                     b'}' | b'\n' => self.is_chinese = false,
                     b'~' => output.push(b'~'),
+                    // No escape of HZ: the text behind it is taken for ASCII.
                     _ => {
+                        self.is_chinese = false;
                         output.push(b'~');
                         self.plain(byte, output);
                     }

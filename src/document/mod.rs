@@ -35,7 +35,7 @@ pub mod filtered;
 pub mod pipeline;
 
 use crate::charset::Charset;
-use crate::filter::Filter;
+use crate::filter::{Filter, reads_unicode};
 use crate::input::source::Source;
 use crate::model::medium::Medium;
 use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
@@ -191,7 +191,11 @@ impl<'a> FeatureReader<'a> {
         let filtering = (options.options, locale);
         let pipeline = Pipeline::new(Filter::new(options.options, locale), true, stop);
         let keeps_nul = options.keep_nul || options.scheme.is_unicode();
-        let pipeline = if keeps_nul { pipeline.keeping_nul() } else { pipeline };
+        let pipeline = match () {
+            () if reads_unicode(options.options) => pipeline.leaving_nul(),
+            () if keeps_nul => pipeline.keeping_nul(),
+            () => pipeline,
+        };
         let decoding = Decoding::of(options);
         Self { filtering, decoding, pipeline, cutter: Cutter::new(options), line: Vec::new() }
     }

@@ -98,6 +98,8 @@ pub struct Pipeline<'a> {
     reader: LineReader,
     filter: Filter,
     line: Vec<u8>,
+    /// One of several texts of a line.
+    text: Vec<u8>,
     /// What a source is read into.
     block: Vec<u8>,
     extra_lines: bool,
@@ -108,8 +110,8 @@ impl<'a> Pipeline<'a> {
     /// A pipeline through `filter`. With `extra_lines` two lines `\r\n` follow each source, which
     /// the line filter (`-f`) leaves out. Reading ends early once `stop` is set.
     pub fn new(filter: Filter, extra_lines: bool, stop: Option<&'a AtomicBool>) -> Self {
-        let (reader, line, block) = (LineReader::default(), Vec::new(), Vec::new());
-        Self { reader, filter, line, block, extra_lines, stop }
+        let (line, text, block) = (Vec::new(), Vec::new(), Vec::new());
+        Self { reader: LineReader::default(), filter, line, text, block, extra_lines, stop }
     }
 
     /// Reads `source` to its end. A read error ends the source; it is returned after the source's
@@ -133,7 +135,7 @@ impl<'a> Pipeline<'a> {
                 break;
             }
         }
-        if self.extra_lines {
+        if self.extra_lines && !self.filter.gives_texts() {
             for _ in 0..2 {
                 line.clear();
                 line.extend_from_slice(EXTRA);
@@ -141,6 +143,8 @@ impl<'a> Pipeline<'a> {
             }
         }
         self.line = line;
+        self.filter.end_file();
+        self.texts(consumer)?;
         consumer.end_of_source(&source.name)?;
         let error = stream.error();
         self.block = stream.into_block();
@@ -157,6 +161,12 @@ impl<'a> Pipeline<'a> {
     #[must_use]
     pub fn keeping_nul(self) -> Self {
         Self { reader: LineReader::keeping_nul(), ..self }
+    }
+
+    /// The same pipeline, for which zero bytes are bytes like others: the filter deals with them.
+    #[must_use]
+    pub fn leaving_nul(self) -> Self {
+        Self { reader: LineReader::leaving_nul(), ..self }
     }
 
     /// Sources come without the extra lines from now on.
@@ -181,15 +191,35 @@ impl<'a> Pipeline<'a> {
         if !consumer.raw_line(line)? {
             return Ok(());
         }
-        if !line.is_empty() {
+        if !line.is_empty() && self.filter.gives_texts() {
+            self.filter.take(line);
+            if !self.texts(consumer)? {
+                let state = self.state(false);
+                consumer.text(line, state)?;
+            }
+        } else if !line.is_empty() {
             let kept = self.filter.line(line) == LineFate::Keep;
-            let state = LineState {
-                kept,
-                medium: self.filter.medium(),
-                in_header: self.filter.in_header(),
-            };
+            let state = self.state(kept);
             consumer.text(line, state)?;
         }
         consumer.end_of_line(line)
+    }
+
+    /// What the line became that the filter gave last.
+    fn state(&self, kept: bool) -> LineState {
+        LineState { kept, medium: self.filter.medium(), in_header: self.filter.in_header() }
+    }
+
+    /// Hands on the texts that the filter has; returns whether there are any.
+    fn texts(&mut self, consumer: &mut impl Consumer) -> io::Result<bool> {
+        let mut text = std::mem::take(&mut self.text);
+        let mut has_any = false;
+        while self.filter.next_text(&mut text) {
+            has_any = true;
+            let state = self.state(true);
+            consumer.text(&mut text, state)?;
+        }
+        self.text = text;
+        Ok(has_any)
     }
 }

@@ -434,7 +434,7 @@ fn default_markup(kind: ContentType, options: ModelOptions) -> MarkupChoice {
 }
 
 /// The medium of a header's tokens.
-const fn header_medium(id: HeaderId) -> u8 {
+pub(super) const fn header_medium(id: HeaderId) -> u8 {
     match id {
         HeaderId::Received
         | HeaderId::ReturnPath

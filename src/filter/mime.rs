@@ -96,7 +96,7 @@ const TYPES: [(&[u8], &[u8], ContentType); 26] = [
 ];
 
 /// The type named anywhere in `text`; of several, the one that comes first in the table.
-fn content_type(text: &[u8]) -> ContentType {
+pub(super) fn content_type(text: &[u8]) -> ContentType {
     let mut best = TYPES.len();
     for slash in memchr::memchr_iter(b'/', text) {
         let (before, behind) = (&text[..slash], &text[slash + 1..]);
@@ -109,7 +109,7 @@ fn content_type(text: &[u8]) -> ContentType {
 }
 
 /// The encoding named anywhere in `text`.
-fn encoding(text: &[u8]) -> Encoding {
+pub(super) fn encoding(text: &[u8]) -> Encoding {
     const ENCODINGS: [(&[u8], Encoding); 4] = [
         (b"base64", Encoding::Base64),
         (b"quoted-printable", Encoding::QuotedPrintable),

@@ -3,13 +3,15 @@
 //!
 //! ```text
 //! line → mail (headers, parts, decoders, plain text) → markup → text     with -T email
+//! line → Unicode mail (structure, character sets, markup) ────→ texts    with -T email:unicode
 //! line ─────────────────────────────────────────────→ markup → text     with -T html, -T xml
 //! line → mail (headers, parts, decoders, plain text) ──────────→ text     Filter::mail_only
 //! line ──────────────────────────────────────────────────────→ text     otherwise
 //! ```
 //!
-//! Every filter works on the line in place, and a line never grows but by what waits in the
-//! decoders of mail. All take time linear in what they read, and hold no more than a line of it.
+//! The classic filters work on the line in place, and a line never grows but by what waits in the
+//! decoders of mail. [`unicode`] makes any number of texts of a line. All take time linear in what
+//! they read, and what they hold of it is bounded.
 
 mod bytes;
 pub mod decode;
@@ -21,9 +23,11 @@ pub mod mime;
 mod pending;
 mod plain;
 mod rewrite;
+pub mod unicode;
 
 use crate::filter::mail::Mail;
 use crate::filter::markup::Markup;
+use crate::filter::unicode::UnicodeMail;
 use crate::model::medium::Medium;
 use crate::model::settings::{Locale, ModelOption, ModelOptions};
 
@@ -50,12 +54,15 @@ enum Chain {
     Markup(Markup),
     Mail(Box<Mail>, Markup),
     MailOnly(Box<Mail>),
+    Unicode(Box<UnicodeMail>),
 }
 
 impl Filter {
     /// The chain for the input type and the kinds in `options`.
     pub fn new(options: ModelOptions, locale: Locale) -> Self {
-        let chain = if options.has(ModelOption::Mail) {
+        let chain = if reads_unicode(options) {
+            Chain::Unicode(Box::new(UnicodeMail::new(options)))
+        } else if options.has(ModelOption::Mail) {
             Chain::Mail(Box::new(Mail::new(options, locale)), Markup::new(options, locale))
         } else if options.has_any(&[ModelOption::Xml, ModelOption::Html]) {
             Chain::Markup(Markup::new(options, locale))
@@ -81,13 +88,42 @@ impl Filter {
                 markup.start_file();
             }
             Chain::MailOnly(mail) => mail.start_file(),
+            Chain::Unicode(mail) => mail.start_file(),
+        }
+    }
+
+    /// Ends a file. Texts that waited for more come out ([`Self::next_text`]).
+    pub fn end_file(&mut self) {
+        if let Chain::Unicode(mail) = &mut self.chain {
+            mail.finish();
+        }
+    }
+
+    /// Whether a line can give several texts, which [`Self::take`] and [`Self::next_text`] deal
+    /// with; else [`Self::line`] does.
+    pub fn gives_texts(&self) -> bool {
+        matches!(self.chain, Chain::Unicode(_))
+    }
+
+    /// Takes a line as it was read.
+    pub fn take(&mut self, line: &[u8]) {
+        if let Chain::Unicode(mail) = &mut self.chain {
+            mail.take(line);
+        }
+    }
+
+    /// Puts the next text of the lines taken in the place of `text`; returns whether there is one.
+    pub fn next_text(&mut self, text: &mut Vec<u8>) -> bool {
+        match &mut self.chain {
+            Chain::Unicode(mail) => mail.next(text),
+            _ => false,
         }
     }
 
     /// Whether no decoded text waits that would come out in the next file.
     pub fn is_at_rest(&self) -> bool {
         match &self.chain {
-            Chain::Text | Chain::Markup(_) => true,
+            Chain::Text | Chain::Markup(_) | Chain::Unicode(_) => true,
             Chain::Mail(mail, _) | Chain::MailOnly(mail) => mail.is_at_rest(),
         }
     }
@@ -96,6 +132,12 @@ impl Filter {
     pub fn line(&mut self, line: &mut Vec<u8>) -> LineFate {
         match &mut self.chain {
             Chain::Text => {}
+            Chain::Unicode(mail) => {
+                mail.take(line);
+                if !mail.next(line) {
+                    return LineFate::Drop;
+                }
+            }
             Chain::Markup(markup) => markup.line(line),
             Chain::Mail(mail, markup) => {
                 let outcome = mail.line(line);
@@ -118,6 +160,7 @@ impl Filter {
     pub fn medium(&self) -> Medium {
         match &self.chain {
             Chain::Mail(mail, _) | Chain::MailOnly(mail) if !self.has_one_medium => mail.medium(),
+            Chain::Unicode(mail) if !self.has_one_medium => mail.medium(),
             _ => Medium::TEXT,
         }
     }
@@ -126,9 +169,15 @@ impl Filter {
     pub fn in_header(&self) -> bool {
         match &self.chain {
             Chain::Mail(mail, _) | Chain::MailOnly(mail) => mail.in_header(),
+            Chain::Unicode(mail) => mail.in_header(),
             Chain::Text | Chain::Markup(_) => false,
         }
     }
+}
+
+/// Whether mail is read as Unicode text.
+pub const fn reads_unicode(options: ModelOptions) -> bool {
+    options.has(ModelOption::Mail) && options.has(ModelOption::MailUnicode)
 }
 
 #[cfg(test)]
@@ -467,6 +516,7 @@ mod tests {
             is_utf8 in any::<bool>(),
         ) {
             let mut options = ModelOptions::from_bits(bits);
+            options.remove(ModelOption::MailUnicode);
             if is_mail {
                 options.insert(ModelOption::Mail);
             }

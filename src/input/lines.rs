@@ -99,10 +99,9 @@ impl<'a> Stream<'a> {
     }
 
     /// Appends one chunk to `line`: bytes up to and including a newline, at most `limit`, as far as
-    /// they stand before the chunk's first zero byte; with `keeps_nul` all of them, zero bytes as
-    /// blanks. Returns how many bytes were read, how many of them appended, and whether more bytes
-    /// were wanted and there were none.
-    fn chunk(&mut self, limit: usize, keeps_nul: bool, line: &mut Vec<u8>) -> Chunk {
+    /// they stand before the first zero byte, or all of them, as `nul` says. Returns how many bytes
+    /// were read, how many of them appended, and whether more bytes were wanted and there were none.
+    fn chunk(&mut self, limit: usize, nul: Nul, line: &mut Vec<u8>) -> Chunk {
         let mut chunk = Chunk::default();
         let mut hidden = false;
         let start = line.len();
@@ -116,7 +115,7 @@ impl<'a> Stream<'a> {
             let newline = memchr::memchr(b'\n', window);
             let piece = &window[..newline.map_or(window.len(), |at| at + 1)];
             if !hidden {
-                let looks = self.has_nul && !keeps_nul;
+                let looks = self.has_nul && nul == Nul::Hides;
                 let visible = if looks { memchr::memchr(0, piece) } else { None };
                 hidden = visible.is_some();
                 let visible = &piece[..visible.unwrap_or(piece.len())];
@@ -131,7 +130,7 @@ impl<'a> Stream<'a> {
                 break;
             }
         }
-        if keeps_nul {
+        if nul == Nul::Blank {
             let mut rest = &mut line[start..];
             while let Some(at) = memchr::memchr(0, rest) {
                 rest[at] = b' ';
@@ -149,24 +148,40 @@ struct Chunk {
     wanted_more: bool,
 }
 
+/// What a zero byte does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Nul {
+    /// It hides the rest of its chunk, as in dbacl 1.14.1.
+    Hides,
+    /// It becomes a blank.
+    Blank,
+    /// It stays.
+    Stays,
+}
+
 /// Cuts lines; lives for the whole run, because the room for a line never shrinks.
 #[derive(Debug, Clone)]
 pub struct LineReader {
     room: usize,
-    keeps_nul: bool,
+    nul: Nul,
     depends_on_room: bool,
 }
 
 impl Default for LineReader {
     fn default() -> Self {
-        Self { room: FIRST_ROOM, keeps_nul: false, depends_on_room: false }
+        Self { room: FIRST_ROOM, nul: Nul::Hides, depends_on_room: false }
     }
 }
 
 impl LineReader {
     /// A reader for which zero bytes are blanks and hide nothing.
     pub fn keeping_nul() -> Self {
-        Self { keeps_nul: true, ..Self::default() }
+        Self { nul: Nul::Blank, ..Self::default() }
+    }
+
+    /// A reader for which zero bytes are bytes like others.
+    pub fn leaving_nul() -> Self {
+        Self { nul: Nul::Stays, ..Self::default() }
     }
 
     /// The same, going on behind an input that left room for 2^`bits` bytes.
@@ -177,7 +192,7 @@ impl LineReader {
 
     /// Cuts the next line as if it came first.
     pub fn start_anew(&mut self) {
-        *self = Self { keeps_nul: self.keeps_nul, ..Self::default() };
+        *self = Self { nul: self.nul, ..Self::default() };
     }
 
     /// Room for a line, bytes: a power of two.
@@ -203,7 +218,7 @@ impl LineReader {
         let mut ended = false;
         let mut read = 0;
         loop {
-            let chunk = stream.chunk(limit - 1, self.keeps_nul, line);
+            let chunk = stream.chunk(limit - 1, self.nul, line);
             ended |= chunk.wanted_more;
             read += chunk.read;
             if chunk.read == limit - 1 {

@@ -27,6 +27,7 @@ const TYPES: &[&str] = &[
     "email:atts",
     "email:plain",
     "email:noplain",
+    "email:unicode",
     "html",
     "html:links",
     "html:alt",

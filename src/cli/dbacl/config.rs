@@ -603,6 +603,7 @@ impl<'a> Builder<'a> {
             b"email:xheaders" => (ModelOption::Mail, Some(ModelOption::MailXHeaders)),
             b"email:noheaders" => (ModelOption::Mail, Some(ModelOption::MailNoHeaders)),
             b"email:atts" => (ModelOption::Mail, Some(ModelOption::MailAttachments)),
+            b"email:unicode" => (ModelOption::Mail, Some(ModelOption::MailUnicode)),
             b"email:plain" => (ModelOption::Mail, Some(ModelOption::MailPlain)),
             b"email:noplain" => (ModelOption::Mail, Some(ModelOption::MailNoPlain)),
             b"html" => (ModelOption::Html, None),

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Character references of HTML, all of them, as browsers read them.
+
+use html_escape::NAMED_ENTITIES;
+
+/// No reference is longer: `&CounterClockwiseContourIntegral;`, or a number with some zeros.
+pub const LONGEST: usize = 40;
+
+/// Names that stand for a character also without a `;`.
+const WITHOUT_SEMICOLON: &str = "AElig AMP Aacute Acirc Agrave Aring Atilde Auml COPY Ccedil ETH \
+    Eacute Ecirc Egrave Euml GT Iacute Icirc Igrave Iuml LT Ntilde Oacute Ocirc Ograve Oslash \
+    Otilde Ouml QUOT REG THORN Uacute Ucirc Ugrave Uuml Yacute aacute acirc acute aelig agrave amp \
+    aring atilde auml brvbar ccedil cedil cent copy curren deg divide eacute ecirc egrave eth euml \
+    frac12 frac14 frac34 gt iacute icirc iexcl igrave iquest iuml laquo lt macr micro middot nbsp \
+    not ntilde oacute ocirc ograve ordf ordm oslash otilde ouml para plusmn pound quot raquo reg \
+    sect shy sup1 sup2 sup3 szlig thorn times uacute ucirc ugrave uml uuml yacute yen yuml";
+
+/// What the bytes 80 to 9F are in windows-1252; numbers of that range stand for these.
+const WINDOWS_1252: [char; 32] = [
+    '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}',
+    '\u{2c6}', '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}',
+    '\u{90}', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}', '\u{2022}', '\u{2013}', '\u{2014}',
+    '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
+];
+
+fn named(name: &[u8]) -> Option<&'static str> {
+    let at = NAMED_ENTITIES.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+    Some(NAMED_ENTITIES[at].1)
+}
+
+fn numbered(digits: &[u8], base: u32) -> char {
+    let mut value: u32 = 0;
+    for &byte in digits {
+        let digit = char::from(byte).to_digit(base).unwrap_or(0);
+        value = value.saturating_mul(base).saturating_add(digit);
+    }
+    match value {
+        0 => char::REPLACEMENT_CHARACTER,
+        0x80..=0x9F => WINDOWS_1252[(value - 0x80) as usize],
+        _ => char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER),
+    }
+}
+
+/// Appends the character that `text`, which begins with `&`, begins with a reference to, and
+/// returns the reference's length. Nothing and 0 if there is none.
+pub fn decode(text: &[u8], output: &mut Vec<u8>) -> usize {
+    let mut put = |found: char| {
+        output.extend_from_slice(found.encode_utf8(&mut [0; 4]).as_bytes());
+    };
+    let rest = &text[1..];
+    if let Some(number) = rest.strip_prefix(b"#") {
+        let (digits, base, head) = match number {
+            [b'x' | b'X', digits @ ..] => (digits, 16, 3),
+            digits => (digits, 10, 2),
+        };
+        let is_digit = |byte: &u8| char::from(*byte).is_digit(base);
+        let length = digits.iter().position(|byte| !is_digit(byte)).unwrap_or(digits.len());
+        if length == 0 {
+            return 0;
+        }
+        put(numbered(&digits[..length], base));
+        return head + length + usize::from(digits.get(length) == Some(&b';'));
+    }
+    let is_inside = |byte: &u8| byte.is_ascii_alphanumeric();
+    let length = rest.iter().position(|byte| !is_inside(byte)).unwrap_or(rest.len());
+    if rest.get(length) == Some(&b';')
+        && let Some(value) = named(&rest[..length])
+    {
+        output.extend_from_slice(value.as_bytes());
+        return length + 2;
+    }
+    // The longest name that needs no semicolon has six letters.
+    for length in (2..=length.min(6)).rev() {
+        let name = &rest[..length];
+        if WITHOUT_SEMICOLON.split_ascii_whitespace().any(|known| known.as_bytes() == name)
+            && let Some(value) = named(name)
+        {
+            output.extend_from_slice(value.as_bytes());
+            return 1 + length;
+        }
+    }
+    0
+}
+
+/// Appends `text` with the references in it decoded.
+pub fn decode_all(mut text: &[u8], output: &mut Vec<u8>) {
+    while let Some(at) = memchr::memchr(b'&', text) {
+        output.extend_from_slice(&text[..at]);
+        text = &text[at..];
+        let end = text.len().min(LONGEST);
+        let length = decode(&text[..end], output);
+        if length == 0 {
+            output.push(b'&');
+        }
+        text = &text[length.max(1)..];
+    }
+    output.extend_from_slice(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_read_as_browsers_read_them() {
+        for (text, expected) in [
+            ("caf&eacute; &amp; th&eacute", "caf\u{e9} & th\u{e9}"),
+            ("&#1087;&#x440;&#X438;", "\u{43f}\u{440}\u{438}"),
+            ("&#1087&#1088 x", "\u{43f}\u{440} x"),
+            ("&euro;&#128;&zwnj;&shy;&Sopf;", "\u{20ac}\u{20ac}\u{200c}\u{ad}\u{1d54a}"),
+            ("&lt;b&gt; &notit; &unknown; &; & &", "<b> \u{ac}it; &unknown; &; & &"),
+            ("&#0;&#xD800;&#x110000;&#99999999999;", "\u{fffd}\u{fffd}\u{fffd}\u{fffd}"),
+            ("&NotEqualTilde;&#;&#x;", "\u{2242}\u{338}&#;&#x;"),
+        ] {
+            let mut output = Vec::new();
+            decode_all(text.as_bytes(), &mut output);
+            assert_eq!(String::from_utf8_lossy(&output), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_without_semicolons_are_in_the_table() {
+        assert_eq!(WITHOUT_SEMICOLON.split_ascii_whitespace().count(), 106);
+        for name in WITHOUT_SEMICOLON.split_ascii_whitespace() {
+            assert!(named(name.as_bytes()).is_some(), "{name}");
+            assert!((2..=6).contains(&name.len()), "{name}");
+        }
+    }
+}

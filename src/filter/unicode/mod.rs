@@ -1,0 +1,632 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Mail as Unicode text (`-T email:unicode`): what a reader sees, by declared character sets.
+//!
+//! ```text
+//! line ─→ structure (messages, headers, parts) ─┬→ fields ─────────────────┬→ lines of UTF-8
+//!                                               └→ part (bytes → text) ────┘
+//! ```
+//!
+//! Unlike the classic filter this one is a MIME parser: fields are unfolded, parameters read,
+//! boundaries nested. One line of mail may give no line of text, or many, which wait in `output`.
+//! What waits is bounded: a field, the sample by which a character set is told, and the plain text
+//! of an alternative until it shows whether a reader sees it ([`MOST_HELD`]). Nothing recurses.
+
+mod entity;
+mod fields;
+mod html;
+mod lines;
+mod parameters;
+mod part;
+mod style;
+mod transfer;
+
+use crate::charset::Charset;
+use crate::filter::bytes::starts_with_ci;
+use crate::filter::header::{HeaderKind, HeaderScan, is_excluded};
+use crate::filter::mail::header_medium;
+use crate::filter::mime::{self, ContentType, Encoding};
+use crate::filter::unicode::fields::Words;
+use crate::filter::unicode::lines::Lines;
+use crate::filter::unicode::parameters::Form;
+use crate::filter::unicode::part::{Content, Description, Part};
+use crate::filter::unicode::transfer::{Base64, Transfer};
+use crate::input::mailbox::begins_message;
+use crate::model::medium::Medium;
+use crate::model::settings::{ModelOption, ModelOptions};
+
+/// The medium of text that is shown.
+const TEXT: Medium = Medium::new(3);
+/// The medium of what markup has beside text: links, and more that is asked for.
+const ASIDE: Medium = Medium::new(2);
+/// The medium of attached texts and messages.
+const ATTACHED: Medium = Medium::new(1);
+
+/// A field that is longer is read in pieces.
+const LONGEST_FIELD: usize = 1 << 16;
+/// Parts within parts that are told apart.
+const DEEPEST: usize = 32;
+/// Bytes of a boundary that count; RFC 2046 allows 70.
+const LONGEST_BOUNDARY: usize = 200;
+/// Text that may turn out not to be shown is held up to this size.
+const MOST_HELD: usize = 1 << 18;
+/// Fields in an unknown character set are held up to this size.
+const MOST_RAW: usize = 1 << 14;
+
+/// Where in a mail the next line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Before the first message.
+    Start,
+    /// In the header of the mail.
+    Header,
+    /// In the header of a part, or of a message within the mail.
+    PartHeader,
+    /// In a part whose content is read.
+    Text,
+    /// In a part whose content is not read.
+    Skipped,
+    /// Before the first part of several.
+    Preamble,
+    /// Behind the last.
+    Epilogue,
+}
+
+/// Parts that belong together.
+#[derive(Debug)]
+struct Multipart {
+    boundary: Vec<u8>,
+    /// Only one of the parts is shown.
+    is_alternative: bool,
+    /// The parts are messages unless they say otherwise.
+    is_digest: bool,
+}
+
+/// What the header of a message or part says of its content.
+#[derive(Debug, Clone, Default)]
+struct Headers {
+    kind: Option<ContentType>,
+    is_multipart: bool,
+    is_alternative: bool,
+    is_digest: bool,
+    boundary: Vec<u8>,
+    charset: Option<Charset>,
+    encoding: Option<Encoding>,
+    is_attached: bool,
+}
+
+/// Text that a reader may not see, until that is known.
+#[derive(Debug, Default)]
+struct Held {
+    lines: Lines,
+    /// The depth of the parts that it is one of.
+    depth: Option<usize>,
+}
+
+/// The filter.
+#[derive(Debug)]
+pub struct UnicodeMail {
+    options: ModelOptions,
+    place: Place,
+    is_after_empty: bool,
+    /// The source is a mailbox of several mails.
+    is_mailbox: bool,
+    /// The field that is being read, unfolded.
+    field: Vec<u8>,
+    /// Whether the header has a field already.
+    has_fields: bool,
+    headers: Headers,
+    /// The header being read is that of a message, whose fields are shown.
+    is_message: bool,
+    /// The depth of the parts of which one is a message that comes with the mail.
+    attached: Option<usize>,
+    open: Vec<Multipart>,
+    part: Part,
+    /// The text of the part goes into `held`.
+    is_holding: bool,
+    held: Held,
+    /// Fields with bytes in an unknown character set.
+    raw: Vec<(Vec<u8>, Medium)>,
+    raw_size: usize,
+    words: Words,
+    scratch: Vec<u8>,
+    output: Lines,
+    /// Of the last line that was handed on.
+    last: (Medium, bool),
+}
+
+impl UnicodeMail {
+    /// The filter for the kinds in `options`.
+    pub fn new(options: ModelOptions) -> Self {
+        Self {
+            options,
+            place: Place::Start,
+            is_after_empty: true,
+            is_mailbox: false,
+            field: Vec::new(),
+            has_fields: false,
+            headers: Headers::default(),
+            is_message: true,
+            attached: None,
+            open: Vec::new(),
+            part: Part::new(options, None),
+            is_holding: false,
+            held: Held::default(),
+            raw: Vec::new(),
+            raw_size: 0,
+            words: Words::default(),
+            scratch: Vec::new(),
+            output: Lines::default(),
+            last: (TEXT, false),
+        }
+    }
+
+    /// Begins a source: nothing is left of the one before.
+    pub fn start_file(&mut self) {
+        self.finish();
+        self.output.clear();
+        self.place = Place::Start;
+        self.is_after_empty = true;
+        self.is_mailbox = false;
+        self.last = (TEXT, false);
+    }
+
+    /// The medium of the line handed on last.
+    pub fn medium(&self) -> Medium {
+        self.last.0
+    }
+
+    /// Whether that line belongs to the header of a mail, or the last line read if it gave none.
+    pub fn in_header(&self) -> bool {
+        self.last.1
+    }
+
+    /// Takes a line as it was read; [`Self::next`] has the lines of text that it gives.
+    pub fn take(&mut self, line: &[u8]) {
+        // A line that just fills the reader's room comes with the one behind it.
+        let mut rest = line;
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+            self.take_one(&rest[..end]);
+            rest = &rest[end..];
+        }
+        self.last = (TEXT, self.place == Place::Header);
+    }
+
+    /// Puts the next line of text that waits in the place of `line`.
+    pub fn next(&mut self, line: &mut Vec<u8>) -> bool {
+        match self.output.pop(line) {
+            Some(last) => {
+                self.last = last;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Ends the source: what waits for more comes out.
+    pub fn finish(&mut self) {
+        if matches!(self.place, Place::Header | Place::PartHeader) {
+            self.end_field();
+            self.headers = Headers::default();
+        }
+        self.end_part();
+        self.close(0);
+        self.attached = None;
+        self.release();
+        self.flush_raw(None);
+        self.place = Place::Start;
+    }
+
+    fn take_one(&mut self, line: &[u8]) {
+        let is_empty = matches!(line, b"\n" | b"\r\n");
+        let begins = self.is_after_empty
+            && line.starts_with(b"From ")
+            && (self.place == Place::Start || self.is_mailbox && begins_message(line));
+        if begins {
+            self.is_mailbox = true;
+            self.finish();
+            self.start_header(Place::Header);
+        } else {
+            match self.place {
+                Place::Start if is_empty => {}
+                Place::Start => {
+                    self.start_header(Place::Header);
+                    self.header_line(line);
+                }
+                Place::Header | Place::PartHeader if is_empty => {
+                    self.end_field();
+                    self.end_header();
+                }
+                Place::Header | Place::PartHeader => self.header_line(line),
+                Place::Text | Place::Skipped | Place::Preamble | Place::Epilogue => {
+                    self.body_line(line);
+                }
+            }
+        }
+        self.is_after_empty = is_empty;
+    }
+
+    fn start_header(&mut self, place: Place) {
+        let is_digest = self.open.last().is_some_and(|parts| parts.is_digest);
+        self.place = place;
+        self.field.clear();
+        self.has_fields = false;
+        self.is_message = place == Place::Header;
+        self.headers = Headers::default();
+        if is_digest && place == Place::PartHeader {
+            self.headers.kind = Some(ContentType::Message);
+        }
+    }
+
+    /// A line of a header that is not empty.
+    fn header_line(&mut self, line: &[u8]) {
+        if matches!(line[0], b' ' | b'\t') && self.has_fields {
+            if self.field.len() > LONGEST_FIELD && !starts_with_ci(&self.field, b"content-") {
+                let mut piece = self.field.clone();
+                self.read_field(&mut piece);
+                let name = memchr::memchr(b':', &self.field).map_or(0, |colon| colon + 1);
+                self.field.truncate(name);
+            }
+            if self.field.len() <= LONGEST_FIELD {
+                self.field.extend_from_slice(line.trim_ascii_end());
+            }
+            return;
+        }
+        if self.part_begins(line) {
+            return;
+        }
+        self.end_field();
+        let is_quoted_from = line.starts_with(b">From ") || line.starts_with(b"From ");
+        if is_field(line) {
+            self.has_fields = true;
+            self.field.extend_from_slice(line.trim_ascii_end());
+        } else if !is_quoted_from {
+            // Text without the empty line that should precede it.
+            self.end_header();
+            self.body_line(line);
+        }
+    }
+
+    /// A boundary in a header ends it.
+    fn part_begins(&mut self, line: &[u8]) -> bool {
+        if self.place != Place::PartHeader || !line.starts_with(b"--") {
+            return false;
+        }
+        let Some(found) = self.boundary(line) else { return false };
+        self.end_field();
+        self.end_header();
+        self.pass_boundary(found);
+        true
+    }
+
+    /// The end of a field: it is shown, or read for what it says.
+    fn end_field(&mut self) {
+        let mut field = std::mem::take(&mut self.field);
+        if !field.is_empty() {
+            self.read_field(&mut field);
+        }
+        field.clear();
+        self.field = field;
+    }
+
+    fn read_field(&mut self, field: &mut Vec<u8>) {
+        let mut scan = HeaderScan::START;
+        let kind = scan.scan(field);
+        if kind == HeaderKind::Mime {
+            self.mime_field(field);
+            return;
+        }
+        let options = self.options;
+        let is_shown = match kind {
+            HeaderKind::Standard => {
+                !options.has(ModelOption::MailNoHeaders) || starts_with_ci(field, b"subject:")
+            }
+            HeaderKind::Extended => options.has(ModelOption::MailHeaders),
+            HeaderKind::Trace => options.has(ModelOption::MailTHeaders),
+            HeaderKind::Other | HeaderKind::Continuation | HeaderKind::Mime => false,
+        };
+        let is_shown = is_shown || options.has(ModelOption::MailXHeaders) && !is_excluded(field);
+        if !is_shown || !self.is_message {
+            return;
+        }
+        // A message within the mail is a text to its reader.
+        let medium = if self.place == Place::Header {
+            Medium::new(header_medium(scan.id))
+        } else {
+            self.text_medium()
+        };
+        self.show_field(field, medium);
+    }
+
+    /// Shows a field, now or when it is known how to decode it.
+    fn show_field(&mut self, field: &[u8], medium: Medium) {
+        if fields::is_raw(field) {
+            self.raw_size += field.len();
+            self.raw.push((field.to_vec(), medium));
+            if self.raw_size > MOST_RAW {
+                self.flush_raw(None);
+            }
+            return;
+        }
+        self.scratch.clear();
+        self.words.decode(field, None, &mut self.scratch);
+        let in_header = self.place == Place::Header;
+        self.scratch.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
+        self.output.push_long(&self.scratch, medium, in_header);
+    }
+
+    /// Shows the fields whose character set was not known, in `charset`, or else in the one that
+    /// they look like together.
+    fn flush_raw(&mut self, charset: Option<Charset>) {
+        if self.raw.is_empty() {
+            return;
+        }
+        self.raw_size = 0;
+        let mut raw = std::mem::take(&mut self.raw);
+        let charset = charset.unwrap_or_else(|| {
+            self.scratch.clear();
+            for (field, _) in &raw {
+                self.scratch.extend_from_slice(field);
+            }
+            Charset::guess(&self.scratch)
+        });
+        for (field, medium) in raw.drain(..) {
+            self.scratch.clear();
+            self.words.decode(&field, Some(charset), &mut self.scratch);
+            self.scratch.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
+            self.output.push_long(&self.scratch, medium, self.place == Place::Header);
+        }
+        self.raw = raw;
+    }
+
+    /// A field that describes the content.
+    fn mime_field(&mut self, field: &[u8]) {
+        const TYPE: &[u8] = b"Content-Type:";
+        const ENCODING: &[u8] = b"Content-Transfer-Encoding:";
+        const DISPOSITION: &[u8] = b"Content-Disposition:";
+        if starts_with_ci(field, TYPE) {
+            self.content_type(&field[TYPE.len()..]);
+        } else if starts_with_ci(field, ENCODING) {
+            self.headers.encoding = Some(mime::encoding(&field[ENCODING.len()..]));
+        } else if starts_with_ci(field, DISPOSITION) {
+            let value = field[DISPOSITION.len()..].trim_ascii_start();
+            self.headers.is_attached = starts_with_ci(value, b"attachment");
+            self.show_label(b"Content-Disposition: ", value, b"filename");
+        } else if self.options.has(ModelOption::MailHeaders)
+            && starts_with_ci(field, b"Content-Description:")
+        {
+            self.show_field(field, self.label_medium());
+        }
+    }
+
+    fn content_type(&mut self, value: &[u8]) {
+        let end = value.iter().position(|&byte| matches!(byte, b';' | b'('));
+        let name = value[..end.unwrap_or(value.len())].trim_ascii();
+        let headers = &mut self.headers;
+        headers.kind = Some(mime::content_type(name));
+        headers.is_multipart = starts_with_ci(name, b"multipart/");
+        headers.is_alternative = name.eq_ignore_ascii_case(b"multipart/alternative");
+        headers.is_digest = name.eq_ignore_ascii_case(b"multipart/digest");
+        headers.boundary.clear();
+        parameters::value(value, b"boundary", &mut headers.boundary);
+        headers.boundary.truncate(LONGEST_BOUNDARY);
+        self.scratch.clear();
+        headers.charset = parameters::value(value, b"charset", &mut self.scratch)
+            .filter(|_| !fields::is_plain_ascii(&self.scratch))
+            .and_then(|_| Charset::by_label(&self.scratch));
+        self.show_label(b"Content-Type: ", value, b"name");
+    }
+
+    /// The medium of labels of parts.
+    fn label_medium(&self) -> Medium {
+        if self.place == Place::Header { Medium::new(9) } else { self.text_medium() }
+    }
+
+    /// The medium of what a reader sees here.
+    fn text_medium(&self) -> Medium {
+        if self.attached.is_some() { ATTACHED } else { TEXT }
+    }
+
+    /// Shows type or disposition and file name of a part, with `email:headers`.
+    fn show_label(&mut self, label: &[u8], value: &[u8], name: &[u8]) {
+        if !self.options.has(ModelOption::MailHeaders) {
+            return;
+        }
+        let end = memchr::memchr(b';', value).unwrap_or(value.len());
+        let mut text = label.to_vec();
+        text.extend_from_slice(value[..end].trim_ascii());
+        let before = text.len();
+        text.push(b' ');
+        match parameters::value(value, name, &mut text) {
+            Some(Form::Plain | Form::Decoded) => {}
+            None => text.truncate(before),
+        }
+        self.show_field(&text, self.label_medium());
+    }
+
+    /// The end of a header: what its content is.
+    fn end_header(&mut self) {
+        let in_mail = self.place == Place::Header;
+        let headers = std::mem::take(&mut self.headers);
+        if headers.is_multipart && !headers.boundary.is_empty() && self.open.len() < DEEPEST {
+            self.open.push(Multipart {
+                boundary: headers.boundary,
+                is_alternative: headers.is_alternative,
+                is_digest: headers.is_digest,
+            });
+            self.place = Place::Preamble;
+            if in_mail {
+                // It is shown if there are no parts.
+                self.hold(self.open.len());
+                self.start_part(
+                    Content::Plain,
+                    &Headers { charset: headers.charset, ..Headers::default() },
+                );
+            }
+            return;
+        }
+        let kind = headers.kind.unwrap_or(ContentType::Plain);
+        let is_encoded =
+            matches!(headers.encoding, Some(Encoding::Base64 | Encoding::QuotedPrintable));
+        let atts = self.options.has(ModelOption::MailAttachments);
+        let content = match kind {
+            ContentType::Message if !is_encoded => {
+                if self.open.last().is_some_and(|parts| !parts.is_digest) {
+                    self.attached.get_or_insert(self.open.len());
+                }
+                self.start_header(Place::PartHeader);
+                self.headers = Headers::default();
+                self.is_message = true;
+                return;
+            }
+            ContentType::Unknown | ContentType::Plain | ContentType::Message => {
+                let is_markup = self.options.has(ModelOption::MailNoPlain);
+                if is_markup { Content::Markup } else { Content::Plain }
+            }
+            ContentType::Html | ContentType::Rich | ContentType::Xml | ContentType::Sgml => {
+                let is_plain = self.options.has(ModelOption::MailPlain);
+                if is_plain { Content::Plain } else { Content::Markup }
+            }
+            ContentType::Octets | ContentType::Word if atts => Content::Strings,
+            _ => {
+                self.place = Place::Skipped;
+                return;
+            }
+        };
+        self.place = Place::Text;
+        if let Some(depth) = self.alternative()
+            && content == Content::Plain
+            && !headers.is_attached
+        {
+            self.hold(depth);
+        }
+        self.start_part(content, &headers);
+    }
+
+    /// The depth of the innermost alternative that is open.
+    fn alternative(&self) -> Option<usize> {
+        self.open.iter().rposition(|parts| parts.is_alternative).map(|at| at + 1)
+    }
+
+    /// The text of the coming part is held until parts of this depth are at their end. Text that is
+    /// held already stays with the outer ones.
+    fn hold(&mut self, depth: usize) {
+        self.is_holding = true;
+        self.held.depth.get_or_insert(depth);
+    }
+
+    fn start_part(&mut self, content: Content, headers: &Headers) {
+        let transfer = match headers.encoding {
+            Some(Encoding::Base64) => Transfer::Base64(Base64::default()),
+            Some(Encoding::QuotedPrintable) => Transfer::QuotedPrintable,
+            _ => Transfer::Identity,
+        };
+        let is_text = content != Content::Strings && !headers.is_attached;
+        let medium = if is_text { self.text_medium() } else { ATTACHED };
+        if headers.charset.is_some() && self.place == Place::Text {
+            self.flush_raw(headers.charset);
+        }
+        self.part.start(Description {
+            content,
+            transfer,
+            charset: headers.charset,
+            medium,
+            aside: ASIDE,
+        });
+    }
+
+    /// A line of a body.
+    fn body_line(&mut self, line: &[u8]) {
+        if line.starts_with(b"--")
+            && !self.open.is_empty()
+            && let Some(found) = self.boundary(line)
+        {
+            return self.pass_boundary(found);
+        }
+        if self.part.is_open() {
+            if self.is_holding {
+                self.part.line(line, &mut self.held.lines);
+                if self.held.lines.size() > MOST_HELD {
+                    self.is_holding = false;
+                    self.release();
+                }
+            } else {
+                self.part.line(line, &mut self.output);
+            }
+        }
+    }
+
+    /// The parts that a line is a boundary of, by their depth, and whether it is the last one.
+    fn boundary(&self, line: &[u8]) -> Option<(usize, bool)> {
+        let line = line.trim_ascii_end();
+        let rest = line.strip_prefix(b"--")?;
+        self.open.iter().enumerate().rev().find_map(|(at, parts)| {
+            let behind = rest.strip_prefix(parts.boundary.trim_ascii_end())?;
+            match behind {
+                b"" => Some((at + 1, false)),
+                b"--" => Some((at + 1, true)),
+                _ => None,
+            }
+        })
+    }
+
+    fn pass_boundary(&mut self, (depth, is_last): (usize, bool)) {
+        let is_preamble = self.place == Place::Preamble && depth == self.open.len();
+        self.end_part();
+        if is_preamble && self.held.depth == Some(depth) {
+            // Nobody sees what is before the parts.
+            self.held.lines.clear();
+            self.held.depth = None;
+        }
+        self.close(if is_last { depth - 1 } else { depth });
+        self.attached = self.attached.filter(|&attached| attached < depth);
+        if is_last {
+            self.place = Place::Epilogue;
+        } else {
+            self.start_header(Place::PartHeader);
+        }
+    }
+
+    /// Ends the part that is being read.
+    fn end_part(&mut self) {
+        if !self.part.is_open() {
+            return;
+        }
+        let is_page = self.part.is_shown_markup();
+        let output = if self.is_holding { &mut self.held.lines } else { &mut self.output };
+        let has_shown = self.part.finish(output);
+        let is_better = is_page && !self.is_holding && has_shown && self.alternative().is_some();
+        self.is_holding = false;
+        if is_better {
+            // The reader sees this one, not the one before it.
+            self.held.lines.clear();
+        }
+    }
+
+    /// Closes the parts that are deeper than `depth`.
+    fn close(&mut self, depth: usize) {
+        self.open.truncate(depth);
+        if self.held.depth.is_some_and(|held| held > depth) {
+            self.release();
+        }
+    }
+
+    /// Shows what was held.
+    fn release(&mut self) {
+        self.output.append(&mut self.held.lines);
+        self.held.depth = None;
+    }
+}
+
+/// Whether a line begins a header field: a name of visible characters, and a colon.
+fn is_field(line: &[u8]) -> bool {
+    let end = line.iter().position(|byte| !byte.is_ascii_graphic() || *byte == b':');
+    let Some((end, rest)) = end.filter(|&end| end > 0).map(|end| (end, &line[end..])) else {
+        return false;
+    };
+    // Old programs put a blank before the colon.
+    end <= 200 && rest.trim_ascii_start().first() == Some(&b':')
+}
+
+#[cfg(test)]
+mod tests;

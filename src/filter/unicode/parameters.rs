@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Parameters of MIME header fields: `; name=value`, also in the ways of RFC 2231.
+
+use crate::charset::{self, Charset};
+
+/// Pieces that a value may be cut into.
+const MOST_PIECES: usize = 32;
+
+/// A parameter as it stands in a field: name and value, the value's quotes removed.
+struct Parameter<'a> {
+    name: &'a [u8],
+    value: &'a [u8],
+    is_quoted: bool,
+}
+
+/// The parameters behind the first `;` of a field, in their order.
+struct Parameters<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Parameters<'a> {
+    type Item = Parameter<'a>;
+
+    fn next(&mut self) -> Option<Parameter<'a>> {
+        loop {
+            let start = self.rest.iter().position(|&byte| byte != b';' && !is_blank(byte))?;
+            self.rest = &self.rest[start..];
+            let end = self.rest.iter().position(|&byte| matches!(byte, b'=' | b';'));
+            let end = end.unwrap_or(self.rest.len());
+            let name = self.rest[..end].trim_ascii();
+            if self.rest.get(end) != Some(&b'=') {
+                self.rest = &self.rest[end..];
+                continue;
+            }
+            let value = self.rest[end + 1..].trim_ascii_start();
+            if let Some(quoted) = value.strip_prefix(b"\"") {
+                let mut is_escaped = false;
+                let close = quoted.iter().position(|&byte| {
+                    let ends = byte == b'"' && !is_escaped;
+                    is_escaped = byte == b'\\' && !is_escaped;
+                    ends
+                });
+                let close = close.unwrap_or(quoted.len());
+                self.rest = &quoted[(close + 1).min(quoted.len())..];
+                return Some(Parameter { name, value: &quoted[..close], is_quoted: true });
+            }
+            let end = value.iter().position(|&byte| byte == b';').unwrap_or(value.len());
+            self.rest = &value[end..];
+            // What stands behind a blank is no part of a token, but of a name without quotes.
+            return Some(Parameter { name, value: value[..end].trim_ascii(), is_quoted: false });
+        }
+    }
+}
+
+const fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+fn unquote(parameter: &Parameter<'_>, output: &mut Vec<u8>) {
+    if !parameter.is_quoted {
+        return output.extend_from_slice(parameter.value);
+    }
+    let mut is_escaped = false;
+    for &byte in parameter.value {
+        is_escaped = byte == b'\\' && !is_escaped;
+        if !is_escaped {
+            output.push(byte);
+        }
+    }
+}
+
+fn percent(text: &[u8], output: &mut Vec<u8>) {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    let mut rest = text;
+    while let Some((&byte, behind)) = rest.split_first() {
+        rest = behind;
+        if byte == b'%'
+            && let [high, low, ..] = *behind
+            && let (Some(high), Some(low)) = (digit(high), digit(low))
+        {
+            output.push(high << 4 | low);
+            rest = &behind[2..];
+        } else {
+            output.push(byte);
+        }
+    }
+}
+
+/// How a value came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As bytes: encoded words may stand in it.
+    Plain,
+    /// By RFC 2231: it was decoded to UTF-8.
+    Decoded,
+}
+
+/// Appends the value of the parameter `wanted` of `field`, what stands behind the field's name, to
+/// `output`. A value in the way of RFC 2231 goes before another.
+pub fn value(field: &[u8], wanted: &[u8], output: &mut Vec<u8>) -> Option<Form> {
+    let all = || {
+        let start = memchr::memchr(b';', field).unwrap_or(field.len());
+        Parameters { rest: &field[start..] }
+    };
+    // Both ways in one pass; pieces by their number.
+    let mut pieces: [Option<Parameter<'_>>; MOST_PIECES] = [const { None }; MOST_PIECES];
+    let mut is_encoded = [false; MOST_PIECES];
+    let mut plain = None;
+    for parameter in all() {
+        let Some((name, rest)) = parameter.name.split_at_checked(wanted.len()) else { continue };
+        if !name.eq_ignore_ascii_case(wanted) {
+            continue;
+        }
+        let (number, encoded) = match rest {
+            b"" => {
+                plain = plain.or(Some(parameter));
+                continue;
+            }
+            b"*" => (0, true),
+            [b'*', digits @ .., b'*'] => match number(digits) {
+                Some(number) => (number, true),
+                None => continue,
+            },
+            [b'*', digits @ ..] => match number(digits) {
+                Some(number) => (number, false),
+                None => continue,
+            },
+            _ => continue,
+        };
+        if pieces[number].is_none() {
+            pieces[number] = Some(parameter);
+            is_encoded[number] = encoded;
+        }
+    }
+    if pieces[0].is_none() {
+        unquote(&plain?, output);
+        return Some(Form::Plain);
+    }
+    let mut charset = None;
+    let mut bytes = Vec::new();
+    for (number, piece) in pieces.iter().enumerate() {
+        let Some(piece) = piece else { break };
+        if !is_encoded[number] {
+            unquote(piece, &mut bytes);
+            continue;
+        }
+        let mut text = piece.value;
+        if number == 0 {
+            // charset'language'text
+            let mut parts = text.splitn(3, |&byte| byte == b'\'');
+            if let (Some(label), Some(_), Some(rest)) = (parts.next(), parts.next(), parts.next()) {
+                charset = Charset::by_label(label);
+                text = rest;
+            }
+        }
+        percent(text, &mut bytes);
+    }
+    let charset = charset.unwrap_or_else(|| Charset::detect(&bytes));
+    charset::decode(charset, &bytes, output);
+    Some(Form::Decoded)
+}
+
+fn number(digits: &[u8]) -> Option<usize> {
+    let text = std::str::from_utf8(digits).ok().filter(|text| text.len() <= 2)?;
+    text.parse().ok().filter(|&number| number < MOST_PIECES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_in_all_their_ways() {
+        for (field, wanted, expected) in [
+            (" text/plain; charset=utf-8", "charset", Some("utf-8")),
+            (" text/plain;charset = \"utf-8\" ; x=y", "charset", Some("utf-8")),
+            (" text/plain; xcharset=a; Charset=B", "charset", Some("B")),
+            (" a/b; name=\"x; boundary=no\"; boundary=yes", "boundary", Some("yes")),
+            (" a/b; boundary=\"a\\\"b\"", "boundary", Some("a\"b")),
+            (" a/b; boundary=\"open", "boundary", Some("open")),
+            (" a/b; boundary", "boundary", None),
+            (" a/b; boundary=", "boundary", Some("")),
+            (" a/b; boundary*0=ab; boundary*1=\"cd\"", "boundary", Some("abcd")),
+            (" a/b; name*=koi8-r''%F0%D2; name=x", "name", Some("\u{41f}\u{440}")),
+            (
+                " a/b; name*1*=%A9; name*0*=utf-8'en'caf%C3; name*2=\"%41\"",
+                "name",
+                Some("caf\u{e9}%41"),
+            ),
+            (" a/b; name*=%C3%A9", "name", Some("\u{e9}")),
+            (" a/b; name*99=x; name*x=y", "name", None),
+            (" charset=utf-8", "charset", None),
+        ] {
+            let mut output = Vec::new();
+            let form = value(field.as_bytes(), wanted.as_bytes(), &mut output);
+            let found = form.map(|_| String::from_utf8_lossy(&output).into_owned());
+            assert_eq!(found.as_deref(), expected, "{field}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Mails and the lines of text that they give.
+
+use super::*;
+use proptest::prelude::*;
+
+/// `medium:words` of each line that a source gives.
+fn read_with(options: &[ModelOption], source: &[u8]) -> Vec<String> {
+    let options = options.iter().fold(ModelOptions::default(), |all, &option| all.with(option));
+    let mut mail = UnicodeMail::new(options);
+    let mut line = Vec::new();
+    let mut found = Vec::new();
+    let mut collect = |mail: &mut UnicodeMail| {
+        while mail.next(&mut line) {
+            let text = std::str::from_utf8(&line).expect("valid UTF-8");
+            let words: Vec<&str> = text.split_whitespace().collect();
+            found.push(format!("{}:{}", mail.medium().number(), words.join(" ")));
+        }
+    };
+    mail.start_file();
+    for raw in source.split_inclusive(|&byte| byte == b'\n') {
+        mail.take(raw);
+        collect(&mut mail);
+    }
+    mail.finish();
+    collect(&mut mail);
+    found
+}
+
+fn read(source: &str) -> String {
+    let found = read_with(&[], source.as_bytes()).join("|");
+    let crlf = read_with(&[], source.replace('\n', "\r\n").as_bytes()).join("|");
+    assert_eq!(crlf, found, "with CRLF");
+    found
+}
+
+#[test]
+fn header_and_text_are_read() {
+    assert_eq!(
+        read("From: A <a@b.c>\nSubject: one\n two\nDate: today\nX-Y: z\n\ntext\n\nmore\n"),
+        "12:From: A <a@b.c>|10:Subject: one two|3:text|3:more"
+    );
+    assert_eq!(read("no header\nat all\n"), "3:no header|3:at all");
+    assert_eq!(read(""), "");
+    assert_eq!(read("\n\n\n"), "");
+    assert_eq!(read("Subject: only\n"), "10:Subject: only");
+    assert_eq!(read("Subject: a\nbody at once\n"), "10:Subject: a|3:body at once");
+}
+
+#[test]
+fn mailboxes_are_cut_where_messages_begin() {
+    let from = "From a@b.c Mon Jan  1 00:00:00 2024\n";
+    let mbox =
+        format!("{from}Subject: a\n\nx\n\n{from}Subject: b\n\nFrom here on\n\nFrom me to you\n");
+    assert_eq!(read(&mbox), "10:Subject: a|3:x|10:Subject: b|3:From here on|3:From me to you");
+    // One mail is no mailbox.
+    assert_eq!(
+        read(&format!("Subject: a\n\nx\n\n{from}y\n")),
+        format!(
+            "10:Subject: a|3:x|3:{}|3:y",
+            from.split_whitespace().collect::<Vec<_>>().join(" ")
+        )
+    );
+}
+
+#[test]
+fn parts_are_decoded_by_encoding_and_charset() {
+    for (head, body) in [
+        ("text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit", "caf\u{e9} cr\u{e8}me\n"),
+        (
+            "text/plain; charset=\"UTF-8\"\nContent-Transfer-Encoding: quoted-printable",
+            "caf=C3=A9=\n cr=c3=a8me\n",
+        ),
+        (
+            "text/plain;\n charset=iso-8859-1\nContent-Transfer-Encoding: quoted-printable",
+            "caf=E9 cr=E8me",
+        ),
+        (
+            "text/plain; charset*=utf-8''utf-8\nContent-Transfer-Encoding: base64",
+            "Y2Fmw6kgY3LD\nqG1l\n",
+        ),
+        (
+            "text/html\nContent-Transfer-Encoding: base64",
+            "PG1ldGEgY2hhcnNldD1sYXRpbjE+Y2Fm6SBjcuht\nZQ==\n",
+        ),
+        ("text/html; charset=us-ascii", "<p>caf&eacute; cr&#xe8;m<b></b>e</p>\n"),
+        (
+            "text/html; charset=x-nonsense\nContent-Transfer-Encoding: binary",
+            "caf\u{e9} cr\u{e8}me",
+        ),
+    ] {
+        let mail = format!("Content-Type: {head}\n\n{body}");
+        assert_eq!(read_with(&[], mail.as_bytes()), ["3:caf\u{e9} cr\u{e8}me"], "{head}");
+    }
+}
+
+#[test]
+fn nobody_sees_preamble_and_epilogue() {
+    let mail = |boundary: &str| {
+        format!(
+            "Content-Type: multipart/mixed; boundary=\"{boundary}\"\n\npre\n--B\n\none\n--B\n\
+         Content-Type: text/html\n\n<i>two</i>\n--B\nContent-Type: image/gif\n\nR0lG\n--B--\nepi\n--B\n\nx\n"
+        )
+    };
+    // Behind the last boundary there is none any more.
+    assert_eq!(read(&mail("B")), "3:one|3:two");
+    // Without any part it is a text like others.
+    assert!(read(&mail("C")).starts_with("3:pre|3:--B|3:one"));
+}
+
+#[test]
+fn of_alternatives_one_is_shown() {
+    let mail = |html: &str| {
+        format!(
+            "Content-Type: multipart/mixed; boundary=A\n\n--A\nContent-Type: multipart/alternative; boundary=B\n\n\
+         --B\nContent-Type: text/plain\n\nplain\n--B\n{html}\n--B--\n--A\n\nend\n--A--\n"
+        )
+    };
+    for (html, expected) in [
+        ("Content-Type: text/html\n\n<b>page</b>", "3:page|3:end"),
+        ("Content-Type: text/html\n\n<b> </b>", "3:plain|3:end"),
+        ("Content-Type: text/html\n\n<img src=x>", "3:end"),
+        ("Content-Type: text/html\n\n<img src=x width=1 height=1>", "3:plain|3:end"),
+        ("Content-Type: text/html\n\n<p hidden>x</p>", "3:plain|3:end"),
+        ("Content-Type: text/html\nContent-Disposition: attachment\n\nx", "1:x|3:plain|3:end"),
+        ("Content-Type: text/calendar\n\nVCAL", "3:plain|3:VCAL|3:end"),
+        (
+            "Content-Type: multipart/related; boundary=C\n\n--C\nContent-Type: text/html\n\nx\n--C\n\
+          Content-Type: image/gif\n\nR0lG\n--C--",
+            "3:x|3:end",
+        ),
+    ] {
+        assert_eq!(read(&mail(html)), expected, "{html}");
+    }
+    // What is longer than what is held is shown.
+    let long = format!(
+        "Content-Type: multipart/alternative; boundary=B\n\n--B\n\n{}--B\n\
+        Content-Type: text/html\n\npage\n--B--\n",
+        "words of a text\n".repeat(20_000)
+    );
+    let found = read_with(&[], long.as_bytes());
+    assert_eq!((found.len(), found.last().map(String::as_str)), (20_001, Some("3:page")));
+}
+
+#[test]
+fn messages_within_are_text_to_the_reader() {
+    let mail = "Subject: a\nContent-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: message/rfc822\n\n\
+        Subject: =?utf-8?q?b=C3=A9?=\nContent-Type: text/html\n\n<p>c\n--B\n\nd\n";
+    assert_eq!(read(mail), "10:Subject: a|1:Subject: b\u{e9}|1:c|3:d");
+    let whole = "Subject: a\nContent-Type: message/rfc822\n\nSubject: b\n\nc\n";
+    assert_eq!(read(whole), "10:Subject: a|3:Subject: b|3:c");
+    let digest = "Content-Type: multipart/digest; boundary=B\n\n--B\n\nSubject: a\n\nx\n--B\n\n\
+        Subject: b\n\ny\n--B--\n";
+    assert_eq!(read(digest), "3:Subject: a|3:x|3:Subject: b|3:y");
+}
+
+#[test]
+fn raw_fields_wait_for_the_charset() {
+    let text = "\u{434}\u{43e}\u{433}\u{43e}\u{432}\u{43e}\u{440}";
+    let koi8: &[u8] = b"\xc4\xcf\xc7\xcf\xd7\xcf\xd2";
+    let with = |head: &str, body: &str| {
+        let parts = [b"Subject: ".as_slice(), koi8, b"\n", head.as_bytes(), b"\n", body.as_bytes()];
+        read_with(&[], &parts.concat())
+    };
+    let subject = format!("10:Subject: {text}");
+    assert_eq!(with("Content-Type: text/plain; charset=koi8-r\n", "x\n"), [&*subject, "3:x"]);
+    assert_eq!(
+        with(
+            "Content-Type: multipart/mixed; boundary=B\n",
+            "--B\nContent-Type: text/plain; charset=koi8-r\n\nx\n--B--\n"
+        ),
+        [&*subject, "3:x"]
+    );
+    let utf8 = format!("Subject: {text}\n\nx\n");
+    assert_eq!(read_with(&[], utf8.as_bytes()), [&*subject, "3:x"]);
+    // Nothing says what it is: the bytes do.
+    assert_eq!(with("", "x\n"), ["3:x", &*subject]);
+}
+
+#[test]
+fn more_headers_are_shown_when_asked_for() {
+    let mail = "From: a\nCc: b\nReceived: c; d\nX-E: f\nDate: g\n\
+        Content-Type: text/plain;\n name*=utf-8''%C3%A9.txt; charset=utf-8\n\nx\n";
+    for (option, expected) in [
+        (ModelOption::MailHeaders, "12:From: a|12:Cc: b|9:Content-Type: text/plain \u{e9}.txt|3:x"),
+        (ModelOption::MailTHeaders, "12:From: a|15:Received: c|3:x"),
+        (ModelOption::MailXHeaders, "12:From: a|12:Cc: b|7:X-E: f|3:x"),
+        (ModelOption::MailNoHeaders, "3:x"),
+    ] {
+        assert_eq!(read_with(&[option], mail.as_bytes()).join("|"), expected, "{option:?}");
+    }
+}
+
+#[test]
+fn long_lines_fields_and_nesting_are_bounded() {
+    let word = "word ".repeat(200_000);
+    let found = read_with(&[], format!("Subject: a\n\n{word}").as_bytes());
+    assert!(found.len() > 100 && found.iter().all(|line| line.len() <= 8196));
+    let found =
+        read_with(&[], format!("Subject: a\n{}\n", " folded text\n".repeat(20_000)).as_bytes());
+    assert!(found.len() > 20 && found.iter().all(|line| line.starts_with("10:")));
+    let nested = "Content-Type: multipart/mixed; boundary=B\n\n--B\n".repeat(2_000);
+    let mut mail = UnicodeMail::new(ModelOptions::default());
+    mail.start_file();
+    nested.split_inclusive('\n').for_each(|line| mail.take(line.as_bytes()));
+    assert!(mail.open.len() <= DEEPEST);
+    let base64 = format!("Content-Transfer-Encoding: base64\n\n{}", "QUJDRA".repeat(100_000));
+    assert!(read_with(&[], base64.as_bytes()).iter().all(|line| line.len() <= 8196));
+}
+
+fn mail_like() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        any::<u8>().prop_map(|byte| vec![byte]),
+        prop::sample::select(vec![
+            "\n",
+            "\n\n",
+            "\r\n",
+            "From a Mon Jan  1 00:00:00 2024\n",
+            "From: a\n",
+            "Subject: ",
+            "Content-Type: text/html; charset=",
+            "utf-8\n",
+            "utf-7\n",
+            "utf-16\n",
+            "iso-2022-jp\n",
+            "Content-Type: message/rfc822\n",
+            "Content-Type: multipart/alternative; boundary=B\n",
+            "Content-Transfer-Encoding: base64\n",
+            "Content-Transfer-Encoding: quoted-printable\n",
+            "\n--B\n",
+            "--B--\n",
+            " ",
+            "QUJD",
+            "=41",
+            "=",
+            "=?utf-8?Q?=C3?=",
+            "=?utf-8?B?",
+            "?=",
+            "<a href=",
+            "<style>.a{display:none}</style>",
+            "<p class=a>",
+            "&amp;",
+            "&#",
+            ">",
+            "+ZeU-",
+            "\u{1b}$B",
+            "\u{4e2d}",
+            "\u{feff}",
+            "\0",
+            "word ",
+            ";",
+            "charset*0*=",
+        ])
+        .prop_map(|text| text.as_bytes().to_vec()),
+    ];
+    proptest::collection::vec(piece, 0..80).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn any_input_gives_valid_text_of_bounded_length(source in mail_like(), bits in any::<u32>()) {
+        let mut mail = UnicodeMail::new(ModelOptions::from_bits(bits));
+        let mut line = Vec::new();
+        let mut length = 0;
+        for _ in 0..2 {
+            mail.start_file();
+            for raw in source.split_inclusive(|&byte| byte == b'\n') {
+                mail.take(raw);
+                while mail.next(&mut line) {
+                    prop_assert!(std::str::from_utf8(&line).is_ok());
+                    prop_assert!(line.len() <= lines::LONGEST + 1);
+                    length += line.len();
+                }
+            }
+            mail.finish();
+            while mail.next(&mut line) {
+                prop_assert!(std::str::from_utf8(&line).is_ok());
+                length += line.len();
+            }
+        }
+        // A byte may become three, each line its end, and a label is written anew.
+        prop_assert!(length <= 2 * (8 * source.len() + 64), "{} of {}", length, source.len());
+    }
+}

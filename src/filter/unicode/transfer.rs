@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Transfer encodings (RFC 2045): decoders that go on from line to line and take any input.
+
+/// No base64 byte.
+const NONE: u8 = 0xFF;
+/// The padding `=`.
+const PADDING: u8 = 0xFE;
+
+const VALUES: [u8; 256] = values();
+
+const fn values() -> [u8; 256] {
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut values = [NONE; 256];
+    let mut value: u8 = 0;
+    while value < 64 {
+        values[alphabet[value as usize] as usize] = value;
+        value += 1;
+    }
+    values[b'=' as usize] = PADDING;
+    values
+}
+
+/// How the bytes of a part are encoded.
+#[derive(Debug, Clone, Copy)]
+pub enum Transfer {
+    /// Not at all.
+    Identity,
+    /// Groups may go on from line to line.
+    Base64(Base64),
+    /// Line by line.
+    QuotedPrintable,
+}
+
+/// A base64 decoder.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Base64 {
+    bits: u32,
+    count: u8,
+}
+
+impl Base64 {
+    /// Appends what `text` stands for. Bytes outside the alphabet are passed over; padding ends a
+    /// group, and another may follow.
+    pub fn decode(&mut self, text: &[u8], output: &mut Vec<u8>) {
+        let mut rest = text;
+        while let Some((&byte, behind)) = rest.split_first() {
+            if self.count == 0
+                && let Some((&[a, b, c, d], behind)) = rest.split_first_chunk::<4>()
+            {
+                let group = [a, b, c, d].map(|byte| VALUES[usize::from(byte)]);
+                if group.iter().all(|&value| value < 64) {
+                    let [a, b, c, d] = group.map(u32::from);
+                    let [_, bytes @ ..] = (a << 18 | b << 12 | c << 6 | d).to_be_bytes();
+                    output.extend_from_slice(&bytes);
+                    rest = behind;
+                    continue;
+                }
+            }
+            match VALUES[usize::from(byte)] {
+                NONE => {}
+                PADDING => *self = Self::default(),
+                value => {
+                    self.bits = self.bits << 6 | u32::from(value);
+                    self.count += 6;
+                    if self.count >= 8 {
+                        self.count -= 8;
+                        output.push((self.bits >> self.count).to_le_bytes()[0]);
+                        self.bits &= (1 << self.count) - 1;
+                    }
+                }
+            }
+            rest = behind;
+        }
+    }
+}
+
+fn hex(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+/// Appends what a line of quoted-printable text stands for, which may end the line of text or, with
+/// a `=` at its end, not. A `=` before anything else stands for itself.
+pub fn quoted_printable(line: &[u8], output: &mut Vec<u8>) {
+    let mut rest = line;
+    while let Some(at) = memchr::memchr(b'=', rest) {
+        output.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
+        match *rest {
+            [high, low, ref behind @ ..] if let (Some(high), Some(low)) = (hex(high), hex(low)) => {
+                output.push(high << 4 | low);
+                rest = behind;
+            }
+            _ if rest.trim_ascii().is_empty() => return,
+            _ => output.push(b'='),
+        }
+    }
+    output.extend_from_slice(rest);
+}
+
+/// Appends what the text of an encoded word in encoding Q stands for (RFC 2047, 4.2).
+pub fn word(text: &[u8], output: &mut Vec<u8>) {
+    let start = output.len();
+    // A line's end cannot stand in a word, so a `=` at the end is one.
+    let mut rest = text;
+    while let Some((&byte, behind)) = rest.split_first() {
+        rest = behind;
+        match byte {
+            b'_' => output.push(b' '),
+            b'=' => match *behind {
+                [high, low, ref behind @ ..] if hex(high).is_some() && hex(low).is_some() => {
+                    output.push(hex(high).unwrap_or(0) << 4 | hex(low).unwrap_or(0));
+                    rest = behind;
+                }
+                _ => output.push(b'='),
+            },
+            _ => output.push(byte),
+        }
+    }
+    debug_assert!(output.len() - start <= text.len());
+}
+
+impl Transfer {
+    /// Appends the bytes that a line of the part stands for.
+    pub fn decode(&mut self, line: &[u8], output: &mut Vec<u8>) {
+        match self {
+            Self::Identity => output.extend_from_slice(line),
+            Self::Base64(decoder) => decoder.decode(line, output),
+            Self::QuotedPrintable => quoted_printable(line, output),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_goes_on_over_lines_and_junk() {
+        for (lines, expected) in [
+            (&["aGVsbG8gd29ybGQ="][..], "hello world"),
+            (&["aGVsb", "G8gd2", "9ybGQ=\r\n"], "hello world"),
+            (&["aGVs!bG8g d29-ybGQ"], "hello world"),
+            (&["YQ==Yg==", "Yw=="], "abc"),
+            (&["====", "YQ"], "a"),
+        ] {
+            let mut decoder = Base64::default();
+            let mut output = Vec::new();
+            for line in lines {
+                decoder.decode(line.as_bytes(), &mut output);
+            }
+            assert_eq!(String::from_utf8_lossy(&output), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn quoted_printable_takes_either_case_and_joins_lines() {
+        for (line, expected) in [
+            ("a=3Db=c3=A9\r\n", "a=b\u{e9}\r\n"),
+            ("soft=\r\n", "soft"),
+            ("soft= \t\n", "soft"),
+            ("a=zz=4\n", "a=zz=4\n"),
+            ("=", ""),
+        ] {
+            let mut output = Vec::new();
+            quoted_printable(line.as_bytes(), &mut output);
+            assert_eq!(String::from_utf8_lossy(&output), expected, "{line:?}");
+        }
+        let mut output = Vec::new();
+        word(b"a_b=5Fc=e9=", &mut output);
+        assert_eq!(output, b"a b_c\xe9=");
+    }
+}
