@@ -17,6 +17,7 @@ pub use ledger::ledger_state;
 pub use passing::mail_filter;
 pub use server::{server_http, server_milter, server_opensmtpd, server_spamc};
 
+use dbacl::charset::{self, Charset, Decoder};
 use dbacl::filter::markup::{Markup, MarkupChoice};
 use dbacl::filter::mime::{Boundaries, Content};
 use dbacl::filter::{Filter, LineFate, decode as decoders};
@@ -86,6 +87,7 @@ pub fn mail_chain(data: &[u8]) {
         return;
     };
     options.insert(ModelOption::Mail);
+    options.remove(ModelOption::MailUnicode);
     let mut filter = Filter::new(options, locale);
     let (mut input, mut output) = (0, 0);
     let mut line = Vec::new();
@@ -103,6 +105,62 @@ pub fn mail_chain(data: &[u8]) {
             assert!((1..16).contains(&filter.medium().number()));
         }
     }
+}
+
+/// Mail read as Unicode text, over two files with the same bytes.
+pub fn unicode_mail(data: &[u8]) {
+    let Some((mut options, locale, text)) = choices(data) else {
+        return;
+    };
+    options.insert(ModelOption::Mail);
+    options.insert(ModelOption::MailUnicode);
+    let mut filter = Filter::new(options, locale);
+    let (mut input, mut output) = (64, 0);
+    let mut line = Vec::new();
+    for _ in 0..2 {
+        filter.start_file();
+        for raw in split_lines(text).chain([&b"\r\n"[..]; 2]) {
+            input += raw.len();
+            filter.take(raw);
+            while filter.next_text(&mut line) {
+                assert!(std::str::from_utf8(&line).is_ok() && line.len() <= 8193);
+                output += line.len();
+            }
+            // A byte may become three, each text has its end, and labels are written anew.
+            assert!(output <= 8 * input);
+            assert!((1..16).contains(&filter.medium().number()));
+        }
+        filter.end_file();
+        while filter.next_text(&mut line) {
+            output += line.len();
+        }
+        assert!(output <= 8 * input);
+    }
+}
+
+/// Character sets: a byte that chooses one or has it told, and text, whole and in two pieces.
+pub fn charset(data: &[u8]) {
+    const LABELS: [&str; 12] = [
+        "utf-8", "utf-7", "utf-16", "utf-16be", "hz-gb-2312", "iso-2022-kr", "iso-2022-jp", "gb18030",
+        "big5", "shift_jis", "euc-kr", "koi8-r",
+    ];
+    let Some((&choice, text)) = data.split_first() else {
+        return;
+    };
+    let charset = LABELS.get(usize::from(choice) % (LABELS.len() + 1));
+    let charset = charset.and_then(|label| Charset::by_label(label.as_bytes()));
+    let charset = charset.unwrap_or_else(|| Charset::detect(text)).or_detect(text);
+    assert_eq!(Charset::by_label(charset.name().as_bytes()), Some(charset));
+    let mut whole = Vec::new();
+    charset::decode(charset, text, &mut whole);
+    assert!(std::str::from_utf8(&whole).is_ok() && whole.len() <= 3 * text.len() + 6);
+    let mut decoder = Decoder::new(charset);
+    let mut pieces = Vec::new();
+    let (first, second) = text.split_at(usize::from(choice).min(text.len()));
+    decoder.decode(first, &mut pieces);
+    decoder.decode(second, &mut pieces);
+    decoder.finish(&mut pieces);
+    assert_eq!(pieces, whole);
 }
 
 /// Regular expressions: a byte of flags, the expression, a newline, and text to search.

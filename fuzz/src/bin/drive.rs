@@ -11,12 +11,14 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 21] = [
+const TARGETS: [(&str, Target); 23] = [
     ("counts", dbacl_fuzz::counts),
     ("decode", dbacl_fuzz::decode),
     ("markup", dbacl_fuzz::markup),
     ("mime", dbacl_fuzz::mime),
     ("mail_chain", dbacl_fuzz::mail_chain),
+    ("unicode_mail", dbacl_fuzz::unicode_mail),
+    ("charset", dbacl_fuzz::charset),
     ("pattern", dbacl_fuzz::pattern),
     ("lines", dbacl_fuzz::lines),
     ("tokenizer", dbacl_fuzz::tokenizer),
