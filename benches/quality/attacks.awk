@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Disguises a mail of one part that is not encoded: puts good words where a reader sees them or not.
+#
+#   awk -v kind=KIND -v words=FILE -f attacks.awk MAIL
+#
+# The words are one a line. Each mail gets them in another order.
+
+function good_words(    text, at) {
+    for (at = 1; at <= count; at++) {
+        text = text word[(at * 7 + start) % count] (at % 12 ? " " : "\n")
+    }
+    return text "\n"
+}
+
+function random_words(many,    text, at, letter) {
+    for (at = 1; at <= many; at++) {
+        for (letter = 0; letter < 7; letter++) text = text substr("abcdefghijklmnopqrstuvwxyz", 1 + int(26 * rand()), 1)
+        text = text (at % 12 ? " " : "\n")
+    }
+    return text "\n"
+}
+
+function part(type, text) {
+    return "--=_b\nContent-Type: " type "\n\n" text "\n"
+}
+
+# The text as a page, if it is none.
+function page(inside) {
+    return is_page ? inside body : "<html><body>" inside "<p>" escaped(body) "</p></body></html>"
+}
+
+function escaped(text) {
+    gsub(/&/, "\\&amp;", text)
+    gsub(/</, "\\&lt;", text)
+    return text
+}
+
+# A tag or a comment in the middle of each long word outside tags.
+function split_words(text, with,    out, piece, at, tag) {
+    while (match(text, /<[^>]*>|[A-Za-z][A-Za-z][A-Za-z][A-Za-z]+/)) {
+        piece = substr(text, RSTART, RLENGTH)
+        tag = piece ~ /^</
+        out = out substr(text, 1, RSTART - 1)
+        out = out (tag ? piece : substr(piece, 1, 2) with substr(piece, 3))
+        text = substr(text, RSTART + RLENGTH)
+    }
+    return out text
+}
+
+BEGIN {
+    while ((getline line < words) > 0) word[count++] = line
+    in_header = 1
+    type = "text/plain"
+}
+
+{ sub(/\r$/, "") }
+
+in_header && /^$/ { in_header = 0; next }
+
+in_header {
+    if ($0 !~ /^[ \t]/) skips = tolower($0) ~ /^(content-type|content-transfer-encoding|mime-version):/
+    if (tolower($0) ~ /text\/html/ && skips) is_page = 1
+    if (skips) type_lines = type_lines $0 "\n"
+    else header = header $0 "\n"
+    next
+}
+
+{ body = body $0 "\n" }
+
+END {
+    start = length(body) % count
+    srand(length(body))
+    if (is_page) type = "text/html"
+    many = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"=_b\"\n\n"
+    either = "MIME-Version: 1.0\nContent-Type: multipart/alternative; boundary=\"=_b\"\n\n"
+    html = "MIME-Version: 1.0\nContent-Type: text/html\n\n"
+    plain = type_lines == "" ? "\n" : type_lines "\n"
+    end = "--=_b--\n"
+    printf "%s", header
+    if (kind == "none") printf "%s", plain body
+    else if (kind == "preamble") printf "%s", many good_words() part(type, body) end
+    else if (kind == "epilogue") printf "%s", many part(type, body) end good_words()
+    else if (kind == "alternative") printf "%s", either part("text/plain", good_words()) part("text/html", page("")) end
+    else if (kind == "display") printf "%s", html page("<div style=\"display:none\">" good_words() "</div>")
+    else if (kind == "class") printf "%s", html page("<style>.a{display:none}</style><div class=a>" good_words() "</div>")
+    else if (kind == "tiny") printf "%s", html page("<span style=\"font-size:1px\">" good_words() "</span>")
+    else if (kind == "white") printf "%s", html page("<font color=\"#ffffff\">" good_words() "</font>")
+    else if (kind == "title") printf "%s", html page("<title>" good_words() "</title>")
+    else if (kind == "comment") printf "%s", html page("<!-- " good_words() " -->")
+    else if (kind == "attachment") printf "%s", many part(type, body) part("text/plain; name=a.txt\nContent-Disposition: attachment", good_words()) end
+    else if (kind == "message") printf "%s", many part(type, body) part("message/rfc822", "Subject: meeting\n\n" good_words()) end
+    else if (kind == "tags") printf "%s", html split_words(page(""), "<b></b>")
+    else if (kind == "comments") printf "%s", html split_words(page(""), "<!-- x -->")
+    else if (kind == "zero-width") printf "%s", html split_words(page(""), "&#8203;")
+    else if (kind == "random-1000") printf "%s", plain body (is_page ? "<p>" : "") random_words(1000)
+    else if (kind == "random-5000") printf "%s", plain body (is_page ? "<p>" : "") random_words(5000)
+    else if (kind == "repeated") {
+        printf "%s", plain body (is_page ? "<p>" : "")
+        for (at = 0; at < 100000; at++) printf "%s", word[start] (at % 12 ? " " : "\n")
+        print ""
+    } else if (kind == "visible") printf "%s", plain body (is_page ? "<p>" : "") good_words()
+    else exit 1
+}
