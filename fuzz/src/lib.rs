@@ -141,8 +141,18 @@ pub fn unicode_mail(data: &[u8]) {
 /// Character sets: a byte that chooses one or has it told, and text, whole and in two pieces.
 pub fn charset(data: &[u8]) {
     const LABELS: [&str; 12] = [
-        "utf-8", "utf-7", "utf-16", "utf-16be", "hz-gb-2312", "iso-2022-kr", "iso-2022-jp", "gb18030",
-        "big5", "shift_jis", "euc-kr", "koi8-r",
+        "utf-8",
+        "utf-7",
+        "utf-16",
+        "utf-16be",
+        "hz-gb-2312",
+        "iso-2022-kr",
+        "iso-2022-jp",
+        "gb18030",
+        "big5",
+        "shift_jis",
+        "euc-kr",
+        "koi8-r",
     ];
     let Some((&choice, text)) = data.split_first() else {
         return;

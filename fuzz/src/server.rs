@@ -20,7 +20,8 @@ const PIPE: usize = 1 << 16;
 
 /// A server without a filter, and with little memory.
 fn engine() -> Arc<Engine> {
-    let mut config = Config { models: None, default: None, log: Level::Silent, ..Config::default() };
+    let mut config =
+        Config { models: None, default: None, log: Level::Silent, ..Config::default() };
     config.limits.mail = 4096;
     config.limits.memory = 8192;
     Arc::new(Engine::new(config))
@@ -107,7 +108,8 @@ pub fn server_opensmtpd(data: &[u8]) {
     let mut answer = Vec::new();
     opensmtpd::converse(&engine(), &mut &data[..], &mut answer).expect("memory can be written");
     for line in answer.split_inclusive(|&byte| byte == b'\n') {
-        let is_known = [&b"register|"[..], b"filter-dataline|"].iter().any(|it| line.starts_with(it));
+        let is_known =
+            [&b"register|"[..], b"filter-dataline|"].iter().any(|it| line.starts_with(it));
         assert!(is_known && line.ends_with(b"\n"), "{}", String::from_utf8_lossy(line));
     }
 }
