@@ -13,16 +13,21 @@ pub enum RunClass {
 }
 
 /// One bit, the lowest, in each byte of a word.
-const ONES: u64 = 0x0101_0101_0101_0101;
+pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
 /// The highest bit of each byte of a word.
-const HIGHS: u64 = 0x80 * ONES;
+pub(super) const HIGHS: u64 = 0x80 * ONES;
 
 /// The highest bit of each byte of `x` (whose own highest bits are 0) that is at least `low` and at
 /// most `high`.
-const fn between(x: u64, low: u8, high: u8) -> u64 {
+pub(super) const fn between(x: u64, low: u8, high: u8) -> u64 {
     let at_least = x + (0x80 - low as u64) * ONES;
     let above = x + (0x7f - high as u64) * ONES;
     at_least & !above
+}
+
+/// The highest bits of the eight bytes of `x`, gathered: the first byte's is the lowest.
+pub(super) const fn gathered(x: u64) -> u64 {
+    ((x & HIGHS) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 impl RunClass {
@@ -36,51 +41,70 @@ impl RunClass {
             Self::Alnum => letters | between(low, b'0', b'9'),
             Self::Graph => between(low, 0x21, 0x7e),
         };
-        // Gathers the highest bits of the eight bytes.
-        ((member & !x & HIGHS) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+        gathered(member & !x)
     }
+}
+
+/// Finds runs in masks of 64 bytes each, which tell what belongs to a run.
+#[derive(Default)]
+pub(super) struct RunBounds {
+    /// One bit: whether the byte before the block belonged to a run.
+    inside: u64,
+    /// Where that run began.
+    start: usize,
+}
+
+impl RunBounds {
+    /// Calls `run` with the bounds of each run that ends in the block of bytes from `base` on.
+    #[inline]
+    pub fn block(&mut self, mask: u64, base: usize, run: &mut impl FnMut(usize, usize)) {
+        // A bit where membership changes.
+        let mut edges = mask ^ (mask << 1 | self.inside);
+        while edges != 0 {
+            let at = base + edges.trailing_zeros() as usize;
+            if self.inside == 0 {
+                self.start = at;
+            } else {
+                run(self.start, at);
+            }
+            self.inside ^= 1;
+            edges &= edges - 1;
+        }
+    }
+
+    /// Ends the run that fills the last block to its end, if there is one, at `length`.
+    #[inline]
+    pub fn finish(self, length: usize, run: &mut impl FnMut(usize, usize)) {
+        if self.inside != 0 {
+            run(self.start, length);
+        }
+    }
+}
+
+/// Calls `take` with each 64 bytes of `text`, the last ones filled up with zeros, and where they
+/// begin.
+#[inline]
+pub(super) fn blocks(text: &[u8], mut take: impl FnMut(&[u8; 64], usize)) {
+    let (blocks, rest) = text.as_chunks::<64>();
+    for (number, bytes) in blocks.iter().enumerate() {
+        take(bytes, number * 64);
+    }
+    let mut last = [0; 64];
+    last[..rest.len()].copy_from_slice(rest);
+    take(&last, blocks.len() * 64);
 }
 
 /// Calls `run` with the bounds of each longest run of bytes of `class` in `text`, in order.
 pub fn runs(class: RunClass, text: &[u8], mut run: impl FnMut(usize, usize)) {
-    // One bit of carry: whether the byte before the block belonged to a run.
-    let mut inside = 0;
-    let mut start = 0;
-    let mut base = 0;
-    let mut block = |mask: u64, base: usize| {
-        // A bit where membership changes.
-        let mut edges = mask ^ (mask << 1 | inside);
-        while edges != 0 {
-            let at = base + edges.trailing_zeros() as usize;
-            if inside == 0 {
-                start = at;
-            } else {
-                run(start, at);
-            }
-            inside ^= 1;
-            edges &= edges - 1;
-        }
-    };
-    let (blocks, rest) = text.as_chunks::<64>();
-    for bytes in blocks {
+    let mut bounds = RunBounds::default();
+    blocks(text, |bytes, base| {
         let mut mask = 0;
         for (at, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
             mask |= class.mask(u64::from_le_bytes(*eight)) << (8 * at);
         }
-        block(mask, base);
-        base += 64;
-    }
-    let mut last = [0; 64];
-    last[..rest.len()].copy_from_slice(rest);
-    let mut mask = 0;
-    for (at, eight) in last.as_chunks::<8>().0.iter().enumerate() {
-        mask |= class.mask(u64::from_le_bytes(*eight)) << (8 * at);
-    }
-    block(mask, base);
-    if inside != 0 {
-        // Only a run that fills the last block to its end is still open.
-        run(start, text.len());
-    }
+        bounds.block(mask, base, &mut run);
+    });
+    bounds.finish(text.len(), &mut run);
 }
 
 #[cfg(test)]

@@ -3,23 +3,7 @@
 
 use super::cell::Class;
 use super::table::FOLDED_ASCII;
-
-/// One bit, the lowest, in each byte of a word.
-const ONES: u64 = 0x0101_0101_0101_0101;
-/// The highest bit of each byte of a word.
-const HIGHS: u64 = 0x80 * ONES;
-
-/// The highest bit of each byte of `x`, all below 80, that is at least `low` and at most `high`.
-const fn between(x: u64, low: u8, high: u8) -> u64 {
-    let at_least = x + (0x80 - low as u64) * ONES;
-    let above = x + (0x7f - high as u64) * ONES;
-    at_least & !above
-}
-
-/// Gathers the highest bits of eight bytes, the first byte's becoming the lowest.
-const fn gathered(x: u64) -> u64 {
-    ((x & HIGHS) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
-}
+use crate::token::runs::{ONES, RunBounds, between, blocks, gathered};
 
 /// Letters and digits, and bytes that may be members of words (others too), of 64 bytes.
 fn masks(block: &[u8; 64]) -> (u64, u64) {
@@ -48,10 +32,10 @@ fn is_member(text: &[u8], at: usize) -> bool {
 
 /// Calls `word` with the bounds of each word of `text`, which is ASCII, in order.
 pub fn words(text: &[u8], mut word: impl FnMut(usize, usize)) {
-    // Whether the byte before the block belonged to a word, and was a letter or a digit.
-    let (mut inside, mut was_plain) = (0, 0);
-    let mut start = 0;
-    let mut block = |bytes: &[u8; 64], base: usize| {
+    let mut bounds = RunBounds::default();
+    // Whether the byte before the block was a letter or a digit.
+    let mut was_plain = 0;
+    blocks(text, |bytes, base| {
         let (plain, others) = masks(bytes);
         let mut members = plain;
         if others != 0 {
@@ -69,28 +53,7 @@ pub fn words(text: &[u8], mut word: impl FnMut(usize, usize)) {
             }
         }
         was_plain = plain >> 63;
-        let mut edges = members ^ (members << 1 | inside);
-        while edges != 0 {
-            let at = base + edges.trailing_zeros() as usize;
-            if inside == 0 {
-                start = at;
-            } else {
-                word(start, at);
-            }
-            inside ^= 1;
-            edges &= edges - 1;
-        }
-    };
-    let (blocks, rest) = text.as_chunks::<64>();
-    let mut base = 0;
-    for bytes in blocks {
-        block(bytes, base);
-        base += 64;
-    }
-    let mut last = [0; 64];
-    last[..rest.len()].copy_from_slice(rest);
-    block(&last, base);
-    if inside != 0 {
-        word(start, text.len());
-    }
+        bounds.block(members, base, &mut word);
+    });
+    bounds.finish(text.len(), &mut word);
 }
