@@ -252,6 +252,20 @@ fn passed(position: &Chess) -> Option<Chess> {
     position.clone().swap_turn().ok()
 }
 
+/// The position after a move, and what a search of it is told.
+#[derive(Clone, Copy)]
+struct Child<'p> {
+    position: &'p Chess,
+    /// Its key.
+    key: u64,
+    /// Half-moves from the root.
+    ply: usize,
+    /// The move, if answers to it are to be looked up and noted.
+    last: Option<Move>,
+    /// What is added to the move's value, centipawns.
+    advice: i32,
+}
+
 /// A root move and what is known of it.
 struct Root {
     m: Move,
@@ -448,32 +462,16 @@ impl Run<'_, '_> {
                 _ => values[wanted - 1].min(best - self.request.margin),
             };
             self.keys.push(after_key);
+            let child = Child { position: &after, key: after_key, ply: 1, last: Some(m), advice };
             let mut value;
             if number == 0 || floor == -INFINITE {
-                value =
-                    self.aspire(&after, after_key, depth, roots[number].value, advice, number == 0);
+                // Answers to this move are neither looked up nor noted as such.
+                let child = Child { last: None, ..child };
+                value = self.aspire(&child, depth, roots[number].value, number == 0);
             } else {
-                value = -self.node(
-                    &after,
-                    after_key,
-                    depth - 1,
-                    -(floor + 1) + advice,
-                    -floor + advice,
-                    1,
-                    Some(m),
-                    true,
-                ) + advice;
+                value = self.value_after(&child, depth - 1, floor, floor + 1);
                 if value > floor && !self.stopped {
-                    value = -self.node(
-                        &after,
-                        after_key,
-                        depth - 1,
-                        -INFINITE,
-                        -floor + advice,
-                        1,
-                        Some(m),
-                        true,
-                    ) + advice;
+                    value = self.value_after(&child, depth - 1, floor, INFINITE + advice);
                 }
             }
             self.keys.pop();
@@ -512,24 +510,14 @@ impl Run<'_, '_> {
 
     /// The first move of a depth: a narrow window around the last depth's value, widened until the
     /// value lies within.
-    fn aspire(
-        &mut self,
-        after: &Chess,
-        key: u64,
-        depth: i32,
-        guess: i32,
-        advice: i32,
-        narrow: bool,
-    ) -> i32 {
+    fn aspire(&mut self, child: &Child<'_>, depth: i32, guess: i32, narrow: bool) -> i32 {
         let mut width = 25;
         let (mut low, mut high) = (-INFINITE, INFINITE);
         if narrow && depth >= 5 && guess.abs() < MATE_SEEN {
             (low, high) = (guess - width, guess + width);
         }
         loop {
-            let value =
-                -self.node(after, key, depth - 1, -high + advice, -low + advice, 1, None, true)
-                    + advice;
+            let value = self.value_after(child, depth - 1, low, high);
             if self.stopped {
                 return value;
             }
@@ -542,6 +530,13 @@ impl Run<'_, '_> {
             }
             width *= 3;
         }
+    }
+
+    /// The value of the move that leads to `child`, for the side that makes it, with the advice on
+    /// it. It is exact between `low` and `high`.
+    fn value_after(&mut self, child: &Child<'_>, depth: i32, low: i32, high: i32) -> i32 {
+        let &Child { position, key, ply, last, advice } = child;
+        advice - self.node(position, key, depth, advice - high, advice - low, ply, last, true)
     }
 
     /// What the book adds for the side that has just moved.
@@ -723,18 +718,11 @@ impl Run<'_, '_> {
             let gives_check = after.is_check();
             let advice = self.advice(&after, after_key, ply + 1);
             self.keys.push(after_key);
+            let child =
+                Child { position: &after, key: after_key, ply: ply + 1, last: Some(m), advice };
             let mut value;
             if number == 0 {
-                value = -self.node(
-                    &after,
-                    after_key,
-                    depth - 1,
-                    -beta + advice,
-                    -alpha + advice,
-                    ply + 1,
-                    Some(m),
-                    true,
-                ) + advice;
+                value = self.value_after(&child, depth - 1, alpha, beta);
             } else {
                 let mut less = 0;
                 if depth >= 3 && number >= 3 && !checked {
@@ -749,39 +737,12 @@ impl Run<'_, '_> {
                     less -= i32::from(is_pv) + i32::from(gives_check);
                     less = less.clamp(0, depth - 2);
                 }
-                value = -self.node(
-                    &after,
-                    after_key,
-                    depth - 1 - less,
-                    -(alpha + 1) + advice,
-                    -alpha + advice,
-                    ply + 1,
-                    Some(m),
-                    true,
-                ) + advice;
+                value = self.value_after(&child, depth - 1 - less, alpha, alpha + 1);
                 if value > alpha && less > 0 {
-                    value = -self.node(
-                        &after,
-                        after_key,
-                        depth - 1,
-                        -(alpha + 1) + advice,
-                        -alpha + advice,
-                        ply + 1,
-                        Some(m),
-                        true,
-                    ) + advice;
+                    value = self.value_after(&child, depth - 1, alpha, alpha + 1);
                 }
                 if value > alpha && value < beta && is_pv {
-                    value = -self.node(
-                        &after,
-                        after_key,
-                        depth - 1,
-                        -beta + advice,
-                        -alpha + advice,
-                        ply + 1,
-                        Some(m),
-                        true,
-                    ) + advice;
+                    value = self.value_after(&child, depth - 1, alpha, beta);
                 }
             }
             self.keys.pop();
