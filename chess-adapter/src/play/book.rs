@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use shakmaty::{Chess, Color, Move, Position, Role, Square};
+use chess_search::PackedMove;
+use shakmaty::{Chess, Color, Move, Position, Square};
 
 use crate::text::game::{Completion, position_key};
 use crate::text::pgn::GameResult;
@@ -109,18 +110,10 @@ pub enum Book {
     Counted(HashMap<u64, Vec<(u16, Count)>>),
 }
 
-/// A move as Polyglot packs it: target file and rank, origin file and rank, promotion, three bits each.
+/// A move as Polyglot packs it: target file and rank, origin file and rank, promotion, three bits
+/// each. Castling is the king that takes its own rook.
 pub fn pack(m: Move) -> u16 {
-    let from = m.from().unwrap_or(m.to());
-    let promotion = match m.promotion() {
-        Some(Role::Knight) => 1,
-        Some(Role::Bishop) => 2,
-        Some(Role::Rook) => 3,
-        Some(Role::Queen) => 4,
-        _ => 0,
-    };
-    // `to` of castling is the rook's square, as Polyglot has it.
-    u16::from(m.to()) | (u16::from(from) << 6) | (promotion << 12)
+    PackedMove::from(m).0
 }
 
 /// The legal move that is meant, castling in either spelling.
