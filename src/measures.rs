@@ -90,8 +90,8 @@ pub fn mistakes(scored: &[Scored], threshold: f64) -> (usize, usize) {
     (false_positives, missed)
 }
 
-/// The 97.5 % point of the normal distribution.
-const Z: f64 = 1.959963984540054;
+/// The 97.5 % point of the normal distribution: intervals of this many deviations hold with 95 %.
+pub const Z: f64 = 1.959963984540054;
 
 /// A rate with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]

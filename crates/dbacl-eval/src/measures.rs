@@ -3,12 +3,9 @@
 
 use crate::protocol::Judged;
 pub use dbacl::measures::{Rate, rate};
-use dbacl::measures::{Scored, area_above};
+use dbacl::measures::{Scored, Z, area_above};
 use dbacl::numeric::elementary::{exp, log, real};
 use std::cmp::Ordering;
-
-/// The 97.5 % point of the normal distribution: intervals hold with 95 %.
-const Z: f64 = 1.959963984540054;
 
 /// Rates of false positives at which recall is told.
 pub const RATES: [f64; 3] = [0.0001, 0.001, 0.01];
