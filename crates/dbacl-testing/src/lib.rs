@@ -4,6 +4,7 @@
 
 pub mod completions;
 pub mod manual;
+pub mod scripts;
 
 use std::ffi::OsStr;
 use std::fs;
