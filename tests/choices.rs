@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! `--refit --choices`: the odds of one text among several, by the program.
 
+use crate::mails::{self, text};
 use dbacl::choices::{Fit, Form, Groups, Settings, Tally, files};
 use std::fs;
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 fn dbacl(folder: &Path, args: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_dbacl"))
-        .args(args)
-        .current_dir(folder)
-        .env("LC_ALL", "C")
-        .env_remove("DBACL_PATH")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    // It may end without reading.
-    let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
-    child.wait_with_output().expect("it ends")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    mails::dbacl(folder, args, input.as_bytes())
 }
 
 /// The words that are easily mixed up, and what follows each.

@@ -1,38 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Fitted sets on disk, changed through the library: the program does the same, to the byte.
 
+use crate::mails::{self, mail};
 use dbacl::{FittedSet, FittedSetError, FittedSetOptions, Outcome, SetReport};
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+/// Runs dbacl, which must end well.
 fn dbacl(folder: &Path, args: &[&str], input: &[u8]) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_dbacl"))
-        .args(args)
-        .current_dir(folder)
-        .env("LC_ALL", "C")
-        .env_remove("DBACL_PATH")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("the program starts");
-    // It may end without reading.
-    let _ = child.stdin.take().expect("a pipe").write_all(input);
-    assert!(child.wait().expect("it ends").success(), "{args:?}");
-}
-
-fn mail(label: &str, number: usize) -> String {
-    let words = if label == "spam" { "cheap pills offer" } else { "meeting agenda minutes" };
-    format!(
-        "From a@b.c Mon Jan  1 00:00:00 2024\nFrom: {label}{}@example.org\nSubject: {words} {number}\n\n\
-         {words} number n{} and something common for all of us\n\n",
-        number % 7,
-        number % 5
-    )
+    let done = mails::dbacl(folder, args, input);
+    assert!(done.status.success(), "{args:?}: {}", mails::text(&done.stderr));
 }
 
 /// A filter that has learned thirty mails of either kind.

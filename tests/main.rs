@@ -16,6 +16,7 @@ mod hostile;
 mod interface;
 mod languages;
 mod mail_systems;
+mod mails;
 mod manual;
 mod progress;
 mod properties;

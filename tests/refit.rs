@@ -1,40 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Fitting categories together, by the program: what files, verdicts and faults users see.
 
+use crate::mails::{dbacl, mail, text};
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-fn dbacl(folder: &Path, args: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_dbacl"))
-        .args(args)
-        .current_dir(folder)
-        .env("LC_ALL", "C")
-        .env_remove("DBACL_PATH")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    // It may end without reading.
-    let _ = child.stdin.take().expect("a pipe").write_all(input);
-    child.wait_with_output().expect("it ends")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn mail(label: &str, number: usize) -> String {
-    let words = if label == "spam" { "cheap pills offer" } else { "meeting agenda minutes" };
-    format!(
-        "From a@b.c Mon Jan  1 00:00:00 2024\nFrom: {label}{}@example.org\nSubject: {words} {number}\n\n\
-         {words} number n{} and something common for all of us\n\n",
-        number % 7,
-        number % 5
-    )
-}
 
 /// A folder with 40 mails of either kind in mailboxes, and a filter that has learned them.
 fn filter() -> (tempfile::TempDir, PathBuf) {

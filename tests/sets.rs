@@ -5,6 +5,7 @@
 //! `DBACL_SETS_MAILS` and `DBACL_SETS_KILLS` make the long runs that are told of in
 //! `docs/ledger-format.md`.
 
+use crate::mails::{mail, text};
 use dbacl_testing::{command, programs, skip};
 use std::ffi::OsStr;
 use std::fs;
@@ -67,25 +68,11 @@ fn has_tracer() -> bool {
     run.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 #[track_caller]
 #[allow(clippy::needless_pass_by_value)] // it is asked for once
 fn done(output: Output) -> String {
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
-}
-
-fn mail(label: &str, number: usize) -> String {
-    let words = if label == "spam" { "cheap pills offer" } else { "meeting agenda minutes" };
-    format!(
-        "From a@b.c Mon Jan  1 00:00:00 2024\nFrom: {label}{}@example.org\nSubject: {words} {number}\n\n\
-         {words} number n{} and something common for all of us\n\n",
-        number % 7,
-        number % 5
-    )
 }
 
 const LEARN: [&str; 4] = ["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"];

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The program in a folder, and mails to learn: what several tests of fitted sets begin with.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// Runs dbacl in `folder`, with `input` to read.
+pub fn dbacl(folder: &Path, args: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_dbacl"))
+        .args(args)
+        .current_dir(folder)
+        .env("LC_ALL", "C")
+        .env_remove("DBACL_PATH")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // It may end without reading.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    child.wait_with_output().expect("it ends")
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A mail of a mailbox, of one of two kinds that share some words.
+pub fn mail(label: &str, number: usize) -> String {
+    let words = if label == "spam" { "cheap pills offer" } else { "meeting agenda minutes" };
+    format!(
+        "From a@b.c Mon Jan  1 00:00:00 2024\nFrom: {label}{}@example.org\nSubject: {words} {number}\n\n\
+         {words} number n{} and something common for all of us\n\n",
+        number % 7,
+        number % 5
+    )
+}
