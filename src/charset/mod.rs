@@ -96,15 +96,15 @@ impl Charset {
         Encoding::for_bom(text).map(|(encoding, length)| (Self(Kind::Standard(encoding)), length))
     }
 
-    /// The character set that `sample`, the beginning of a text or all of it, seems to be in.
+    /// Guesses the character set of a text from `sample`, its beginning or all of it.
     ///
-    /// UTF-8 if it is valid as such, but for a character that the end cuts off; else what
-    /// chardetng finds for a text from nowhere in particular.
+    /// It is UTF-8 if the sample is valid as such; a character that its end cuts off does not
+    /// count. Otherwise it is what chardetng finds without a hint at the country.
     pub fn detect(sample: &[u8]) -> Self {
         detect::detect(sample)
     }
 
-    /// The character set that `sample`, which is not UTF-8, seems to be in.
+    /// Guesses the character set of a text that is not UTF-8 from `sample`, a part of it.
     pub fn guess(sample: &[u8]) -> Self {
         detect::guess(sample)
     }

@@ -149,7 +149,7 @@ fn hostile_clients_harm_nobody_else() {
     assert!(head.contains("Spam: "), "{head}");
     let (head, _) = server.http("POST /checkv2", &large);
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
-    // A gigabyte that is announced and never sent, and one that is sent without end.
+    // One client announces a gigabyte and sends one byte; another never stops sending.
     let (head, _) = {
         let request = b"PROCESS SPAMC/1.5\r\nContent-length: 1073741824\r\n\r\nx";
         crate::wire::split(&server.ask("spamc", request))

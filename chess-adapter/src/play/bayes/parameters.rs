@@ -120,7 +120,7 @@ impl Default for Levels {
 }
 
 impl Levels {
-    /// Any level for any parameter, all of them as likely.
+    /// Draws a level for each parameter; all levels are equally likely.
     pub fn drawn(random: &mut Random) -> Self {
         let draw = |_| u8::try_from(random.below(PER_CENT.len())).unwrap_or(UNCHANGED);
         Self((0..COUNT).map(draw).collect())

@@ -81,7 +81,8 @@ impl Table {
         &self.numbering_cache.0
     }
 
-    /// Half-moves of the longest mate, for White and for Black to move first.
+    /// How many half-moves the longest mate in the table takes: when White moves first, and when
+    /// Black does.
     pub fn longest(&self) -> [Option<u8>; 2] {
         let half = self.values.len() / 2;
         let longest =
