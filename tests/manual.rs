@@ -18,7 +18,6 @@ const PAGES: [&str; 4] = ["dbacl", "dbacl-refit", "dbacl-mail", "dbacl-count"];
 struct Page {
     name: &'static str,
     section: u8,
-    date: &'static str,
     manual: &'static str,
     about: &'static str,
     documents: &'static [&'static str],
@@ -29,7 +28,6 @@ const MADE: [Page; 2] = [
     Page {
         name: "dbacl-format",
         section: 5,
-        date: "2026-11-22",
         manual: "File Formats",
         about: "categories, online dumps, counts, ledgers and results of dbacl",
         documents: &["category-format", "counts-format", "ledger-format", "formats"],
@@ -38,13 +36,19 @@ const MADE: [Page; 2] = [
     Page {
         name: "dbacl-tutorial",
         section: 7,
-        date: "2026-11-22",
         manual: "Miscellaneous Information",
         about: "from the first category to decisions",
         documents: &["tutorial"],
         see_also: &["dbacl(1)", "dbacl-mail(1)", "dbacl-refit(1)", "bayesol(1)"],
     },
 ];
+
+/// The date of the version, which packaging/stamp writes into the other pages.
+fn release_date() -> String {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
+    let section = manifest.split("[workspace.metadata.release]").nth(1).expect("the release");
+    section.split('"').nth(1).expect("its date").to_owned()
+}
 
 /// Text as roff has it: nothing in it is a command.
 fn plain(text: &str) -> String {
@@ -250,7 +254,8 @@ fn roff(document: &str) -> String {
 /// The page that the documents make.
 fn page(page: &Page) -> String {
     let mut out = String::from("'\\\" t\n.\\\" SPDX-License-Identifier: GPL-3.0-or-later\n");
-    let Page { name, section, date, manual, about, .. } = page;
+    let Page { name, section, manual, about, .. } = page;
+    let date = release_date();
     for document in page.documents {
         writeln!(out, ".\\\" Made from docs/{document}.md by tests/manual.rs.").expect("a string");
     }
