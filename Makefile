@@ -11,7 +11,7 @@ PROGRAMS = dbacl dbacl-text dbacl-eval bayesol mailinspect hypex mailcross mailt
   dbacl-server chess-adapter
 
 .PHONY: help demo test check bench instructions chess-report fuzz signature install release setup \
-  test-spark check-systems digits
+  test-spark dist check-dist deb check-deb check-systems digits
 
 help:
 	@echo 'make demo       learn three authors, classify pages that were not learned'
@@ -24,6 +24,10 @@ help:
 	@echo 'make test-spark learn and classify on an Apache Spark of this machine'
 	@echo 'make digits     which results of the C library differ from the recorded ones'
 	@echo 'make check-systems  daily tasks where HOME, /tmp, the locale or memory is missing'
+	@echo 'make dist       static programs, bills of materials, image, sums: target/dist'
+	@echo 'make check-dist what is in target/dist works'
+	@echo 'make deb        the Debian source package: target/deb'
+	@echo 'make check-deb  builds it in a clean system; lintian, autopkgtest, piuparts, upgrade'
 	@echo 'make install    programs, man pages, documents, completions, wrappers into $$(DESTDIR)$$(PREFIX)'
 
 # Builds the classic programs only, and fast rather than for speed: a newcomer should not wait.
@@ -111,6 +115,21 @@ install:
 
 test-spark: release
 	@tests/spark/run.sh $(BIN)/dbacl
+
+# What a release offers for download; docs/releasing.md says what comes before and after.
+dist:
+	@.ci/need-cargo $(CARGO)
+	@packaging/dist $(or $(CARGO_TARGET_DIR),target)/dist
+
+check-dist:
+	@packaging/check-dist $(or $(CARGO_TARGET_DIR),target)/dist
+
+deb:
+	@.ci/need-cargo $(CARGO)
+	@packaging/deb $(or $(CARGO_TARGET_DIR),target)/deb
+
+check-deb: deb
+	@packaging/check-deb $(or $(CARGO_TARGET_DIR),target)/deb
 
 check-systems: release
 	@tests/systems/run $(BIN)

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const PARTS: [&str; 6] = ["model", "text", "email", "refit", "tools", "chess"];
 
 /// Folders whose files are not ours to read: products, recorded data, corpora.
-const LEFT_OUT: [&str; 5] = ["target", ".git", "golden", "corpus", "artifacts"];
+const LEFT_OUT: [&str; 6] = ["target", ".git", "golden", "corpus", "artifacts", "vendor"];
 
 /// Files that hold text for people or comments.
 const KINDS: [&str; 8] = ["rs", "md", "toml", "py", "sh", "awk", "yml", "1"];
