@@ -21,6 +21,7 @@ mod manual;
 mod progress;
 mod properties;
 mod refit;
+mod release;
 mod sets;
 mod setup;
 mod signature;

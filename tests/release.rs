@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What a release is made of agrees: programs and packages, crates and licences, versions and dates.
+
+use dbacl_testing::{command, root, skip};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+fn text(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// What cargo knows of the packages of the workspace.
+fn packages() -> Vec<Value> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--no-deps", "--offline", "--locked", "--format-version", "1"]);
+    let output = cargo.current_dir(root()).output().expect("cargo starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    metadata["packages"].as_array().expect("packages").clone()
+}
+
+/// Names of all programs of the workspace.
+fn programs() -> BTreeSet<String> {
+    let packages = packages();
+    let targets =
+        packages.iter().flat_map(|package| package["targets"].as_array().expect("targets"));
+    let is_program = |target: &&Value| target["kind"] == serde_json::json!(["bin"]);
+    targets
+        .filter(is_program)
+        .map(|target| target["name"].as_str().expect("a name").to_owned())
+        .collect()
+}
+
+#[test]
+fn every_program_is_installed_and_in_a_debian_package_with_its_manual_page() {
+    let makefile = text("Makefile").replace("\\\n", " ");
+    let installed: BTreeSet<&str> = makefile
+        .lines()
+        .find_map(|line| line.strip_prefix("PROGRAMS = "))
+        .expect("the list of programs")
+        .split_whitespace()
+        .collect();
+    let folder = fs::read_dir(root().join("debian")).expect("the folder debian");
+    let lists: String = folder
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|kind| kind == "install"))
+        .map(|path| fs::read_to_string(path).expect("a list"))
+        .collect();
+    let packaged: BTreeSet<&str> = lists.lines().collect();
+    for program in programs() {
+        assert!(installed.contains(&program[..]), "Makefile: PROGRAMS lacks {program}");
+        let places = [format!("usr/bin/{program}"), format!("usr/games/{program}")];
+        assert!(
+            places.iter().any(|place| packaged.contains(&place[..])),
+            "debian/*.install: no package has {program} (debian/README.source)"
+        );
+    }
+    // What is installed for all programs comes from these folders.
+    for (folder, place) in [("docs/man", "man/man1"), ("docs/completions", "")] {
+        for entry in fs::read_dir(root().join(folder)).expect("a folder") {
+            let name = entry.expect("an entry").file_name().into_string().expect("text");
+            let Some((stem, kind)) = name.rsplit_once('.').or(Some((&name, ""))) else { continue };
+            let places = match (place, kind) {
+                ("", "bash") => format!("usr/share/bash-completion/completions/{stem}"),
+                ("", "fish") => format!("usr/share/fish/vendor_completions.d/{name}"),
+                ("", _) => format!("usr/share/zsh/vendor-completions/{name}"),
+                // All pages of the other sections go with dbacl.
+                (_, "1") => format!("usr/share/{place}/{name}"),
+                _ => continue,
+            };
+            assert!(packaged.contains(&places[..]), "debian/*.install: no package has {places}");
+        }
+    }
+}
+
+#[test]
+fn the_licence_of_every_crate_is_in_the_copyright_file() {
+    let lock = text("Cargo.lock");
+    let copyright = text("debian/copyright");
+    let listed: BTreeSet<&str> = copyright
+        .lines()
+        .filter_map(|line| line.strip_prefix("Files: vendor/")?.strip_suffix("/*"))
+        .collect();
+    let locked: BTreeSet<String> = lock
+        .split("[[package]]")
+        .filter(|entry| entry.contains("\nsource = "))
+        .map(|entry| {
+            let value = |key: &str| {
+                let line = entry.lines().find_map(|line| line.strip_prefix(key)).expect("a value");
+                line.trim_matches('"').to_owned()
+            };
+            format!("{}-{}", value("name = "), value("version = "))
+        })
+        .collect();
+    let locked: BTreeSet<&str> = locked.iter().map(|name| &name[..]).collect();
+    assert_eq!(
+        listed, locked,
+        "debian/copyright is not that of Cargo.lock: run packaging/vendor and packaging/copyright"
+    );
+}
+
+/// Runs a script of the repository, unless the program that it needs is missing.
+fn run(needed: &str, script: &str, arguments: &[&str]) {
+    if command(needed).arg("--version").output().is_err() {
+        skip(script, &format!("there is no {needed}"));
+        return;
+    }
+    let mut command = command(needed);
+    let output = command.args(arguments).current_dir(root()).output().expect("it has started");
+    assert!(
+        output.status.success(),
+        "{needed} {}:\n{}{}",
+        arguments.join(" "),
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn version_and_date_are_the_same_everywhere() {
+    run("python3", "packaging/stamp", &["packaging/stamp", "--check"]);
+}
+
+#[test]
+fn scripts_and_recipes_can_be_parsed() {
+    for script in ["deb", "dist", "image", "check-dist", "check-deb"] {
+        run("bash", script, &["-n", &format!("packaging/{script}")]);
+    }
+    run("bash", "PKGBUILD", &["-n", "packaging/aur/PKGBUILD"]);
+    run("ruby", "dbacl.rb", &["-c", "packaging/homebrew/dbacl.rb"]);
+    run("nix-instantiate", "default.nix", &["--parse", "packaging/nix/default.nix"]);
+}
