@@ -89,11 +89,6 @@ mod category;
 #[doc(hidden)]
 pub mod category;
 #[cfg(not(feature = "cli"))]
-mod charset;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod charset;
-#[cfg(not(feature = "cli"))]
 mod chernoff;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -165,11 +160,6 @@ mod report;
 #[doc(hidden)]
 pub mod report;
 #[cfg(not(feature = "cli"))]
-mod risk;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod risk;
-#[cfg(not(feature = "cli"))]
 mod score;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -190,8 +180,19 @@ mod token;
 #[doc(hidden)]
 pub mod token;
 
+// Rooms that are crates of their own.
+#[cfg(not(feature = "cli"))]
+use dbacl_charset as charset;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use dbacl_charset as charset;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use dbacl_risk as risk;
+
 // Documents and their features.
-pub use charset::Charset;
+#[doc(inline)]
+pub use dbacl_charset::Charset;
 pub use document::{Cutter, FeatureReader, FeatureSink, FilteredText, LineState, ReadOptions};
 pub use input::source::Source;
 pub use model::medium::Medium;

@@ -4,7 +4,7 @@
 use crate::model::medium::Medium;
 use crate::token::BOUNDARY;
 use crate::token::id::FeatureId;
-use crate::token::tokenizer::MAX_WORD;
+use crate::token::word::MAX_WORD;
 
 /// A sequence of groups. Features of all alternatives of all groups stand one after the other; five
 /// bytes each.

@@ -7,7 +7,8 @@ use crate::model::settings::ModelOption;
 use crate::token::Feature;
 use crate::token::ngram::Window;
 use crate::token::pattern::PatternList;
-use crate::token::tokenizer::{Tokenizer, WordSink};
+use crate::token::tokenizer::Tokenizer;
+use crate::token::word::WordSink;
 
 /// Cuts lines of text, one after the other; n-grams may go on from line to line.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use super::table::{Head, Place, Table};
 use crate::model::medium::Medium;
 use crate::token::id::FeatureId;
 use crate::token::lexicon::{Lexicon, TermId};
-use crate::token::tokenizer::{WORD_WINDOW, Word};
+use crate::token::word::{WORD_WINDOW, Word};
 use crate::token::{BOUNDARY, MEDIUM_MARK};
 use hashbrown::HashMap;
 

@@ -15,7 +15,7 @@ use crate::token::id::FeatureId;
 use crate::token::lexicon::{TermId, TermUser, WaitingWords};
 use crate::token::ngram::Window;
 use crate::token::ngram_line::{NgramLine, Position};
-use crate::token::tokenizer::{Word, WordSink};
+use crate::token::word::{Word, WordSink};
 use crate::token::{BOUNDARY, Feature};
 
 /// How far the searches for the n-grams of a line have got, some of them ahead of the counting.

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Everything that decides a bit: one home per formula, explicit widths, sums in stated order.
+//! What decides a bit: the formulas and number formats of the crate `dbacl-numeric`, and the form
+//! in which weights are stored.
 
-pub mod cformat;
-pub mod elementary;
-pub mod exponentials;
-pub mod logarithms;
-pub mod parse;
 pub mod quantize;
-pub mod random;
-pub mod special;
+
+pub use dbacl_numeric::{cformat, elementary, exponentials, logarithms, parse, random, special};

@@ -13,7 +13,7 @@ use crate::numeric::elementary::narrow;
 use crate::token::id::FeatureId;
 use crate::token::lexicon::{Lexicon, TermId, TermUser, WaitingWords};
 use crate::token::ngram_line::NgramLine;
-use crate::token::tokenizer::{WORD_WINDOW, Word, WordSink};
+use crate::token::word::{WORD_WINDOW, Word, WordSink};
 use crate::token::{BOUNDARY, Feature};
 
 /// Words that are kept at most, so that memory stays bounded on an endless input.

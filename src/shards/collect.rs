@@ -7,7 +7,7 @@ use crate::document::{Cutter, Ending, FeatureSink, LineState};
 use crate::model::medium::Medium;
 use crate::token::Feature;
 use crate::token::lexicon::Lexicon;
-use crate::token::tokenizer::{WORD_WINDOW, Word, WordSink};
+use crate::token::word::{WORD_WINDOW, Word, WordSink};
 use std::io;
 
 /// Longest n-gram.

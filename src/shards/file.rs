@@ -5,7 +5,7 @@ use super::counts::{CountSettings, Counts, Documents, First, Node, ROOT, Shard, 
 use super::varint;
 use crate::document::Ending;
 use crate::model::settings::{Locale, ModelOptions, Scheme};
-use crate::token::tokenizer::WORD_WINDOW;
+use crate::token::word::WORD_WINDOW;
 use std::io::{self, Read, Write};
 
 /// How all counts files begin, up to the version.

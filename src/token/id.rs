@@ -2,7 +2,7 @@
 //! Feature → 32-bit id: Bob Jenkins' 64-bit hash ("lookup8", January 1997, public domain).
 
 use crate::model::medium::Medium;
-use crate::token::tokenizer::{WORD_WINDOW, Word};
+use crate::token::word::{WORD_WINDOW, Word};
 use crate::token::{BOUNDARY, MEDIUM_MARK};
 
 /// The 32-bit id of a feature. Two features with one id are one feature to a model; 0 marks an

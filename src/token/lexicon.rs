@@ -4,7 +4,7 @@
 //! A text repeats its words: what is worked out once for a word - its hash, its digrams, its weight
 //! in a category - is kept by its number and found again by one look-up of 32 bytes.
 
-use super::tokenizer::{WORD_WINDOW, Word};
+use super::word::{WORD_WINDOW, Word};
 use crate::alloc_hints::{make_room, prefetch};
 use crate::model::medium::Medium;
 

@@ -5,20 +5,16 @@
 //! the last n words ([`ngram`]) gives the features. Regular expressions ([`pattern`]) give features
 //! of their own. A feature is known to models by the 32-bit hash of its bytes ([`id`]).
 
-pub mod class;
 pub mod id;
 pub mod lexicon;
-mod marks;
 pub mod ngram;
 pub mod ngram_line;
 pub mod pattern;
-pub mod runs;
-pub mod scheme;
 pub mod show;
-pub mod tokenizer;
-pub mod unicode;
 
 use crate::model::medium::Medium;
+
+pub use dbacl_words::{class, tokenizer, word};
 
 pub use crate::model::digram::BOUNDARY;
 

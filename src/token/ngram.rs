@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Words → features: the window of the last n words.
 
-use super::tokenizer::{Word, WordSink};
+use super::word::{Word, WordSink};
 use super::{BOUNDARY, Feature};
 use crate::model::medium::Medium;
 

@@ -7,7 +7,7 @@
 use super::BOUNDARY;
 use super::id::{FeatureId, GrowingHash, HASH_PADDING};
 use super::lexicon::TermId;
-use super::tokenizer::Word;
+use super::word::Word;
 use crate::model::medium::Medium;
 
 /// Words that are worked on at once at most.
@@ -191,7 +191,8 @@ mod tests {
     use crate::token::Feature;
     use crate::token::lexicon::Lexicon;
     use crate::token::ngram::Window;
-    use crate::token::tokenizer::{Tokenizer, WordSink};
+    use crate::token::tokenizer::Tokenizer;
+    use crate::token::word::WordSink;
     use proptest::prelude::*;
 
     struct Sink<'a>(

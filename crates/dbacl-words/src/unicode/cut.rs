@@ -3,7 +3,7 @@
 
 use super::cell::{Cell, Class};
 use super::table::undisguised;
-use crate::token::tokenizer::{MAX_WORD, WORD_WINDOW, Word, WordSink};
+use crate::word::{MAX_WORD, WORD_WINDOW, Word, WordSink};
 
 /// Letters from which on a word that only looks like ASCII is taken for a disguise: shorter words
 /// of Russian and Greek do so by chance.

@@ -94,7 +94,7 @@ mod tests {
         ] {
             let sample = encode(label, text);
             let mut decoded = Vec::new();
-            super::super::decode(detect(&sample), &sample, &mut decoded);
+            crate::decode(detect(&sample), &sample, &mut decoded);
             assert_eq!(String::from_utf8_lossy(&decoded), text, "{label}");
         }
     }

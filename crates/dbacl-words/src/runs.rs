@@ -110,7 +110,7 @@ pub fn runs(class: RunClass, text: &[u8], mut run: impl FnMut(usize, usize)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::token::class::{is_alnum, is_alpha, is_graph};
+    use crate::class::{is_alnum, is_alpha, is_graph};
 
     #[test]
     fn masks_agree_with_the_classes() {

@@ -10,8 +10,8 @@
 
 use super::lexer::{Lexeme, Lexer, Token};
 use super::parse::SyntaxError;
-use crate::numeric::elementary::{exp, log};
-use crate::numeric::parse::strtod;
+use dbacl_numeric::elementary::{exp, log};
+use dbacl_numeric::parse::strtod;
 
 /// What formulas can refer to.
 #[derive(Debug, Clone, Copy, Default)]

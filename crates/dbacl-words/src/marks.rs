@@ -5,9 +5,9 @@
 //! other. Those are found in bit masks, 64 bytes at a time; where anything else may come up - a
 //! letter thrice, a byte above 7F, an apostrophe between letters - the caller asks the machine.
 
-use super::class::{is_alpha, is_digit, is_graph, is_punct};
-use super::scheme::is_atom;
-use crate::model::settings::Scheme;
+use crate::class::{is_alpha, is_digit, is_graph, is_punct};
+use crate::machine::is_atom;
+use crate::scheme::Scheme;
 
 /// Blocks of 64 bytes that are marked at once.
 const BLOCKS: usize = 16;

@@ -9,6 +9,16 @@
 //! (RFC 2152), HZ (RFC 1843) and ISO-2022-KR (RFC 1557) are no encodings of that standard; they are
 //! brought into an encoding that is, a few bytes at a time ([`stateful`]). What cannot be decoded
 //! becomes U+FFFD, so nothing around it is lost. A decoder holds a few bytes, whatever it is fed.
+//!
+//! ```
+//! use dbacl_charset::{Charset, decode};
+//!
+//! let mut text = Vec::new();
+//! let charset = Charset::by_label(b"KOI8-R").expect("a known name");
+//! decode(charset, b"\xcd\xc9\xd2", &mut text);
+//! assert_eq!(text, "\u{43c}\u{438}\u{440}".as_bytes()); // "mir", peace
+//! assert_eq!(Charset::detect("caf\u{e9}".as_bytes()), Charset::UTF_8);
+//! ```
 
 mod detect;
 pub mod reader;

@@ -336,9 +336,9 @@ mod tests {
         }
     }
 
-    /// Rows of `testdata/numeric/special.tsv`: function, arguments, true value, recorded result.
+    /// Rows of `testdata/special.tsv`: function, arguments, true value, recorded result.
     fn rows() -> impl Iterator<Item = (&'static str, [f64; 4])> {
-        let table = include_str!("../../testdata/numeric/special.tsv");
+        let table = include_str!("../testdata/special.tsv");
         table.lines().filter(|row| !row.starts_with('#')).map(|row| {
             let mut fields = row.split('\t');
             let function = fields.next().unwrap_or_default();

@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn reads_what_the_c_library_reads() {
-        let table = include_str!("../../testdata/numeric/strto.tsv");
+        let table = include_str!("../testdata/strto.tsv");
         let mut rows = 0;
         for row in table.lines().filter(|row| !row.starts_with('#')) {
             let fields: Vec<&str> = row.split('\t').collect();

@@ -3,7 +3,7 @@
 
 use super::cell::Class;
 use super::table::FOLDED_ASCII;
-use crate::token::runs::{ONES, RunBounds, between, blocks, gathered};
+use crate::runs::{ONES, RunBounds, between, blocks, gathered};
 
 /// Letters and digits, and bytes that may be members of words (others too), of 64 bytes.
 fn masks(block: &[u8; 64]) -> (u64, u64) {

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use crate::numeric::elementary::{exp, log};
+use dbacl_numeric::elementary::{exp, log};
 
 /// What a classifier said about the document, one entry a category.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::expression;
 use super::lexer::{Lexeme, Lexer, Token};
-use crate::numeric::elementary::log;
-use crate::numeric::parse::strtod;
+use dbacl_numeric::elementary::log;
+use dbacl_numeric::parse::strtod;
 
 /// Most categories, and most priors, that are kept.
 pub const MAX_CATEGORIES: usize = 255;
@@ -56,6 +56,8 @@ impl SyntaxError {
         Self { line: lexeme.line, before: lexeme.text.to_vec(), offset: lexeme.offset }
     }
 }
+
+impl std::error::Error for SyntaxError {}
 
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,7 +7,7 @@
 
 use super::cell::Cell;
 use super::table::{ASCII, FOLDED_ASCII, Table, composes, is_disguise, is_invisible};
-use crate::charset::{Charset, decode};
+use dbacl_charset::{Charset, decode};
 use unicode_normalization::UnicodeNormalization;
 
 /// A letter and its marks that are looked at; further marks are left out. No language has more than

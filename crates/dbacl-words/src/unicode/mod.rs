@@ -22,8 +22,8 @@ mod tests;
 
 pub use table::UNICODE_VERSION;
 
-use super::tokenizer::{MAX_WORD, WORD_WINDOW, Word, WordSink};
-use crate::model::settings::Scheme;
+use crate::scheme::Scheme;
+use crate::word::{MAX_WORD, WORD_WINDOW, Word, WordSink};
 use cut::Words;
 use fold::Folder;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What becomes of each byte of a line under the tokenizing schemes (spec text 4).
 
-use super::class::{is_alnum, is_alpha, is_digit, is_graph, is_punct};
-use crate::model::settings::Scheme;
+use crate::class::{is_alnum, is_alpha, is_digit, is_graph, is_punct};
+use crate::scheme::Scheme;
 
 /// What a scheme says of a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

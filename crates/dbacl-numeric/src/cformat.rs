@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn prints_what_the_c_library_prints() {
-        let table = include_str!("../../testdata/numeric/printf.tsv");
+        let table = include_str!("../testdata/printf.tsv");
         let mut rows = 0;
         for row in table.lines().filter(|row| !row.starts_with('#')) {
             let fields: Vec<&str> = row.split('\t').collect();

@@ -5,7 +5,7 @@
 use super::decide::{LossMatrix, Scores};
 use super::expression::{self, Values};
 use super::parse::{Specification, SyntaxError};
-use crate::numeric::parse::strtod;
+use dbacl_numeric::parse::strtod;
 
 /// Groups of a condition whose text is read as a number.
 pub const GROUPS: usize = 8;
