@@ -30,7 +30,7 @@ impl FilteredText {
         self.lines.iter().map(move |line| {
             let text = &self.bytes[std::mem::replace(&mut from, line.end)..line.end];
             let Line { medium, kept, in_header, .. } = *line;
-            (text, LineState { kept, medium, in_header })
+            (text, LineState { kept, medium, in_header, is_late: false })
         })
     }
 }
@@ -41,7 +41,7 @@ impl Consumer for FilteredText {
     }
 
     fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        let LineState { kept, medium, in_header } = state;
+        let LineState { kept, medium, in_header, .. } = state;
         if kept {
             self.bytes.extend_from_slice(line);
         } else if self.lines.last().is_some_and(|last| last.in_header == in_header) {

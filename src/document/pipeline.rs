@@ -18,6 +18,8 @@ pub struct LineState {
     pub medium: Medium,
     /// Whether a mail filter is in a header block after the line.
     pub in_header: bool,
+    /// Whether it belongs to the mail that the line read last has ended, and not to that line.
+    pub is_late: bool,
 }
 
 /// Takes the lines of the inputs, one after the other.
@@ -144,7 +146,7 @@ impl<'a> Pipeline<'a> {
         }
         self.line = line;
         self.filter.end_file();
-        self.texts(consumer)?;
+        self.texts(false, consumer)?;
         consumer.end_of_source(&source.name)?;
         let error = stream.error();
         self.block = stream.into_block();
@@ -192,8 +194,11 @@ impl<'a> Pipeline<'a> {
             return Ok(());
         }
         if !line.is_empty() && self.filter.gives_texts() {
+            if self.filter.end_mail(line) {
+                self.texts(true, consumer)?;
+            }
             self.filter.take(line);
-            if !self.texts(consumer)? {
+            if !self.texts(false, consumer)? {
                 let state = self.state(false);
                 consumer.text(line, state)?;
             }
@@ -207,16 +212,18 @@ impl<'a> Pipeline<'a> {
 
     /// What the line became that the filter gave last.
     fn state(&self, kept: bool) -> LineState {
-        LineState { kept, medium: self.filter.medium(), in_header: self.filter.in_header() }
+        let (medium, in_header) = (self.filter.medium(), self.filter.in_header());
+        LineState { kept, medium, in_header, is_late: false }
     }
 
-    /// Hands on the texts that the filter has; returns whether there are any.
-    fn texts(&mut self, consumer: &mut impl Consumer) -> io::Result<bool> {
+    /// Hands on the texts that the filter has, which may belong to the mail before; returns whether
+    /// there are any.
+    fn texts(&mut self, is_late: bool, consumer: &mut impl Consumer) -> io::Result<bool> {
         let mut text = std::mem::take(&mut self.text);
         let mut has_any = false;
         while self.filter.next_text(&mut text) {
             has_any = true;
-            let state = self.state(true);
+            let state = LineState { is_late, ..self.state(true) };
             consumer.text(&mut text, state)?;
         }
         self.text = text;

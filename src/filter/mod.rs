@@ -105,6 +105,18 @@ impl Filter {
         matches!(self.chain, Chain::Unicode(_))
     }
 
+    /// Ends the mail that is being read if the next line begins another; returns whether it does.
+    /// Texts that waited for more come out.
+    pub fn end_mail(&mut self, next: &[u8]) -> bool {
+        match &mut self.chain {
+            Chain::Unicode(mail) if mail.is_begun_by(next) => {
+                mail.finish();
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Takes a line as it was read.
     pub fn take(&mut self, line: &[u8]) {
         if let Chain::Unicode(mail) = &mut self.chain {

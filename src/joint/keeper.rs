@@ -2,7 +2,7 @@
 //! The documents of a learning run, for its ledger: a message of a mailbox, else a file.
 
 use super::documents::{Collector, Corpus, Makeup};
-use crate::document::Cutter;
+use crate::document::{Cutter, LineState};
 use crate::input::mailbox::Separators;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
@@ -45,14 +45,15 @@ impl DocumentKeeper {
         }
     }
 
-    /// The text of a line. Returns whether a message begins with it, where the source may hold
+    /// A text of a line. Returns whether a message begins with it, where the source may hold
     /// several: what a ledger takes as one document is one to the statistics, too.
-    pub fn text(&mut self, cutter: &mut Cutter) -> Option<bool> {
-        if self.begins {
+    pub fn text(&mut self, state: LineState, cutter: &mut Cutter) -> Option<bool> {
+        let begins = !state.is_late && std::mem::take(&mut self.begins);
+        if begins {
             self.end_document();
             cutter.restart();
         }
-        self.splits.then_some(self.begins)
+        self.splits.then_some(begins)
     }
 
     /// A feature of the document.

@@ -544,8 +544,8 @@ impl FeatureSink for KeptCounts {
         Ok(true)
     }
 
-    fn text(&mut self, _: &[u8], _: LineState, cutter: &mut Cutter) -> io::Result<()> {
-        if let Some(begins) = self.keeper.text(cutter) {
+    fn text(&mut self, _: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
+        if let Some(begins) = self.keeper.text(state, cutter) {
             self.counter.line_of_mail(begins, &mut |warning| self.warnings.push(warning));
         }
         Ok(())

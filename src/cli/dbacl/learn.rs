@@ -602,7 +602,7 @@ impl FeatureSink for Learner<'_> {
             self.counter.line_of_mail(state.in_header, &mut warn);
             return Ok(());
         };
-        if let Some(begins) = keeper.text(cutter) {
+        if let Some(begins) = keeper.text(state, cutter) {
             self.counter.line_of_mail(begins, &mut warn);
         }
         Ok(())

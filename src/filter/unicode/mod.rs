@@ -217,12 +217,16 @@ impl UnicodeMail {
         self.place = Place::Start;
     }
 
+    /// Whether a mail of a mailbox begins with `line`.
+    pub fn is_begun_by(&self, line: &[u8]) -> bool {
+        self.is_after_empty
+            && line.starts_with(b"From ")
+            && (self.place == Place::Start || self.is_mailbox && begins_message(line))
+    }
+
     fn take_one(&mut self, line: &[u8]) {
         let is_empty = matches!(line, b"\n" | b"\r\n");
-        let begins = self.is_after_empty
-            && line.starts_with(b"From ")
-            && (self.place == Place::Start || self.is_mailbox && begins_message(line));
-        if begins {
+        if self.is_begun_by(line) {
             self.is_mailbox = true;
             self.finish();
             self.start_header(Place::Header);

@@ -222,8 +222,8 @@ impl FeatureSink for Documents<'_> {
         }
     }
 
-    fn text(&mut self, _: &[u8], _: LineState, cutter: &mut Cutter) -> io::Result<()> {
-        if std::mem::take(&mut self.begins) {
+    fn text(&mut self, _: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
+        if !state.is_late && std::mem::take(&mut self.begins) {
             self.end_document(cutter);
         }
         Ok(())
