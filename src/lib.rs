@@ -228,7 +228,7 @@ pub use joint::fit::{FitError, FitNote, FitOptions, FitVerdicts};
 pub use joint::select::{Quality as FitQuality, Settings as FitSettings};
 pub use sets::{DocumentId, DocumentReport, FittedSet, FittedSetError, FittedSetOptions, Outcome};
 pub use sets::{Fit, JointFit, MailFilter, MailFilterError, MailFolder};
-pub use sets::{MailLearnOptions, MailLearned, SetReport, SetVerdict};
+pub use sets::{MailLearnOptions, MailLearned, MailReading, SetReport, SetVerdict};
 
 // What can go wrong.
 pub use error::{Error, Result, Warning, WarningSink};

@@ -156,6 +156,7 @@ const ROWS: &[Row] = &[
     row(Key::MailFilter, "filter", CLASSIFY),
     row(Key::MailCorrect, "filter", CLASSIFY),
     row(Key::Protect, "ham", CLASSIFY),
+    row(Key::Reading, "classic", CLASSIFY),
     row(Key::Count, "part", "text"),
     row(Key::Merge, "all", "counts"),
     row(Key::Fit, "counts", "-l new"),

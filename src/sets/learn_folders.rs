@@ -12,6 +12,7 @@ use super::error::{FittedSetError, lock};
 use super::files::{CORRECTIONS, SetFiles, links};
 use super::fitted_set::FittedSetOptions;
 use super::mail_filter::{LEDGER, MAGIC, ORDER, labels};
+use super::mail_reading::MailReading;
 use super::mailboxes::{self, MailFile};
 use super::open_set::direct;
 use super::refit::{RefitJob, Refitted};
@@ -31,7 +32,7 @@ use crate::learn::counter::Counter;
 use crate::learn::options::LearnOptions;
 use crate::learn::state::LearningState;
 use crate::learn::{Progress, finish};
-use crate::model::settings::{ModelOption, Scheme};
+use crate::model::settings::ModelOption;
 use crate::parallel;
 use crate::token::Feature;
 use std::ffi::{OsStr, OsString};
@@ -107,6 +108,7 @@ type ProgressSink = Arc<dyn Fn(u64, u64) + Send + Sync>;
 #[derive(Clone, Default)]
 pub struct MailLearnOptions {
     protect: Option<String>,
+    reading: Option<MailReading>,
     pub(super) set: FittedSetOptions,
     progress: Option<ProgressSink>,
 }
@@ -114,7 +116,8 @@ pub struct MailLearnOptions {
 impl std::fmt::Debug for MailLearnOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("MailLearnOptions");
-        shown.field("protect", &self.protect).field("set", &self.set).finish_non_exhaustive()
+        shown.field("protect", &self.protect).field("reading", &self.reading);
+        shown.field("set", &self.set).finish_non_exhaustive()
     }
 }
 
@@ -124,6 +127,14 @@ impl MailLearnOptions {
     #[must_use]
     pub fn protect(mut self, label: impl Into<String>) -> Self {
         self.protect = Some(label.into());
+        self
+    }
+
+    /// How mail is read. Without this a filter that is there keeps the reading that it has, and a
+    /// new one gets [`MailReading::Unicode`].
+    #[must_use]
+    pub const fn reading(mut self, reading: MailReading) -> Self {
+        self.reading = Some(reading);
         self
     }
 
@@ -182,14 +193,6 @@ impl MailLearned {
             warnings,
         }
     }
-}
-
-/// How the filter's mail is read and learned: what did best across collections of mail.
-fn learn_options() -> LearnOptions {
-    use ModelOption::{HtmlAlt, HtmlLinks, KeepCase, MailHeaders, MailTHeaders};
-    let options = LearnOptions::mail().tokenizer(Scheme::Cef).max_table_bits(25);
-    let kinds = [MailHeaders, MailTHeaders, HtmlLinks, HtmlAlt, KeepCase];
-    kinds.into_iter().fold(options, LearnOptions::with)
 }
 
 /// The two folders with the one that is to be protected first.
@@ -267,15 +270,16 @@ pub fn learn(
     let anchor = store.anchor();
     let patience = options.set.patience();
     // The lock is not held while mail is read: corrections go on.
-    let change = {
+    let (change, current) = {
         let _lock = lock(&anchor, ".lock", patience, &mut || options.set.waits(&anchor))?;
-        store.replacement().map_err(FittedSetError::generation)?
+        let change = store.replacement().map_err(FittedSetError::generation)?;
+        (change, MailReading::of_filter(&store, &ledger_path))
     };
-    let learning = learn_options();
+    let reading = options.reading.or(current).unwrap_or_default();
+    let learning = reading.options();
     let job = Reading::new(&learning, options, &files);
     let learned = parallel::all(folders.len(), |at| job.learn(&files[at], &names[at]));
-    let reading = learning.reading();
-    let settings = ledger_file::settings(reading.options, reading.scheme, reading.order, &[]);
+    let settings = reading.settings();
     let mut ledger = Ledger::new(settings, Vec::new());
     for (at, learned) in learned.into_iter().enumerate() {
         let mut learned = learned?;

@@ -64,6 +64,7 @@ fn follows<K>(opt: &Opt<K>) -> Follows {
         ("quality", _) => Follows::Words(&["1", "2", "3", "4"]),
         ("documents", _) => Follows::Words(&["files", "mbox", "lines", "tsv", "ndjson"]),
         ("format", "FORMAT") => Follows::Words(&["json", "ndjson", "tsv"]),
+        ("reading", _) => Follows::Words(&["unicode", "classic"]),
         ("input", "RECORDS") => Follows::Words(&["ndjson", "lines"]),
         ("contrast", _) => Follows::Words(&["yes", "no"]),
         ("try", _) => Follows::Words(&["mail", "text"]),

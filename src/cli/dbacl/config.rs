@@ -485,7 +485,8 @@ impl<'a> Builder<'a> {
             | Key::MailLearn
             | Key::MailFilter
             | Key::MailCorrect
-            | Key::Protect => {
+            | Key::Protect
+            | Key::Reading => {
                 return usage("this option goes with --refit, or alone");
             }
             Key::Keep => config.keep = Some(PathBuf::from(value)),

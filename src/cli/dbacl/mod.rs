@@ -154,7 +154,7 @@ fn mail(
 ) -> Result<u8, Failure> {
     let mut builder = Builder::new(program, &MESSAGES, &VARIABLE_BUT_LOCALE);
     strict.store(builder.is_strict(), Ordering::Relaxed);
-    let mut protect = None;
+    let (mut protect, mut reading) = (None, None);
     // A filter passes its mail on, whatever is wrong with its options.
     let mut refused = None;
     for event in events {
@@ -166,13 +166,17 @@ fn mail(
                 protect = value;
                 continue;
             }
+            Event::Option { key: Key::Reading, value } if matches!(job, MailJob::Learn(_)) => {
+                reading = value;
+                continue;
+            }
             Event::Option { key: Key::Strict | Key::LockTimeout | Key::Quiet, .. }
             | Event::Operand(_)
             | Event::Complaint(_) => builder.act(event).map(|_| ()),
             Event::Option { .. } => Err(Failure::new(
                 Kind::Usage,
                 "the mail filter takes no other options than --strict, --quiet and \
-                 --lock-timeout, and --protect to learn",
+                 --lock-timeout, and --protect and --reading to learn",
             )),
         };
         strict.store(builder.is_strict(), Ordering::Relaxed);
@@ -197,7 +201,8 @@ fn mail(
         _ if builder.is_misread() => Err(Failure::silent(Kind::Usage)),
         (MailJob::Learn(folder), None) => {
             let (operands, limit) = (builder.take_operands(), builder.lock_timeout());
-            refit::mail::learn(&folder, &operands, protect.as_deref(), limit, output)
+            let how = (protect.as_deref(), reading.as_deref());
+            refit::mail::learn(&folder, &operands, how, limit, output)
         }
         (MailJob::Correct(folder), None) => refit::mail::correct(builder, &folder),
     }

@@ -85,6 +85,7 @@ pub enum Key {
     MailCorrect,
     LockTimeout,
     Protect,
+    Reading,
 }
 
 /// A job that options serve: a heading of the help text.
@@ -141,9 +142,11 @@ impl Key {
             | Self::Order
             | Self::MaxTableBits
             | Self::Help => Group::Main,
-            Self::MailLearn | Self::MailFilter | Self::MailCorrect | Self::Protect => {
-                Group::MailFilter
-            }
+            Self::MailLearn
+            | Self::MailFilter
+            | Self::MailCorrect
+            | Self::Protect
+            | Self::Reading => Group::MailFilter,
             Self::KeepCase
             | Self::Straddle
             | Self::Regex
@@ -313,6 +316,7 @@ pub const TABLE: &[Opt<Key>] = &[
     long_value(Key::MailFilter, "mail-filter", "DIR", "pass a mail on with a line X-DBACL"),
     long_value(Key::MailCorrect, "mail-correct", "DIR", "learn a mail anew: DIR spam <MAIL"),
     long_value(Key::Protect, "protect", "LABEL", "with --mail-learn: the mail not to be lost"),
+    long_value(Key::Reading, "reading", "NAME", "with --mail-learn: read as unicode, or classic"),
     long_value(Key::Count, "count", "FILE", "count only, into FILE (- is standard output)"),
     long_value(Key::Merge, "merge", "FILE", "merge counts: the operands, into FILE"),
     long_value(Key::Fit, "fit", "FILE", "with -l: learn from the counts in FILE"),

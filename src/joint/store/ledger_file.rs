@@ -167,6 +167,26 @@ fn head_of(path: &Path) -> Result<Option<Head>, LedgerError> {
     }
 }
 
+/// What a ledger says of itself.
+///
+/// # Errors
+/// A ledger that is missing or damaged.
+pub fn head(path: &Path) -> Result<Head, LedgerError> {
+    let file = open_regular(path).map_err(|error| unreadable(path, error))?;
+    head_in(path, &file)
+}
+
+/// The head of the ledger at `path`, which is open at its beginning.
+fn head_in(path: &Path, file: &File) -> Result<Head, LedgerError> {
+    if let Some(head) = head_of(path)? {
+        return Ok(head);
+    }
+    let mut beginning = Vec::new();
+    let read = file.take(1 << 20).read_to_end(&mut beginning);
+    read.map_err(|error| unreadable(path, error))?;
+    Head::parse(&beginning).map_err(|fault| damaged(path, fault))
+}
+
 /// Writes the head of the ledger at `path` beside it.
 fn write_head(path: &Path, head: &Head) -> Result<(), LedgerError> {
     replace(&Unforced, &beside(path, HEAD_FILE), ANY_MAGIC, &head.bytes())
@@ -289,14 +309,7 @@ impl OpenLedger {
             OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)
         });
         let file = file.map_err(|error| unreadable(path, error))?;
-        let head = if let Some(head) = head_of(path)? {
-            head
-        } else {
-            let mut beginning = Vec::new();
-            let read = (&file).take(1 << 20).read_to_end(&mut beginning);
-            read.map_err(|error| unreadable(path, error))?;
-            Head::parse(&beginning).map_err(|fault| damaged(path, fault))?
-        };
+        let head = head_in(path, &file)?;
         let length = file.metadata().map_err(|error| unreadable(path, error))?.len();
         if length < head.body() + head.length {
             return Err(damaged(path, Fault::Cut));

@@ -19,6 +19,7 @@ use crate::error::Warning;
 use crate::sets::FittedSetOptions;
 use crate::sets::learn_folders::{self, MailFolder, MailLearnOptions};
 use crate::sets::mail_filter::{LEDGER, MailFilter, ORDER, labels};
+use crate::sets::mail_reading::MailReading;
 use crate::sets::open_set::direct;
 use dbacl_cli::progress;
 use std::ffi::{OsStr, OsString};
@@ -29,7 +30,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Learns the mail of two categories into the filter of `folder`. All of the filter changes at once,
+/// Learns the mail of two categories into the filter of `folder`, with what is said of which mail
+/// must not be lost and how mail is read. All of the filter changes at once,
 /// at the end; until then it is in service as it was.
 ///
 /// # Errors
@@ -37,7 +39,7 @@ use std::time::Duration;
 pub fn learn(
     folder: &Path,
     operands: &[OsString],
-    protect: Option<&OsStr>,
+    (protect, reading): (Option<&OsStr>, Option<&OsStr>),
     lock_timeout: Duration,
     output: &mut Output,
 ) -> Result<u8, Failure> {
@@ -62,6 +64,11 @@ pub fn learn(
     });
     if let Some(label) = protect {
         options = options.protect(lossy(label.as_bytes()));
+    }
+    if let Some(name) = reading {
+        let known = name.to_str().and_then(MailReading::by_name);
+        let text = || format!("--reading is unicode or classic, not {}", lossy(name.as_bytes()));
+        options = options.reading(known.ok_or_else(|| Failure::new(Kind::Usage, text()))?);
     }
     // Behind the last mail nobody can tell how long the fit takes.
     let part = || {

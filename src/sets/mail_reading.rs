@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! How the mail of a filter is read.
+
+use super::mail_filter::LEDGER;
+use crate::joint::ledger::Settings;
+use crate::joint::store::{Store, ledger_file};
+use crate::learn::options::LearnOptions;
+use crate::model::settings::{ModelOption, Scheme};
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// How the mail of a filter is read and cut into words. A filter keeps the reading that it was
+/// learned with until its folders are learned with another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum MailReading {
+    /// What a reader of any language sees, in words of Unicode: `-T email:unicode -e word`.
+    #[default]
+    Unicode,
+    /// Bytes, as filters were learned before there was the other one: `-T email -e cef -j`.
+    Classic,
+}
+
+impl MailReading {
+    /// All readings, with their names on the command line.
+    pub const ALL: [(Self, &'static str); 2] =
+        [(Self::Unicode, "unicode"), (Self::Classic, "classic")];
+
+    /// The reading of this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(_, known)| *known == name).map(|(reading, _)| reading)
+    }
+
+    /// How mail is read and learned: what did best across times (`docs/quality-refit.md`).
+    pub(super) fn options(self) -> LearnOptions {
+        use ModelOption::{HtmlAlt, HtmlLinks, KeepCase, MailHeaders, MailTHeaders, MailUnicode};
+        let kinds = [MailHeaders, MailTHeaders, HtmlLinks, HtmlAlt];
+        let options = LearnOptions::mail().max_table_bits(25);
+        let options = kinds.into_iter().fold(options, LearnOptions::with);
+        match self {
+            Self::Unicode => options.tokenizer(Scheme::Word).with(MailUnicode),
+            Self::Classic => options.tokenizer(Scheme::Cef).with(KeepCase),
+        }
+    }
+
+    /// What a ledger of such mail says of it.
+    pub(super) fn settings(self) -> Settings {
+        let options = self.options();
+        let reading = options.reading();
+        ledger_file::settings(reading.options, reading.scheme, reading.order, &[])
+    }
+
+    /// The reading of the filter in `store`, or of one that an older version left at `ledger`;
+    /// `None` if there is no filter that can be read.
+    pub(super) fn of_filter(store: &Store, ledger: &Path) -> Option<Self> {
+        let current = store.open().ok()?;
+        let ledger =
+            current.map_or_else(|| ledger.to_path_buf(), |now| now.path(OsStr::new(LEDGER)));
+        let head = ledger_file::head(&ledger).ok()?;
+        let mut all = Self::ALL.into_iter().map(|(reading, _)| reading);
+        all.find(|reading| reading.settings() == head.settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readings_are_told_apart_by_name_and_ledger() {
+        for (reading, name) in MailReading::ALL {
+            assert_eq!(MailReading::by_name(name), Some(reading));
+            for (other, _) in MailReading::ALL {
+                assert_eq!(reading.settings() == other.settings(), reading == other);
+            }
+        }
+        assert_eq!(MailReading::by_name("bytes"), None);
+    }
+}
