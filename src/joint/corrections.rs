@@ -29,7 +29,7 @@ pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> 
         corrections.head.names.iter().map(|name| place(&name.name)).collect();
     let place = |label: u32| places.get(label as usize).copied().flatten();
     let mut wanted: HashMap<u64, usize> = HashMap::new();
-    corrections.each(|record, _| {
+    corrections.each_head(|record, _| {
         if let Some(label) = place(record.label) {
             wanted.insert(record.fingerprint, label);
         }
@@ -37,14 +37,14 @@ pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> 
     })?;
     // How often each is found under its label, and under others.
     let mut found: HashMap<u64, [usize; 2]> = HashMap::new();
-    ledger.each(|record, _| {
+    ledger.each_head(|record, _| {
         if let Some(&label) = wanted.get(&record.fingerprint) {
             let is_other = record.label as usize != label;
             found.entry(record.fingerprint).or_default()[usize::from(is_other)] += 1;
         }
         true
     })?;
-    let mut corrected = ledger.filter(|record| {
+    let mut corrected = ledger.filter(|record, _| {
         wanted.get(&record.fingerprint).is_none_or(|&label| record.label as usize == label)
     })?;
     let mut applied = 0;
@@ -83,7 +83,7 @@ pub fn with(
         .enumerate()
         .map(|(number, (fingerprint, _))| (*fingerprint, number))
         .collect();
-    let mut kept = corrections.filter(|record| !last.contains_key(&record.fingerprint))?;
+    let mut kept = corrections.filter(|record, _| !last.contains_key(&record.fingerprint))?;
     for (number, (fingerprint, correction)) in changes.iter().enumerate() {
         if let Some((label, occurrences, terms)) = *correction
             && last.get(fingerprint) == Some(&number)

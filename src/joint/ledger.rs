@@ -352,6 +352,40 @@ impl Record {
     }
 }
 
+/// What a record says before and behind its terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordHead {
+    /// Place of the category's name.
+    pub label: u32,
+    /// The document's name.
+    pub fingerprint: u64,
+}
+
+impl RecordHead {
+    /// Passes a record at the front of `bytes` over; `None` when it says something impossible.
+    #[allow(clippy::cast_possible_truncation)] // a limit is given with every number
+    fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let limit = u64::from(u32::MAX);
+        let label = take(bytes, limit)? as u32;
+        take(bytes, limit)?;
+        for _ in 0..take(bytes, limit)? {
+            let term = bytes.get(..6)?;
+            let is_pair = term[4] & 7 == Makeup::PAIR;
+            let is_repeated = term[4] & REPEATED != 0;
+            if term[..4] == [0; 4] {
+                return None;
+            }
+            *bytes = bytes.get(if is_pair { 10 } else { 6 }..)?;
+            if is_repeated && take(bytes, limit)? < 2 {
+                return None;
+            }
+        }
+        let (fingerprint, rest) = bytes.split_at_checked(8)?;
+        *bytes = rest;
+        Some(Self { label, fingerprint: LittleEndian::read_u64(fingerprint) })
+    }
+}
+
 /// A ledger in memory.
 #[derive(Debug, Clone)]
 pub struct Ledger {
@@ -386,7 +420,7 @@ impl Ledger {
         let ledger = Self { head, body: body.to_vec() };
         let mut sum = Checksum::default();
         let mut documents = 0;
-        ledger.each(|record, bytes| {
+        ledger.each_head(|record, bytes| {
             sum.bytes(bytes);
             documents += 1;
             (record.label as usize) < ledger.head.names.len()
@@ -418,6 +452,27 @@ impl Ledger {
         Ok(())
     }
 
+    /// Shows what every record says before and behind its terms, and its bytes, to `look`, which says
+    /// whether it is well.
+    ///
+    /// # Errors
+    /// The record that is not.
+    pub fn each_head(&self, mut look: impl FnMut(RecordHead, &[u8]) -> bool) -> Result<(), Fault> {
+        let mut rest = self.body.as_slice();
+        for document in 0.. {
+            if rest.is_empty() {
+                break;
+            }
+            let before = rest;
+            let found = RecordHead::take(&mut rest);
+            let bytes = &before[..before.len() - rest.len()];
+            if !found.is_some_and(|found| look(found, bytes)) {
+                return Err(Fault::Record { document });
+            }
+        }
+        Ok(())
+    }
+
     /// Adds a document.
     pub fn push(&mut self, label: u32, occurrences: u32, terms: &[Term]) {
         let start = self.body.len();
@@ -429,10 +484,10 @@ impl Ledger {
     ///
     /// # Errors
     /// A damaged record.
-    pub fn filter(&self, mut keep: impl FnMut(&Record) -> bool) -> Result<Self, Fault> {
+    pub fn filter(&self, mut keep: impl FnMut(RecordHead, &[u8]) -> bool) -> Result<Self, Fault> {
         let mut kept = Self::new(self.head.settings, self.head.names.clone());
-        self.each(|record, bytes| {
-            if keep(record) {
+        self.each_head(|record, bytes| {
+            if keep(record, bytes) {
                 kept.body.extend_from_slice(bytes);
                 kept.head.add(bytes);
             }
@@ -506,6 +561,44 @@ mod tests {
     }
 
     #[test]
+    fn heads_of_records_are_those_of_the_records() {
+        let mut ledger = ledger();
+        let makeup = Makeup { order: Makeup::PAIR, medium: 2, pairs: 9, second: FeatureId(77) };
+        ledger.push(0, 300, &[Term { id: FeatureId(6), count: 300, makeup }]);
+        ledger.push(1, 0, &[]);
+        let mut heads = Vec::new();
+        let looked = ledger.each_head(|head, bytes| {
+            heads.push((head, bytes.to_vec()));
+            true
+        });
+        looked.unwrap();
+        let mut heads = heads.into_iter();
+        let looked = ledger.each(|record, bytes| {
+            let Record { label, fingerprint, .. } = *record;
+            heads.next() == Some((RecordHead { label, fingerprint }, bytes.to_vec()))
+        });
+        assert_eq!((looked, heads.next()), (Ok(()), None));
+        // Both refuse the same bytes.
+        let body = &ledger.body;
+        for at in 0..body.len() {
+            for flip in [1, 0x80, 0xff] {
+                let mut damaged = body.clone();
+                damaged[at] ^= flip;
+                for bytes in [&damaged[..], &body[..at]] {
+                    let (mut one, mut other) = (bytes, bytes);
+                    let is_record = Record::default().take(&mut one).is_some();
+                    let is_head = RecordHead::take(&mut other).is_some();
+                    assert_eq!(
+                        (is_record, is_record.then_some(one)),
+                        (is_head, is_head.then_some(other)),
+                        "{at} {flip}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn every_cut_and_every_flipped_bit_is_found() {
         let bytes = ledger().bytes();
         for at in 0..bytes.len() {
@@ -536,7 +629,7 @@ mod tests {
 
     #[test]
     fn forgetting_all_of_a_category() {
-        let kept = ledger().filter(|record| record.label == 0).unwrap();
+        let kept = ledger().filter(|record, _| record.label == 0).unwrap();
         assert_eq!(kept.head.documents, 1);
         assert!(Ledger::parse(&kept.bytes()).is_ok());
     }

@@ -33,7 +33,7 @@ pub fn keep(
     check(path, &old.head, &settings)?;
     let mut head = old.head.clone();
     let label = head.label(&name.name);
-    let kept = old.filter(|record| adds || record.label != label);
+    let kept = old.filter(|record, _| adds || record.label != label);
     let damaged = |fault| LedgerError::Damaged { path: path.to_path_buf(), fault };
     let mut ledger = kept.map_err(damaged)?;
     ledger.head.names = head.names;

@@ -191,7 +191,7 @@ fn note(files: &SetFiles, request: &Request<'_>, learned: &[bool], head: &Head) 
     let old = ledger_file::load(&path)?;
     let old = old.unwrap_or_else(|| Ledger::new(head.settings, head.names.clone()));
     let mut said: HashMap<u64, u32> = HashMap::new();
-    old.each(|record, _| {
+    old.each_head(|record, _| {
         said.insert(record.fingerprint, record.label);
         true
     })?;
@@ -430,10 +430,13 @@ impl<'a> OpenFiles<'a> {
         let whole = ledger_file::load_fitting(self.ledger_path, &self.ledger.head.settings)?;
         let mut forgotten: Vec<Record> = Vec::new();
         let mut gone = is_gone.iter().copied();
-        let kept = whole.filter(|record| {
+        let kept = whole.filter(|_, mut bytes| {
             let is_gone = gone.next() == Some(true);
             if is_gone {
-                forgotten.push(record.clone());
+                let mut record = Record::default();
+                // It was read before.
+                let _ = record.take(&mut bytes);
+                forgotten.push(record);
             }
             !is_gone
         });
