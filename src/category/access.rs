@@ -2,7 +2,7 @@
 //! Who may change what decides verdicts.
 
 use crate::error::Warning;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -14,7 +14,11 @@ const STICKY: u32 = 0o1000;
 /// Warns of a file or folder that anybody may write to. One that its group may write to is shared
 /// on purpose.
 pub fn warning_about(path: &Path) -> Option<Warning> {
-    let metadata = fs::metadata(path).ok()?;
+    warning_of(path, &fs::metadata(path).ok()?)
+}
+
+/// The same of one that was looked at.
+pub fn warning_of(path: &Path, metadata: &Metadata) -> Option<Warning> {
     let mode = metadata.mode() & (ANYBODY | STICKY);
     let is_open = metadata.is_file() && mode & ANYBODY != 0 || metadata.is_dir() && mode == ANYBODY;
     is_open.then(|| Warning::new(format!("anybody may write to {}", path.display())))

@@ -19,6 +19,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A set's corrections, a ledger of their own, in the set of a mail filter.
 pub const CORRECTIONS: &str = "corrections";
 
+/// What is behind the path of a ledger in that of the changes of its state.
+pub const CHANGES: &str = ".changes";
+
 /// What is behind the path of a fitted category in that of its ordinary file.
 pub const ORDINARY: &str = ".ordinary";
 
@@ -186,6 +189,13 @@ impl SetFiles {
             return Err(FittedSetError::Stopped);
         }
         let Self { links, store, change, ledger, .. } = self;
+        if change.is_linked() {
+            change.publish(is_forced).map_err(FittedSetError::generation)?;
+            if ledger.is_some() {
+                copy_head(&store.current_link().join(LEDGER));
+            }
+            return Ok(None);
+        }
         let (first, others): (Vec<&Name>, Vec<&Name>) =
             links.iter().filter(|link| change.has(&link.member)).partition(|link| {
                 link.ours == ANY_MAGIC && !link.member.as_encoded_bytes().ends_with(b".ordinary")
@@ -203,8 +213,8 @@ impl SetFiles {
             let path = store.folder().display();
             Warning::new(format!("{error}: the files of {path} are changed all the same"))
         });
-        if let (Some(_), Ok(Some(generation))) = (ledger, store.open()) {
-            copy_head(&generation.path(OsStr::new(LEDGER)));
+        if ledger.is_some() {
+            copy_head(&store.current_link().join(LEDGER));
         }
         Ok(warning)
     }

@@ -2,10 +2,10 @@
 //! Changing a set: a generation made aside, current by one rename.
 
 use super::manifest::{self, Manifest, Purpose};
-use super::{CURRENT, Generation, NEW, Store, folder_of};
+use super::{CURRENT, Generation, NEW, Store, folder_of, number};
 use crate::atomic_file::beside;
 use crate::error::{Error, Result};
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, CWD, OFlags, linkat};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -20,6 +20,10 @@ const FOLDER: u32 = 0o700;
 
 /// The mode of new files.
 const FILE: u32 = 0o600;
+
+/// Generations that a change finds as a rule: the current one, the one before, and one that was forced
+/// onto the device.
+const USUAL: usize = 3;
 
 /// A name that users know a file of the set by.
 #[derive(Debug, Clone)]
@@ -49,6 +53,8 @@ pub struct Change {
     folder: PathBuf,
     /// The list of files, locked while the folder is being filled.
     list: File,
+    /// All names of the set are links to it.
+    is_linked: bool,
     /// Its files came as they are, and stay so.
     is_taken_over: bool,
     is_current: bool,
@@ -62,13 +68,22 @@ impl Store {
     /// # Errors
     /// [`Error::Occupied`] when a name is taken by something else, [`Error::Io`].
     pub fn change(&self, names: &[Name]) -> Result<Change> {
-        let foreign = self.foreign(names)?;
+        let mut foreign = Vec::new();
+        let mut is_linked = true;
+        for name in names {
+            let found = self.look(name)?;
+            is_linked &= matches!(found, Found::Link);
+            if let Found::File = found {
+                foreign.push(name);
+            }
+        }
         self.make_folder(&foreign)?;
-        let change = self.begin(true)?;
+        let mut change = self.begin(true)?;
+        change.is_linked = is_linked;
         for name in &foreign {
             let target = change.path(&name.member);
             remove_if_there(&target)?;
-            same_file(&name.path, &target)?;
+            same_file(&name.path, &target).map_err(|error| Error::io(&name.path, error))?;
         }
         Ok(change)
     }
@@ -199,7 +214,10 @@ impl Store {
     fn begin(&self, with_files: bool) -> Result<Change> {
         self.make_folder(&[])?;
         let base = if with_files { self.open_to(Purpose::Change)? } else { None };
-        self.tidy(None)?;
+        let numbers = self.remove_unfinished()?;
+        if numbers.len() > USUAL {
+            self.tidy(None)?;
+        }
         let failed = |error| Error::io(&self.folder, error);
         let mode = fs::metadata(&self.folder).map_err(failed)?.mode() & 0o777;
         let mut made = None;
@@ -223,17 +241,45 @@ impl Store {
         })?;
         let _ = list.try_lock(); // where there are no locks nobody else tidies up
         let store = self.clone();
-        let change = Change { store, folder, list, is_taken_over: false, is_current: false };
+        let change = Change {
+            store,
+            folder,
+            list,
+            is_linked: false,
+            is_taken_over: false,
+            is_current: false,
+        };
         if let Some(base) = base {
             for (name, _) in &base.manifest().files {
                 let (from, to) = (base.path(name), change.path(name));
-                // What is missing and not needed is made anew.
-                if Purpose::Change.needs(name) || from.exists() {
-                    same_file(&from, &to)?;
+                match same_file(&from, &to) {
+                    // What is missing and not needed is made anew.
+                    Err(error)
+                        if error.kind() == io::ErrorKind::NotFound
+                            && !Purpose::Change.needs(name) => {}
+                    done => done.map_err(|error| Error::io(&from, error))?,
                 }
             }
         }
         Ok(change)
+    }
+
+    /// Removes changes that were not finished. Returns the numbers of all generations, in order.
+    fn remove_unfinished(&self) -> Result<Vec<u64>> {
+        let entries = fs::read_dir(&self.folder).map_err(|error| Error::io(&self.folder, error))?;
+        let mut numbers = Vec::new();
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            if name == "current.new" {
+                let _ = fs::remove_file(entry.path());
+            } else if name.as_bytes().starts_with(NEW.as_bytes()) {
+                remove_unused(&entry.path());
+            } else {
+                numbers.extend(number(&name));
+            }
+        }
+        numbers.sort_unstable();
+        Ok(numbers)
     }
 
     /// Removes what nobody needs: changes that were not finished, and generations that are neither the
@@ -241,22 +287,17 @@ impl Store {
     /// forced onto the device, nor in use. `just` is the one before if it is known.
     fn tidy(&self, just: Option<u64>) -> Result<()> {
         let current = self.current()?;
-        let entries = fs::read_dir(&self.folder).map_err(|error| Error::io(&self.folder, error))?;
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            if name == "current.new" {
-                let _ = fs::remove_file(entry.path());
-            } else if name.as_bytes().starts_with(NEW.as_bytes()) {
-                remove_unused(&entry.path());
-            }
-        }
-        let numbers = self.numbers()?;
+        let numbers = self.remove_unfinished()?;
         let Some(current) = current else { return Ok(()) };
         let before = numbers.iter().rev().copied().find(|&number| number < current);
+        let before = just.or(before);
+        if numbers.iter().all(|&number| number == current || Some(number) == before) {
+            return Ok(());
+        }
         let forced = numbers.iter().rev().copied();
         let forced =
             forced.filter(|&number| number <= current).find(|&number| self.is_forced(number));
-        let needed = [Some(current), just.or(before), forced];
+        let needed = [Some(current), before, forced];
         for number in numbers {
             if !needed.contains(&Some(number)) {
                 remove_unused(&self.folder.join(number.to_string()));
@@ -278,6 +319,11 @@ impl Change {
         &self.folder
     }
 
+    /// Whether all names that the change began with are links to the set.
+    pub const fn is_linked(&self) -> bool {
+        self.is_linked
+    }
+
     /// Whether there is a file called `name`.
     pub fn has(&self, name: &OsStr) -> bool {
         self.path(name).exists()
@@ -294,6 +340,7 @@ impl Change {
         };
         let base = self.store.open()?;
         let mut manifest = Manifest { is_forced, files: Vec::new() };
+        let mut mode = FILE;
         for entry in fs::read_dir(&self.folder).map_err(failed(&self.folder))? {
             let entry = entry.map_err(failed(&self.folder))?;
             let found = entry.metadata().map_err(failed(&entry.path()))?;
@@ -301,11 +348,13 @@ impl Change {
             if name == manifest::NAME || !found.is_file() {
                 continue;
             }
+            let mut own = found.mode();
             if !self.is_taken_over {
                 let settled = settle_mode(base.as_ref(), &entry.path(), &found);
-                settled.map_err(failed(&entry.path()))?;
+                own = settled.map_err(failed(&entry.path()))?;
                 self.take_owner(&entry.path());
             }
+            mode |= own & 0o044;
             if is_forced {
                 let forced = File::open(entry.path()).and_then(|file| file.sync_all());
                 forced.map_err(failed(&entry.path()))?;
@@ -314,8 +363,6 @@ impl Change {
         }
         manifest.files.sort();
         let path = self.folder.join(manifest::NAME);
-        let mode = manifest.files.iter().map(|(name, _)| fs::metadata(self.path(name)));
-        let mode = mode.flatten().fold(FILE, |mode, file| mode | file.mode() & 0o044);
         let mut written = self.list.write_all(&manifest.bytes());
         written = written.and_then(|()| self.list.set_permissions(Permissions::from_mode(mode)));
         if is_forced {
@@ -376,8 +423,8 @@ impl Drop for Change {
 }
 
 /// Gives the file at `path` the mode of the one that it replaces in `base`. A new one is readable for
-/// those who may read all that is there.
-fn settle_mode(base: Option<&Generation>, path: &Path, found: &fs::Metadata) -> io::Result<()> {
+/// those who may read all that is there. Returns the mode.
+fn settle_mode(base: Option<&Generation>, path: &Path, found: &fs::Metadata) -> io::Result<u32> {
     let mode = base.map_or(FILE, |base| {
         let mode_of = |name: &OsStr| fs::metadata(base.path(name)).map(|file| file.mode() & 0o777);
         let same = path.file_name().and_then(|name| mode_of(name).ok());
@@ -386,10 +433,10 @@ fn settle_mode(base: Option<&Generation>, path: &Path, found: &fs::Metadata) -> 
             FILE | others.flatten().fold(0o044, |mode, other| mode & other)
         })
     });
-    if found.mode() & 0o777 == mode {
-        return Ok(());
+    if found.mode() & 0o777 != mode {
+        fs::set_permissions(path, Permissions::from_mode(mode))?;
     }
-    fs::set_permissions(path, Permissions::from_mode(mode))
+    Ok(mode)
 }
 
 fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
@@ -405,13 +452,12 @@ fn remove_if_there(path: &Path) -> Result<()> {
     }
 }
 
-/// Gives the file `from` the name `to` as well; where that cannot be, a copy.
-fn same_file(from: &Path, to: &Path) -> Result<()> {
-    let from = &fs::canonicalize(from).map_err(|error| Error::io(from, error))?;
-    if fs::hard_link(from, to).is_ok() {
+/// Gives the file that `from` is or leads to the name `to` as well; where that cannot be, a copy.
+fn same_file(from: &Path, to: &Path) -> io::Result<()> {
+    if linkat(CWD, from, CWD, to, AtFlags::SYMLINK_FOLLOW).is_ok() {
         return Ok(());
     }
-    fs::copy(from, to).map(|_| ()).map_err(|error| Error::io(to, error))
+    fs::copy(from, to).map(|_| ())
 }
 
 fn sync(folder: &Path) -> io::Result<()> {

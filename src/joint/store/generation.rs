@@ -7,7 +7,7 @@ use crate::atomic_file::is_named;
 use crate::category::access;
 use crate::error::{Error, Result, Warning};
 use crate::input::source::open_regular;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
@@ -131,9 +131,19 @@ impl Store {
 
     /// Whether generation `number` is whole, and was forced onto the device.
     pub(super) fn is_forced(&self, number: u64) -> bool {
-        let whole = |purpose| self.generation(number, purpose);
-        whole(Purpose::Read).is_ok_and(|generation| generation.manifest.is_forced)
-            && whole(Purpose::Change).is_ok()
+        let folder = self.folder.join(number.to_string());
+        let Ok(mut list) = open_regular(&folder.join(manifest::NAME)) else { return false };
+        let mut bytes = Vec::new();
+        let read = list.read_to_end(&mut bytes);
+        let manifest = read.ok().and_then(|_| Manifest::parse(&bytes));
+        manifest.is_some_and(|manifest| {
+            let needed = |name: &OsStr| Purpose::Read.needs(name) || Purpose::Change.needs(name);
+            let mut files = manifest.files.iter().filter(|(name, _)| needed(name));
+            let is_whole = |(name, length): &(OsString, u64)| {
+                fs::metadata(folder.join(name)).is_ok_and(|file| file.len() >= *length)
+            };
+            manifest.is_forced && files.all(is_whole)
+        })
     }
 }
 
@@ -191,10 +201,10 @@ impl Generation {
         let folders = [self.store.folder.clone(), self.folder.clone()];
         let files = self.manifest.files.iter().map(|(name, _)| self.path(name));
         folders.into_iter().chain(files).find_map(|path| {
-            access::warning_about(&path).or_else(|| {
-                let is_foreign = fs::metadata(&path).is_ok_and(|file| is_foreign(file.uid()));
+            let found = fs::metadata(&path).ok()?;
+            access::warning_of(&path, &found).or_else(|| {
                 let text = || format!("{} belongs to another user", path.display());
-                is_foreign.then(|| Warning::new(text()))
+                is_foreign(found.uid()).then(|| Warning::new(text()))
             })
         })
     }
