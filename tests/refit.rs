@@ -2,6 +2,7 @@
 //! Fitting categories together, by the program: what files, verdicts and faults users see.
 
 use crate::mails::{dbacl, mail, text};
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -352,34 +353,93 @@ fn damaged_ledgers_are_refused_with_one_line_and_left_alone() {
     }
 }
 
+/// What becomes of a file.
+type Damage = fn(Vec<u8>) -> Vec<u8>;
+
 #[test]
 fn a_damaged_state_is_made_anew_from_the_ledger() {
     let (_folder, path) = filter();
     let state = path.join("f/ledger.state");
-    let good = fs::read(&state).expect("there");
+    let changes = path.join("f/ledger.set/current/ledger.changes");
     let update = |mail: &str| {
         let set = ["-c", "./f/ham", "-c", "./f/spam", "--keep", "f/ledger"];
         dbacl(&path, &[&["--update", "ham"], &set[..]].concat(), mail.as_bytes())
     };
-    let done = update(&mail("ham", 60));
-    assert!(done.status.success() && done.stderr.is_empty(), "{}", text(&done.stderr));
-    let changed = fs::read(&state).expect("there");
-    assert!(changed != good);
-    let mut stopped = changed.clone();
-    stopped[248..256].fill(0); // as an update leaves it that was stopped
-    for (number, damaged) in [&good[..], &changed[..500], &stopped[..], b"", b"# dbacl state 2\n"]
-        .into_iter()
-        .enumerate()
-    {
-        fs::write(&state, damaged).expect("written");
-        let done = update(&mail("ham", 61 + number));
+    let number = Cell::new(60);
+    let update_once = || {
+        number.set(number.get() + 1);
+        update(&mail("ham", number.get()))
+    };
+    let update_to = |said: &str| {
+        let done = update_once();
         assert!(done.status.success(), "{}", text(&done.stderr));
-        let said = text(&done.stderr);
-        assert!(said.contains("did not fit its ledger and was made anew"), "{number}: {said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
-        let again = update(&mail("ham", 70 + number));
-        assert!(again.stderr.is_empty(), "it is whole again: {}", text(&again.stderr));
+        let found = text(&done.stderr);
+        assert!(found.contains(said), "{}: {found}", number.get());
+        assert_eq!(found.lines().count(), usize::from(!said.is_empty()), "{found}");
+    };
+    let read = |file: &Path| fs::read(file).expect("there");
+    let whole = read(&state);
+    update_to("");
+    assert!(read(&state) == whole, "only what has changed is written");
+    let not_fitting = "f/ledger.state did not fit its ledger and was made anew";
+    let cut: Damage = |bytes| bytes[..bytes.len() / 2].to_vec();
+    let flipped: Damage = |mut bytes| {
+        bytes[100] ^= 1;
+        bytes
+    };
+    let headless: Damage = |mut bytes| {
+        bytes[248..256].fill(0);
+        bytes
+    };
+    let other: Damage = |_| b"# dbacl state 2\n".to_vec();
+    let none: Damage = |_| Vec::new();
+    for (file, damage) in [
+        (&state, cut),
+        (&state, flipped),
+        (&state, headless),
+        (&state, other),
+        (&state, none),
+        (&changes, cut),
+        (&changes, flipped),
+        (&changes, none),
+        (&changes, other),
+    ] {
+        // The one before has made the state anew, and has no changes.
+        update_to("");
+        fs::write(file, damage(read(file))).expect("written");
+        update_to(not_fitting);
+        update_to("");
     }
+    for file in [&state, &changes] {
+        fs::remove_file(fs::canonicalize(file).expect("there")).expect("removed");
+        update_to(not_fitting);
+        update_to("");
+    }
+    // Blocks are looked at when they are needed: of documents at once, of features later on.
+    let good = read(&state);
+    let blocks = (4096..good.len()).step_by(4096);
+    let mut found = [0; 2];
+    for block in blocks {
+        update_to("");
+        let mut damaged = read(&state);
+        assert_eq!(damaged.len(), good.len());
+        damaged[block + 1000] ^= 1;
+        fs::write(&state, &damaged).expect("written");
+        let done = update_once();
+        let said = text(&done.stderr);
+        assert!(done.status.success() && said.lines().count() <= 1, "{said}");
+        let is_needed = usize::from(said.contains("is damaged and was made anew"));
+        if is_needed == 1 || said.contains(not_fitting) {
+            found[is_needed] += 1;
+            update_to("");
+        } else {
+            assert!(said.is_empty(), "{said}");
+            fs::remove_file(fs::canonicalize(&state).expect("there")).expect("removed");
+            update_to(not_fitting);
+        }
+        update_to("");
+    }
+    assert!(found[0] > 0 && found[1] > 0, "{found:?}");
     assert!(verdict(&path, &mail("spam", 77)).starts_with("X-DBACL: spam "));
 }
 

@@ -242,18 +242,53 @@ fn news() -> String {
     mail("spam", 77) + "with a word of its own\n"
 }
 
+/// What has changed in the state of a filter since it was written.
+const CHANGES: &str = "f/ledger.set/current/ledger.changes";
+
+/// A filter whose state has changed since it was written.
+fn filter_with_changes() -> tempfile::TempDir {
+    let folder = filter();
+    done(dbacl(folder.path(), &["--mail-correct", "f", "ham"], other().as_bytes()));
+    assert!(folder.path().join(CHANGES).exists());
+    folder
+}
+
+/// A mail with many words that no filter knows.
+fn large() -> String {
+    let words: String = (0..700).map(|word| format!("large{word} ")).collect();
+    mail("spam", 100) + &words + "\n"
+}
+
+/// Filters to be changed, the documents of each, and a mail that it does not know.
+fn starts() -> Vec<(tempfile::TempDir, u32, String)> {
+    let starts = vec![
+        (filter(), 60, news()),
+        (older_filter(), 60, news()),
+        (filter_with_changes(), 61, news()),
+        // So much is new then that the state is written anew.
+        (filter_with_changes(), 61, large()),
+    ];
+    let is_folded = |(start, _, mail): &(tempfile::TempDir, u32, String)| {
+        let folder = copy(start.path());
+        done(dbacl(folder.path(), &["--mail-correct", "f", "spam"], mail.as_bytes()));
+        !folder.path().join(CHANGES).exists()
+    };
+    assert_eq!(starts.iter().map(is_folded).collect::<Vec<_>>(), [false, false, false, true]);
+    starts
+}
+
 #[test]
 fn a_correction_that_is_killed_anywhere_has_happened_or_not() {
     if !has_tracer() {
         return skip("sets::a_correction_that_is_killed", "no strace that can trace");
     }
-    for start in [filter(), older_filter()] {
+    for (start, known, mail) in starts() {
         let args = ["--mail-correct", "f", "spam"];
-        at_every_call(start.path(), "signal=KILL", &args, news().as_bytes(), |path, _, place| {
+        at_every_call(start.path(), "signal=KILL", &args, mail.as_bytes(), |path, _, place| {
             verdict(path, &news());
-            assert!([60, 61].contains(&documents(path)), "{place}");
-            done(dbacl(path, &args, news().as_bytes()));
-            assert_eq!(documents(path), 61, "{place}");
+            assert!([known, known + 1].contains(&documents(path)), "{place}");
+            done(dbacl(path, &args, mail.as_bytes()));
+            assert_eq!(documents(path), known + 1, "{place}");
             assert_eq!(leftovers(path), Vec::<String>::new(), "{place}");
         });
     }
@@ -282,10 +317,10 @@ fn an_update_that_failed_anywhere_did_nothing() {
         return skip("sets::an_update_that_failed", "no strace that can trace");
     }
     let set = ["-c", "./f/ham", "-c", "./f/spam", "--keep", "f/ledger"];
-    for start in [filter(), older_filter()] {
+    for (start, known, mail) in starts() {
         let args = [&["--update", "spam"], &set[..]].concat();
         let scores = |path: &Path| {
-            let scores = dbacl(path, &["-n", "-c", "./f/ham", "-c", "./f/spam"], news().as_bytes());
+            let scores = dbacl(path, &["-n", "-c", "./f/ham", "-c", "./f/spam"], mail.as_bytes());
             text(&scores.stdout)
         };
         let before = scores(start.path());
@@ -293,14 +328,14 @@ fn an_update_that_failed_anywhere_did_nothing() {
             start.path(),
             "error=ENOSPC",
             &args,
-            news().as_bytes(),
+            mail.as_bytes(),
             |path, is_well, place| {
                 verdict(path, &news());
                 if !is_well {
-                    assert_eq!((documents(path), scores(path)), (60, before.clone()), "{place}");
-                    done(dbacl(path, &args, news().as_bytes()));
+                    assert_eq!((documents(path), scores(path)), (known, before.clone()), "{place}");
+                    done(dbacl(path, &args, mail.as_bytes()));
                 }
-                assert_eq!(documents(path), 61, "{place}");
+                assert_eq!(documents(path), known + 1, "{place}");
                 assert_ne!(scores(path), before, "{place}");
                 done(dbacl(path, &["--mail-correct", "f", "ham"], other().as_bytes()));
                 assert_eq!(leftovers(path), Vec::<String>::new(), "{place}");
@@ -485,7 +520,7 @@ fn a_filter_is_its_users_alone_and_modes_survive() {
     for name in [path.join("f"), path.join("f/ledger.set"), current.clone()] {
         assert_eq!(mode(&name), 0o700, "{}", name.display());
     }
-    for name in ["generation", "corrections", "ledger.head"] {
+    for name in ["generation", "corrections", "ledger.head", "ledger.changes"] {
         assert_eq!(mode(current.join(name)), 0o600, "{name}");
     }
     shell("chmod 640 f/ham f/spam; chmod 644 f/order");

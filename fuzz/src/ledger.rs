@@ -47,6 +47,11 @@ fn state(flags: u8) -> State {
     State::new(numbers, &Dataset::new(Corpus::default(), 2, 1), &fit, &[], &[])
 }
 
+/// The file of a state without documents.
+pub fn empty_state() -> Vec<u8> {
+    bytes_of(&mut state(0))
+}
+
 /// Takes a document's record off the front of `data`: a byte of label and number of terms, then for
 /// each an id and how often it occurs.
 fn document(data: &mut &[u8]) -> Option<Record> {
@@ -96,25 +101,62 @@ fn agree(ledger: &Ledger, state: &mut State) {
     assert_eq!(bytes_of(&mut read), bytes);
 }
 
-/// A byte of flags, then steps: learn a document in memory, or in a file of which only some blocks
-/// arrive, or read the state again.
+/// A state that was written: the file, and what has changed since.
+struct Written {
+    file: Vec<u8>,
+    changes: Vec<u8>,
+}
+
+impl Written {
+    fn new(state: &mut State) -> Self {
+        Self { file: bytes_of(state), changes: Vec::new() }
+    }
+
+    fn open(&self, changes: &[u8]) -> Option<State> {
+        State::open(Box::new(self.file.clone()), self.file.len(), changes.to_vec())
+    }
+
+    /// Writes a state that was opened from this, as an update does; first damages what was written
+    /// at the byte that `place` chooses.
+    fn update(&mut self, state: &mut State, place: u8) {
+        let before = state.numbers.ledger_length;
+        if state.is_due() {
+            *self = Self::new(state);
+            return;
+        }
+        self.changes.clear();
+        state.write_changes(&mut self.changes).expect("memory takes all");
+        let mut damaged = self.changes.clone();
+        let at = usize::from(place) * 31 % damaged.len();
+        damaged[at] ^= 1;
+        for changes in [&damaged[..], &self.changes[..at]] {
+            let other = self.open(changes).expect("the file is whole");
+            assert!(other.numbers.ledger_length < before, "damaged changes are not taken");
+        }
+    }
+}
+
+/// A byte of flags, then steps: learn a document in memory, or in a file and its changes, or read the
+/// state again.
 pub fn ledger_state(data: &[u8]) {
     let Some((&flags, mut data)) = data.split_first() else { return };
     let (mut ledger, mut state) = (ledger(), state(flags));
+    let mut written: Option<Written> = None;
     while ledger.head.documents < DOCUMENTS {
         let Some((&step, rest)) = data.split_first() else { break };
         data = rest;
         if step & 3 == 3 {
-            let bytes = bytes_of(&mut state);
-            state = State::parse(bytes).expect("what was written can be read");
+            state = State::parse(bytes_of(&mut state)).expect("what was written can be read");
+            written = None;
             continue;
         }
         let Some(record) = document(&mut data) else { break };
-        let mut file = (step & 3 == 2).then(|| {
-            let bytes = bytes_of(&mut state);
-            state = State::parse(bytes.clone()).expect("what was written can be read");
-            bytes
-        });
+        if step & 3 == 2 {
+            let known = written.get_or_insert_with(|| Written::new(&mut state));
+            state = known.open(&known.changes).expect("what was written can be read");
+        } else {
+            written = None;
+        }
         let offset = ledger.head.length;
         ledger.push(record.label, record.occurrences, &record.terms);
         state.learn(&record, offset, |offset| old(&ledger, offset));
@@ -124,27 +166,14 @@ pub fn ledger_state(data: &[u8]) {
             assert!(id.0 > 0 && weights.iter().any(|weight| weight.0 == 0));
         }
         assert!(state.log_partitions().iter().all(|partition| partition.is_finite()));
-        if let Some(file) = &mut file {
-            let whole = bytes_of(&mut state);
-            if let Some(parts) = state.changed_parts() {
-                // Power fails between two writes; the head comes last.
-                let arrived = usize::from(step >> 2) % parts.len();
-                for (at, part) in &parts[..arrived] {
-                    file[*at..at + part.len()].copy_from_slice(part);
-                }
-                let is_half = *file != whole && arrived > 0;
-                assert!(!is_half || State::parse(file.clone()).is_none(), "half of it is damage");
-                for (at, part) in &parts[arrived..] {
-                    file[*at..at + part.len()].copy_from_slice(part);
-                }
-                assert!(*file == whole, "the parts make the whole");
-            }
+        if let Some(written) = &mut written {
+            written.update(&mut state, step >> 2);
         }
     }
     agree(&ledger, &mut state);
     // Documents go in any order; what stays is a ledger, too.
     let wanted = flags >> 4;
-    let kept = ledger.filter(|record| record.terms.len() != usize::from(wanted));
+    let kept = ledger.filter(|record, _| record.fingerprint % 16 != u64::from(wanted));
     let kept = kept.expect("whole records");
     assert!(kept.head.documents <= ledger.head.documents);
     assert!(Ledger::parse(&kept.bytes()).is_ok());

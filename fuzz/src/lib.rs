@@ -221,8 +221,15 @@ pub fn refit(data: &[u8]) {
     }
     if let Some(mut state) = State::parse(data.to_vec()) {
         let _ = state.changes();
-        let parts = state.changed_parts().expect("it was read from a file");
-        assert_eq!(parts.len(), 1, "nothing has changed but the head");
+        let mut changes = Vec::new();
+        state.write_changes(&mut changes).expect("memory takes all");
+        assert!(changes.len() < 512, "nothing has changed");
+        let mut again = State::open(Box::new(data.to_vec()), data.len(), changes);
+        assert!(again.as_mut().is_some_and(|again| !again.is_damaged()));
+    }
+    let empty = ledger::empty_state();
+    if let Some(mut state) = State::open(Box::new(empty.clone()), empty.len(), data.to_vec()) {
+        let _ = (state.names(), state.changes(), state.is_damaged());
     }
     for line in data.split(|&byte| byte == b'\n') {
         if let Some(line) = RefitLine::parse(line) {

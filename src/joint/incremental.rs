@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Learning one document at a time: the state of a fit of two categories, kept beside the ledger.
 //!
-//! Weights, counts and dual variables lie in one block of bytes, which is the file as it is. An update
-//! maps it, checks it whole, and writes the blocks that it has changed, behind a checksum that it has
-//! made invalid before: a stop in between is found out. All of it can be made anew from the ledger; a
-//! state that is damaged or does not fit the ledger is thrown away.
+//! Weights, counts and dual variables lie in blocks of a file ([`Pages`]), of which an update reads
+//! those that it needs. What it has changed is written beside the file, until that has become an
+//! eighth of it. All of it can be made anew from the ledger; a state that is damaged or does not fit
+//! the ledger is thrown away.
 //!
 //! ```text
-//! "# dbacl state 4\n", head of 256 bytes, its last 8 a checksum of it and the block's sums
-//! a CRC-32 for each block of 4096 bytes that follows; zeros up to a multiple of 4096
+//! head of 256 bytes, which begins with "# dbacl state 4\n"; in the blocks:
 //! documents x 24 bytes    offset in the ledger's body u64, name u64, dual variables f32, f32
 //! places of 4 bytes       number of a slot, plus 1, where the search for its id ends; 0 if empty
 //! slots of 20 bytes       id u32, weight f32, what else is known of the feature
@@ -24,6 +23,7 @@ use super::checksum::Checksum;
 use super::dataset::{Dataset, Row, contrast, scale};
 use super::index::FeatureIndex;
 use super::ledger::{self, Record};
+use super::pages::{BLOCK, Pages, ReadAt, blocks_at};
 use super::scoring::Scoring;
 use super::solver::{Duals, Fit};
 use crate::numeric::elementary::{log, narrow};
@@ -41,12 +41,6 @@ pub const KIND: &[u8] = b"# dbacl state ";
 
 /// Bytes of the head.
 pub const HEAD: usize = 256;
-
-/// Where the checksum stands in the head.
-pub const SUM: usize = HEAD - 8;
-
-/// Bytes that have a checksum, and are written, at a time.
-const BLOCK: usize = 4096;
 
 /// Bytes of a document.
 const DOCUMENT: usize = 24;
@@ -225,16 +219,11 @@ pub fn evidence(data: &Dataset) -> Vec<(FeatureId, FeatureStatistics)> {
 pub struct State {
     /// The numbers.
     pub numbers: Numbers,
-    /// The file; head and sums are filled in when it is written.
-    bytes: Vec<u8>,
-    /// Where the documents begin.
-    documents_at: usize,
+    /// Documents, places and slots.
+    pages: Pages,
     /// Slots, and places for documents.
     capacity: usize,
     document_capacity: usize,
-    /// Which blocks behind the sums have changed; all of them if the tables were made anew.
-    changed: Vec<bool>,
-    is_new: bool,
     /// Features whose weights may have changed, with repeats.
     touched: Vec<u32>,
 }
@@ -258,11 +247,6 @@ const fn first_place(id: u32, places: usize) -> usize {
 /// How many blocks so many documents and slots take.
 const fn blocks(documents: usize, slots: usize) -> usize {
     (documents * DOCUMENT + places(slots) * PLACE + slots * SLOT).div_ceil(BLOCK)
-}
-
-/// Where the documents begin in a file with so many blocks of them and of slots.
-const fn documents_at(blocks: usize) -> usize {
-    (HEAD + 4 * blocks).next_multiple_of(BLOCK)
 }
 
 /// A slot, read.
@@ -300,22 +284,13 @@ impl State {
     }
 
     fn empty(numbers: Numbers, capacity: usize, document_capacity: usize) -> Self {
-        let blocks = blocks(document_capacity, capacity);
-        Self {
-            numbers,
-            bytes: vec![0; documents_at(blocks) + blocks * BLOCK],
-            documents_at: documents_at(blocks),
-            capacity,
-            document_capacity,
-            changed: vec![false; blocks],
-            is_new: true,
-            touched: Vec::new(),
-        }
+        let pages = Pages::new(blocks(document_capacity, capacity));
+        Self { numbers, pages, capacity, document_capacity, touched: Vec::new() }
     }
 
     /// Where the places begin.
     const fn places_at(&self) -> usize {
-        self.documents_at + self.document_capacity * DOCUMENT
+        self.document_capacity * DOCUMENT
     }
 
     /// Where the slots begin.
@@ -323,15 +298,8 @@ impl State {
         self.places_at() + places(self.capacity) * PLACE
     }
 
-    /// Notes that the entry of `length` bytes at byte `at` has changed.
-    fn mark(&mut self, at: usize, length: usize) {
-        let at = at - self.documents_at;
-        self.changed[at / BLOCK] = true;
-        self.changed[(at + length - 1) / BLOCK] = true;
-    }
-
-    fn slot(&self, at: usize) -> Slot {
-        let bytes = &self.bytes[self.slots_at() + at * SLOT..][..SLOT];
+    fn slot(&mut self, at: usize) -> Slot {
+        let bytes = self.pages.get(self.slots_at() + at * SLOT, SLOT);
         Slot {
             id: LittleEndian::read_u32(bytes),
             weight: LittleEndian::read_f32(&bytes[4..]),
@@ -340,12 +308,10 @@ impl State {
     }
 
     fn put_slot(&mut self, at: usize, slot: Slot) {
-        let at = self.slots_at() + at * SLOT;
-        let bytes = &mut self.bytes[at..at + SLOT];
+        let bytes = self.pages.get_mut(self.slots_at() + at * SLOT, SLOT);
         LittleEndian::write_u32(bytes, slot.id);
         LittleEndian::write_f32(&mut bytes[4..], slot.weight);
         slot.evidence.write(&mut bytes[8..], self.numbers.counts_ordinary);
-        self.mark(at, SLOT);
     }
 
     /// Moves everything into larger tables.
@@ -354,28 +320,30 @@ impl State {
         let documents = room(self.numbers.documents as usize).max(self.document_capacity);
         let mut larger = Self::empty(self.numbers, capacity, documents);
         larger.numbers.features = 0;
+        self.pages.read_all();
         for at in 0..self.numbers.features as usize {
             larger.insert(self.slot(at));
         }
-        let (from, to) = (self.documents_at, larger.documents_at);
         let length = self.numbers.documents as usize * DOCUMENT;
-        larger.bytes[to..to + length].copy_from_slice(&self.bytes[from..from + length]);
+        larger.pages.get_mut(0, length).copy_from_slice(self.pages.get(0, length));
         larger.touched = std::mem::take(&mut self.touched);
         *self = larger;
     }
 
     /// The number of the slot of `id`, or the empty place where it would be told.
-    fn find(&self, id: u32) -> Result<usize, usize> {
+    fn find(&mut self, id: u32) -> Result<usize, usize> {
         let places = places(self.capacity);
         let (places_at, slots_at) = (self.places_at(), self.slots_at());
         let mut at = first_place(id, places);
         // There is always an empty place, unless somebody has filled it.
         for _ in 0..places {
-            let number = LittleEndian::read_u32(&self.bytes[places_at + at * PLACE..]) as usize;
+            let place = self.pages.get(places_at + at * PLACE, PLACE);
+            let number = LittleEndian::read_u32(place) as usize;
             if number == 0 || number > self.numbers.features as usize {
                 break;
             }
-            if LittleEndian::read_u32(&self.bytes[slots_at + (number - 1) * SLOT..]) == id {
+            let slot = self.pages.get(slots_at + (number - 1) * SLOT, PLACE);
+            if LittleEndian::read_u32(slot) == id {
                 return Ok(number - 1);
             }
             at = if at + 1 == places { 0 } else { at + 1 };
@@ -391,8 +359,7 @@ impl State {
         if let Err(place) = self.find(slot.id) {
             let number = self.numbers.features;
             let at = self.places_at() + place * PLACE;
-            LittleEndian::write_u32(&mut self.bytes[at..], number + 1);
-            self.mark(at, PLACE);
+            LittleEndian::write_u32(self.pages.get_mut(at, PLACE), number + 1);
             self.put_slot(number as usize, slot);
             self.numbers.features += 1;
         }
@@ -402,35 +369,35 @@ impl State {
         if self.numbers.documents as usize >= self.document_capacity {
             self.grow();
         }
-        let at = self.documents_at + self.numbers.documents as usize * DOCUMENT;
-        LittleEndian::write_u64(&mut self.bytes[at..], offset);
-        LittleEndian::write_u64(&mut self.bytes[at + 8..], name);
+        let at = self.numbers.documents as usize * DOCUMENT;
+        let bytes = self.pages.get_mut(at, DOCUMENT);
+        LittleEndian::write_u64(bytes, offset);
+        LittleEndian::write_u64(&mut bytes[8..], name);
         self.put_duals(self.numbers.documents as usize, duals);
         self.numbers.documents += 1;
     }
 
-    fn duals(&self, document: usize) -> Duals {
-        let at = self.documents_at + document * DOCUMENT;
-        [16, 20].map(|place| LittleEndian::read_f32(&self.bytes[at + place..]))
+    fn duals(&mut self, document: usize) -> Duals {
+        let bytes = self.pages.get(document * DOCUMENT, DOCUMENT);
+        [16, 20].map(|place: usize| LittleEndian::read_f32(&bytes[place..]))
     }
 
     fn put_duals(&mut self, document: usize, duals: Duals) {
-        let at = self.documents_at + document * DOCUMENT;
-        LittleEndian::write_f32(&mut self.bytes[at + 16..], duals[0]);
-        LittleEndian::write_f32(&mut self.bytes[at + 20..], duals[1]);
-        self.mark(at, DOCUMENT);
+        let bytes = self.pages.get_mut(document * DOCUMENT, DOCUMENT);
+        LittleEndian::write_f32(&mut bytes[16..], duals[0]);
+        LittleEndian::write_f32(&mut bytes[20..], duals[1]);
     }
 
     /// Offset in the ledger's body of document `number`.
-    pub fn offset(&self, number: usize) -> u64 {
-        LittleEndian::read_u64(&self.bytes[self.documents_at + number * DOCUMENT..])
+    pub fn offset(&mut self, number: usize) -> u64 {
+        LittleEndian::read_u64(self.pages.get(number * DOCUMENT, DOCUMENT))
     }
 
     /// Names of the documents, in their order in the ledger.
-    pub fn names(&self) -> impl Iterator<Item = u64> + '_ {
-        let documents = &self.bytes[self.documents_at..];
-        let documents = documents.chunks_exact(DOCUMENT).take(self.numbers.documents as usize);
-        documents.map(|document| LittleEndian::read_u64(&document[8..]))
+    pub fn names(&mut self) -> Vec<u64> {
+        let documents = self.pages.get(0, self.numbers.documents as usize * DOCUMENT);
+        let documents = documents.chunks_exact(DOCUMENT);
+        documents.map(|document| LittleEndian::read_u64(&document[8..])).collect()
     }
 
     /// Learns a document of the ledger that is new at `offset`, then looks again at some old ones,
@@ -441,6 +408,8 @@ impl State {
         offset: u64,
         mut old: impl FnMut(u64) -> Option<Record>,
     ) {
+        // All of them are looked at sooner or later: one read is less than many.
+        self.pages.get(self.places_at(), places(self.capacity) * PLACE);
         let side = usize::from(record.label == 1);
         self.numbers.totals[side] += f64::from(record.occurrences);
         self.numbers.sides[side] = self.numbers.sides[side].saturating_add(1);
@@ -465,7 +434,8 @@ impl State {
         let mut shuffle = SplitMix64::new(u64::from(self.numbers.documents));
         for _ in 0..REPLAYED.min(number) {
             let other = shuffle.below(number);
-            if let Some(record) = old(self.offset(other)) {
+            let offset = self.offset(other);
+            if let Some(record) = old(offset) {
                 self.step(other, &record);
             }
         }
@@ -530,8 +500,10 @@ impl State {
         let per_weight = self.numbers.length / f64::from(self.numbers.max_order);
         let touched = std::mem::take(&mut self.touched);
         let numbers = self.numbers;
-        let change = |id: u32| {
-            let Slot { weight, evidence, .. } = self.slot(self.find(id).ok()?);
+        let mut changes = Vec::with_capacity(touched.len());
+        for id in touched {
+            let Ok(at) = self.find(id) else { continue };
+            let Slot { weight, evidence, .. } = self.slot(at);
             let ordinary = if numbers.counts_ordinary {
                 let [first, second] = [0, 1].map(|at| numbers.ordinary_weight(at, &evidence));
                 numbers.blend * (second - first)
@@ -539,9 +511,9 @@ impl State {
                 f64::from(evidence.ordinary)
             };
             let difference = ordinary + f64::from(weight) * per_weight;
-            Some((FeatureId(id), [stored(-difference), stored(difference)]))
-        };
-        touched.into_iter().filter_map(change).collect()
+            changes.push((FeatureId(id), [stored(-difference), stored(difference)]));
+        }
+        changes
     }
 
     /// log Z of the two categories, nats.
@@ -552,19 +524,10 @@ impl State {
         [first + half, second - half]
     }
 
-    /// Fills in the head and the sums of changed blocks.
+    /// The head, without its checksum.
     #[allow(clippy::cast_possible_truncation)] // tables of 32-bit ids
-    fn seal(&mut self) {
-        let sizes = [self.capacity, self.document_capacity];
-        let (start, blocks) = self.bytes.split_at_mut(self.documents_at);
-        for (number, block) in blocks.chunks(BLOCK).enumerate() {
-            if self.is_new || self.changed[number] {
-                let sum = crc32fast::hash(block);
-                LittleEndian::write_u32(&mut start[HEAD + 4 * number..], sum);
-            }
-        }
-        let bytes = &mut start[..HEAD];
-        bytes.fill(0);
+    fn head(&self) -> [u8; HEAD] {
+        let mut bytes = [0; HEAD];
         bytes[..MAGIC.len()].copy_from_slice(MAGIC);
         let numbers = &self.numbers;
         for (place, word) in
@@ -573,7 +536,8 @@ impl State {
             LittleEndian::write_u64(&mut bytes[16 + 8 * place..], word);
         }
         let Numbers { documents, features, fitted, .. } = *numbers;
-        let [capacity, document_capacity] = sizes.map(|size| size as u32);
+        let [capacity, document_capacity] =
+            [self.capacity, self.document_capacity].map(|size| size as u32);
         let [first, second] = numbers.sides;
         let words = [documents, features, fitted, capacity, document_capacity, first, second];
         for (place, word) in words.into_iter().enumerate() {
@@ -590,50 +554,83 @@ impl State {
         for (place, value) in reals.into_iter().enumerate() {
             LittleEndian::write_f64(&mut bytes[72 + 8 * place..], value);
         }
-        let sum = sum_of_start(start);
-        LittleEndian::write_u64(&mut start[SUM..], sum);
+        bytes
+    }
+
+    /// Whether the file is to be written as a whole, not only what has changed in it.
+    pub fn is_due(&self) -> bool {
+        self.pages.is_due()
+    }
+
+    /// Whether something that was read is damaged; all of it is read if it is to be written.
+    pub fn is_damaged(&mut self) -> bool {
+        if self.is_due() {
+            self.pages.read_all();
+        }
+        self.pages.is_damaged()
     }
 
     /// Writes the file.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Those of `out`; [`io::ErrorKind::InvalidData`] if it is damaged.
     pub fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        self.seal();
-        out.write_all(&self.bytes)
+        let head = self.head();
+        self.pages.write(&head, out)
     }
 
-    /// What has changed since the file was read: offsets and bytes, the head last. `None` if that is
-    /// all of it.
-    pub fn changed_parts(&mut self) -> Option<Vec<(usize, &[u8])>> {
-        if self.is_new {
+    /// Writes what has changed since the file was written.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_changes(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.pages.write_changes(&self.head(), out)
+    }
+
+    /// Opens a state, with what has changed since `file` was written, if that is told; `None` when
+    /// its head is damaged. Changes that are damaged, or of another file, are passed over.
+    pub fn open(file: Box<dyn ReadAt>, length: usize, changes: Vec<u8>) -> Option<Self> {
+        let mut head = [0; HEAD];
+        file.read_at(&mut head, 0).ok()?;
+        let (numbers, [capacity, document_capacity]) = Self::numbers(&head)?;
+        let fits = capacity.max(document_capacity) <= length;
+        let blocks = fits.then(|| blocks(document_capacity, capacity))?;
+        if blocks_at(HEAD, blocks) + blocks * BLOCK != length {
             return None;
         }
-        self.seal();
-        let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
-        for block in (0..self.changed.len()).filter(|&block| self.changed[block]) {
-            let start = self.documents_at + block * BLOCK;
-            let end = start + BLOCK;
-            match ranges.last_mut() {
-                Some(last) if last.end == start => last.end = end,
-                _ => ranges.push(start..end),
+        let pages = Pages::open(file, &head, blocks)?;
+        let touched = Vec::new();
+        let mut state = Self { numbers, pages, capacity, document_capacity, touched };
+        if let Some(head) = state.pages.take_changes(changes, HEAD) {
+            let (numbers, capacities) = Self::numbers(&head)?;
+            if capacities != [capacity, document_capacity] {
+                return None;
             }
+            state.numbers = numbers;
         }
-        ranges.push(0..self.documents_at);
-        Some(ranges.into_iter().map(|range| (range.start, &self.bytes[range])).collect())
+        Some(state)
     }
 
-    /// Reads a state; `None` when it is damaged.
+    /// Reads a state and checks all of it; `None` when it is damaged.
     pub fn parse(bytes: Vec<u8>) -> Option<Self> {
-        if !bytes.starts_with(MAGIC) || bytes.len() < HEAD {
+        let length = bytes.len();
+        let mut state = Self::open(Box::new(bytes), length, Vec::new())?;
+        state.pages.read_all();
+        (!state.pages.is_damaged()).then_some(state)
+    }
+
+    /// The numbers of a head, and how many slots and documents there is room for; `None` when they
+    /// are impossible.
+    fn numbers(head: &[u8]) -> Option<(Numbers, [usize; 2])> {
+        if !head.starts_with(MAGIC) {
             return None;
         }
-        let real = |place: usize| LittleEndian::read_f64(&bytes[72 + 8 * place..]);
-        let word = |place: usize| LittleEndian::read_u32(&bytes[40 + 4 * place..]);
+        let real = |place: usize| LittleEndian::read_f64(&head[72 + 8 * place..]);
+        let word = |place: usize| LittleEndian::read_u32(&head[40 + 4 * place..]);
         let numbers = Numbers {
-            set: LittleEndian::read_u64(&bytes[16..]),
-            ledger: Checksum::from_state(LittleEndian::read_u64(&bytes[24..])),
-            ledger_length: LittleEndian::read_u64(&bytes[32..]),
+            set: LittleEndian::read_u64(&head[16..]),
+            ledger: Checksum::from_state(LittleEndian::read_u64(&head[24..])),
+            ledger_length: LittleEndian::read_u64(&head[32..]),
             cost: real(0),
             blend: real(1),
             length: real(2),
@@ -641,52 +638,21 @@ impl State {
             log_partitions: [real(4), real(5)],
             totals: [real(6), real(7)],
             rises: [real(8), real(9)],
-            counts_ordinary: bytes[70] == 1,
+            counts_ordinary: head[70] == 1,
             documents: word(0),
             features: word(1),
             fitted: word(2),
             sides: [word(5), word(6)],
-            max_order: bytes[68],
-            scoring: if bytes[69] & 1 == 1 { Scoring::Once } else { Scoring::Counts },
-            contrast: bytes[69] & 2 == 2,
+            max_order: head[68],
+            scoring: if head[69] & 1 == 1 { Scoring::Once } else { Scoring::Counts },
+            contrast: head[69] & 2 == 2,
         };
         let [capacity, document_capacity] = [3, 4].map(|place| word(place) as usize);
-        let fits = capacity.max(document_capacity) <= bytes.len()
-            && (1..8).contains(&numbers.max_order)
+        let is_possible = (1..8).contains(&numbers.max_order)
             && numbers.features as usize <= capacity
             && numbers.documents as usize <= document_capacity;
-        let blocks = fits.then(|| blocks(document_capacity, capacity))?;
-        let documents_at = documents_at(blocks);
-        if documents_at + blocks * BLOCK != bytes.len() {
-            return None;
-        }
-        let (start, entries) = bytes.split_at(documents_at);
-        let sums = start[HEAD..].chunks_exact(4).map(LittleEndian::read_u32);
-        // What lies behind the last slot has not been written yet.
-        let used = entries.len() - (capacity - numbers.features as usize) * SLOT;
-        let mut used = entries[..used].chunks(BLOCK).zip(entries.chunks(BLOCK)).zip(sums);
-        let is_whole = LittleEndian::read_u64(&start[SUM..]) == sum_of_start(start)
-            && used.all(|((_, block), sum)| crc32fast::hash(block) == sum);
-        let changed = vec![false; blocks];
-        is_whole.then_some(Self {
-            numbers,
-            bytes,
-            documents_at,
-            capacity,
-            document_capacity,
-            changed,
-            is_new: false,
-            touched: Vec::new(),
-        })
+        is_possible.then_some((numbers, [capacity, document_capacity]))
     }
-}
-
-/// The checksum of the head and the sums.
-fn sum_of_start(start: &[u8]) -> u64 {
-    let mut sum = Checksum::default();
-    sum.bytes(&start[..SUM]);
-    sum.bytes(&start[HEAD..]);
-    sum.value()
 }
 
 /// Where each record stands in a ledger's body, and its name.
@@ -778,46 +744,54 @@ mod tests {
             state.learn(&record(k), u64::from(k), |_| None);
         }
         let bytes = bytes_of(&mut state);
-        assert!(state.changed_parts().is_none(), "it is not in a file yet");
+        assert!(state.is_due(), "it is not in a file yet");
         let mut read = State::parse(bytes.clone()).unwrap();
         assert_eq!(read.numbers, state.numbers);
         assert_eq!(bytes_of(&mut read), bytes);
-        let used = read.slots_at() + read.numbers.features as usize * SLOT;
         for at in (0..bytes.len()).step_by(97) {
             assert!(State::parse(bytes[..at].to_vec()).is_none());
-            if at >= used {
-                continue; // room for features to come
-            }
             let mut damaged = bytes.clone();
             damaged[at] ^= 4;
             assert!(State::parse(damaged).is_none(), "{at}");
         }
     }
 
+    fn open(file: &[u8], changes: &[u8]) -> State {
+        State::open(Box::new(file.to_vec()), file.len(), changes.to_vec()).unwrap()
+    }
+
     #[test]
-    fn changed_parts_make_the_file_that_is_written_as_a_whole() {
+    fn changes_and_the_file_make_the_file_that_is_written_as_a_whole() {
         let mut state = empty();
         for k in 0..500 {
             state.learn(&record(k), u64::from(k), |_| None);
         }
         let mut file = bytes_of(&mut state);
-        let mut read = State::parse(file.clone()).unwrap();
-        for k in 500..510 {
-            read.learn(&record(k), u64::from(k), |_| Some(record(k - 100)));
+        let (mut changes, mut folds) = (Vec::new(), 0);
+        for k in 500..530 {
+            let mut read = open(&file, &changes);
+            for state in [&mut state, &mut read] {
+                state.learn(&record(k), u64::from(k), |_| Some(record(k - 100)));
+                assert!(!state.is_damaged());
+            }
+            changes.clear();
+            if read.is_due() {
+                file = bytes_of(&mut read);
+                folds += 1;
+            } else {
+                read.write_changes(&mut changes).unwrap();
+                assert!(changes.len() < file.len() / 3, "{} of {}", changes.len(), file.len());
+            }
+            let mut read = open(&file, &changes);
+            assert_eq!(read.numbers, state.numbers);
+            assert_eq!(bytes_of(&mut read), bytes_of(&mut state));
         }
-        let whole = bytes_of(&mut read);
-        let parts = read.changed_parts().unwrap();
-        let (last, before) = parts.split_last().unwrap();
-        assert_eq!((last.0, last.1.len()), (0, BLOCK), "the checksum comes last");
-        let written: usize = parts.iter().map(|(_, part)| part.len()).sum();
-        assert!(written < whole.len() / 4 * 3, "{written} of {}", whole.len());
-        for (offset, part) in before {
-            file.resize(file.len().max(offset + part.len()), 0);
-            file[*offset..offset + part.len()].copy_from_slice(part);
-            assert!(State::parse(file.clone()).is_none(), "half of the change is damage");
-        }
-        file[..BLOCK].copy_from_slice(last.1);
-        assert_eq!(file, whole);
+        assert!(folds > 0 && !changes.is_empty(), "{folds}");
+        // Of changes that are damaged nothing is taken.
+        changes[100] ^= 1;
+        let mut read = open(&file, &changes);
+        assert!(read.numbers.documents < 530);
+        assert_eq!(bytes_of(&mut read), file);
     }
 
     fn bytes_of(state: &mut State) -> Vec<u8> {
@@ -923,7 +897,7 @@ mod tests {
         assert_eq!((state.numbers.features, state.numbers.documents), (5003, 10_000));
         let named = Record { fingerprint: 7, ..record(3) };
         state.learn(&named, 12, |_| None);
-        let last = state.names().skip(9_999).collect::<Vec<_>>();
+        let last = state.names().split_off(9_999);
         assert_eq!((last, state.offset(10_000)), (vec![0, 7], 12));
         assert!(State::parse(bytes_of(&mut state)).is_some());
     }

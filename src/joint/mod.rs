@@ -28,6 +28,7 @@ pub mod index;
 pub mod keeper;
 pub mod ledger;
 pub mod ordinary;
+pub mod pages;
 pub mod publish;
 pub mod relearn;
 pub mod scoring;

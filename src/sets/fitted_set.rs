@@ -6,16 +6,18 @@ use super::files::{SetFiles, label_of, members, store_of};
 use super::learn_folders::{self, MailFolder, MailLearnOptions, MailLearned};
 use super::mail_filter::{LEDGER, MailFilterError};
 use super::open_set::{Member, OpenSet, SetVerdict, direct};
-use super::refit::refit_from_ledger;
+use super::refit::{read_state, refit_from_ledger};
 use super::report::{DocumentId, DocumentReport, Outcome, SetReport};
 use super::update::{self, ChangeKind, Done, Request};
 use crate::error::{Error, Warning};
 use crate::joint::documents::{Corpus, fingerprint};
 use crate::joint::fit::FitOptions;
 use crate::joint::ledger::Settings;
+use crate::joint::store::ledger_file::OpenLedger;
 use crate::joint::store::{Generation, Store, ledger_file};
 use crate::lock::{Patience, USUAL_LIMIT};
 use crate::model::settings::{Locale, ModelOption};
+use hashbrown::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -321,15 +323,22 @@ impl FittedSet {
         let ledger = self.place.ledger();
         let generation = self.place.store().open().map_err(FittedSetError::generation)?;
         let path = generation.as_ref().map_or(ledger, |it| it.path(OsStr::new(LEDGER)));
-        let Some(ledger) = ledger_file::load(&path)? else { return Ok(Vec::new()) };
+        let Some(open) = OpenLedger::to_read(&path)? else { return Ok(Vec::new()) };
         let mut labels = Vec::new();
-        ledger.each(|record, _| {
-            if record.fingerprint == id.0 && !labels.contains(&record.label) {
-                labels.push(record.label);
-            }
-            true
-        })?;
-        let name = |&label: &u32| ledger.head.names.get(label as usize);
+        if let Some((mut state, names)) = read_state(&path, &open.head) {
+            let numbers = (0..names.len()).filter(|&number| names[number] == id.0);
+            labels.extend(numbers.filter_map(|number| open.label(state.offset(number))));
+        } else if let Some(ledger) = ledger_file::load(&path)? {
+            ledger.each_head(|record, _| {
+                if record.fingerprint == id.0 {
+                    labels.push(record.label);
+                }
+                true
+            })?;
+        }
+        let mut seen = HashSet::new();
+        labels.retain(|label| seen.insert(*label));
+        let name = |&label: &u32| open.head.names.get(label as usize);
         let names = labels.iter().filter_map(name);
         Ok(names.map(|name| String::from_utf8_lossy(&name.name).into_owned()).collect())
     }

@@ -6,18 +6,20 @@
 //! ```
 
 use super::error::FittedSetError;
-use super::files::{SetFiles, ordinary_path};
+use super::files::{CHANGES, SetFiles, ordinary_path};
 use crate::atomic_file::{Unforced, beside};
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::{self, MappedCategory};
 use crate::category::sparse::SparseCategory;
+use crate::input::source::{open_regular, read_whole};
 use crate::joint::blend;
 use crate::joint::documents::Corpus;
 use crate::joint::fit::{self, FitNote, FitOptions, FittedWeights, Problem, Solution};
 use crate::joint::fitted_state::state_of;
 use crate::joint::header::RefitLine;
 use crate::joint::incremental::{self, State};
-use crate::joint::ledger::{Ledger, Name, Settings};
+use crate::joint::ledger::{Head, Ledger, Name, Settings};
+use crate::joint::pages;
 use crate::joint::relearn;
 use crate::joint::store::ledger_file;
 use std::os::unix::ffi::OsStrExt;
@@ -36,19 +38,50 @@ pub fn load(path: &Path) -> Result<MappedCategory> {
     })
 }
 
-/// Opens a category that is going to be fitted anew. If it is empty or damaged, as a power cut
-/// leaves files, that is its ordinary file, and `true`.
+/// What is at the path of a category that is going to be fitted anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// A category as it was learned.
+    Ordinary,
+    /// One that was fitted; beside it is the ordinary one.
+    Fitted,
+    /// What is left of one, as after a power cut; beside it is the ordinary one.
+    Damaged,
+}
+
+/// Looks at the head of a category.
 ///
 /// # Errors
 /// A category that cannot be opened and has no ordinary file, or is a file of something else.
-pub fn load_or_ordinary(path: &Path) -> Result<(MappedCategory, bool)> {
-    load(path).map(|category| (category, false)).or_else(|failure| {
-        let is_ours =
-            std::fs::read(path).is_ok_and(|bytes| bytes.is_empty() || bytes.starts_with(ANY_MAGIC));
-        match mapped::open(&ordinary_path(path)) {
-            Ok(kept) if is_ours => Ok((kept, true)),
-            _ => Err(failure),
+fn look(path: &Path) -> Result<Found> {
+    let source = match SparseCategory::open(path) {
+        Ok(category) => {
+            let line = RefitLine::find(category.other_lines());
+            return Ok(if line.is_some() { Found::Fitted } else { Found::Ordinary });
         }
+        Err(source) => source,
+    };
+    if is_empty_or_ours(path) && SparseCategory::open(&ordinary_path(path)).is_ok() {
+        return Ok(Found::Damaged);
+    }
+    let path = path.to_path_buf();
+    Err(FittedSetError::Category { name: path.clone(), path, source })
+}
+
+/// Whether a file is one that a power cut has left of a category.
+fn is_empty_or_ours(path: &Path) -> bool {
+    std::fs::read(path).is_ok_and(|bytes| bytes.is_empty() || bytes.starts_with(ANY_MAGIC))
+}
+
+/// Opens a category that is being changed; `None` if it is damaged and has an ordinary file from
+/// which it can be made anew.
+///
+/// # Errors
+/// A category that cannot be opened and has no ordinary file, or is a file of something else.
+pub fn load_unless_damaged(path: &Path) -> Result<Option<MappedCategory>> {
+    load(path).map(Some).or_else(|failure| match look(path) {
+        Ok(Found::Damaged) => Ok(None),
+        _ => Err(failure),
     })
 }
 
@@ -58,16 +91,13 @@ pub fn load_or_ordinary(path: &Path) -> Result<(MappedCategory, bool)> {
 /// # Errors
 /// A category that cannot be opened and has no ordinary file, or is a file of something else.
 pub fn head_or_ordinary(path: &Path) -> Result<SparseCategory> {
-    SparseCategory::open(path).or_else(|source| {
-        let is_ours =
-            std::fs::read(path).is_ok_and(|bytes| bytes.is_empty() || bytes.starts_with(ANY_MAGIC));
-        match SparseCategory::open(&ordinary_path(path)) {
-            Ok(kept) if is_ours => Ok(kept),
-            _ => {
-                let path = path.to_path_buf();
-                Err(FittedSetError::Category { name: path.clone(), path, source })
-            }
-        }
+    match look(path)? {
+        Found::Damaged => SparseCategory::open(&ordinary_path(path)),
+        Found::Ordinary | Found::Fitted => SparseCategory::open(path),
+    }
+    .map_err(|source| {
+        let path = path.to_path_buf();
+        FittedSetError::Category { name: path.clone(), path, source }
     })
 }
 
@@ -76,24 +106,26 @@ pub fn head_or_ordinary(path: &Path) -> Result<SparseCategory> {
 /// # Errors
 /// A file that cannot be opened.
 pub fn open_ordinary<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<MappedCategory>> {
-    let mut categories = Vec::new();
-    for path in paths {
-        let path = path.as_ref();
-        let (mut category, _) = load_or_ordinary(path)?;
-        if RefitLine::find(category.other_lines()).is_some() {
-            // A fit starts from what was learned; starting from a fit would blend twice.
-            category = mapped::open(&ordinary_path(path)).map_err(|source| {
-                FittedSetError::NoOrdinary { path: path.to_path_buf(), source }
-            })?;
-        }
-        categories.push(category);
+    let open = |path: &P| open_one(path.as_ref(), look(path.as_ref())?);
+    paths.iter().map(open).collect()
+}
+
+/// Opens the ordinary file of a category at whose path that was `found`. A fit starts from what was
+/// learned; starting from a fit would blend twice.
+fn open_one(path: &Path, found: Found) -> Result<MappedCategory> {
+    if found == Found::Ordinary {
+        return load(path);
     }
-    Ok(categories)
+    let path = path.to_path_buf();
+    mapped::open(&ordinary_path(&path))
+        .map_err(|source| FittedSetError::NoOrdinary { path, source })
 }
 
 /// A set that is going to be fitted anew.
 pub struct RefitJob<'a> {
     files: &'a SetFiles,
+    /// What is at the paths of the categories.
+    found: Vec<Found>,
     /// The ordinary categories.
     pub categories: Vec<MappedCategory>,
     /// The labels, for people.
@@ -129,7 +161,10 @@ impl<'a> RefitJob<'a> {
         ledger_leads: bool,
     ) -> Result<Self> {
         let paths = &files.paths;
-        let mut categories = open_ordinary(paths)?;
+        let found = paths.iter().map(|path| look(path)).collect::<Result<Vec<_>>>()?;
+        let each = paths.iter().zip(&found);
+        let opened = each.map(|(path, &found)| open_one(path, found));
+        let mut categories = opened.collect::<Result<Vec<_>>>()?;
         let labels = files.labels();
         let names: Vec<String> =
             labels.iter().map(|label| String::from_utf8_lossy(label).into_owned()).collect();
@@ -140,12 +175,11 @@ impl<'a> RefitJob<'a> {
             ledger.map(|path| ledger_file::load_fitting(path, &settings)).transpose()?;
         if let Some(ledger) = &mut ledger {
             in_order_of(ledger, &labels)?;
-            if relearn_ordinary(files, ledger, &categories, ledger_leads)? {
-                categories = open_ordinary(paths)?;
+            if relearn_ordinary(files, ledger, (&found, &mut categories), ledger_leads)? {
                 fit::check(&categories, &names)?;
             }
         }
-        Ok(Self { files, categories, names, ledger })
+        Ok(Self { files, found, categories, names, ledger })
     }
 
     /// The documents of the ledger.
@@ -171,7 +205,7 @@ impl<'a> RefitJob<'a> {
         is_mail: bool,
         note: &mut dyn FnMut(FitNote),
     ) -> Result<Refitted> {
-        let Self { files, categories, names, ledger } = self;
+        let Self { files, found, categories, names, ledger } = self;
         let problem = Problem {
             categories: &categories,
             names: &names,
@@ -181,7 +215,7 @@ impl<'a> RefitJob<'a> {
         };
         let mut solution = problem.solve(corpus, note)?;
         let Some(fitted) = &solution.fitted else { return Ok(Refitted { solution, names }) };
-        write_files(files, &categories, fitted)?;
+        write_files(files, (&found, &categories), fitted)?;
         if let (Some(path), Some(ledger), 2) = (&files.ledger, &ledger, names.len()) {
             ledger_file::save(path, ledger)?;
             if let Some(mut state) = state_of(ledger, &categories, &mut solution)? {
@@ -208,18 +242,17 @@ pub fn refit_from_ledger(
     job.fit(corpus, options, is_mail, &mut |_| {}).map(|_| ())
 }
 
-/// Makes the ordinary files beside fitted categories anew from the ledger's documents, where these
-/// are all that the files were made of. Returns whether one of them was not up to date.
+/// Makes the ordinary categories anew from the ledger's documents, where these are all that they were
+/// made of. Returns whether one of them was not up to date.
 fn relearn_ordinary(
     files: &SetFiles,
     ledger: &Ledger,
-    ordinary: &[MappedCategory],
+    (found, ordinary): (&[Found], &mut [MappedCategory]),
     ledger_leads: bool,
 ) -> Result<bool> {
     let mut changed = false;
-    for ((label, path), old) in (0..).zip(&files.paths).zip(ordinary) {
-        let (category, is_damaged) = load_or_ordinary(path)?;
-        let is_ordinary = !is_damaged && RefitLine::find(category.other_lines()).is_none();
+    for ((label, path), (found, old)) in (0..).zip(&files.paths).zip(found.iter().zip(ordinary)) {
+        let is_ordinary = *found == Found::Ordinary;
         if is_ordinary && !ledger_leads {
             continue;
         }
@@ -227,6 +260,7 @@ fn relearn_ordinary(
         if let Some(new) = new.filter(|new| new != old.as_bytes()) {
             let own = if is_ordinary { path.clone() } else { ordinary_path(path) };
             replace(&own, &new)?;
+            *old = load(&own)?;
             changed = true;
         }
     }
@@ -262,16 +296,15 @@ fn in_order_of(ledger: &mut Ledger, labels: &[Vec<u8>]) -> Result<()> {
 /// Keeps the ordinary files beside the categories, then replaces the categories.
 fn write_files(
     files: &SetFiles,
-    ordinary: &[MappedCategory],
+    (found, ordinary): (&[Found], &[MappedCategory]),
     fitted: &FittedWeights,
 ) -> Result<()> {
-    for path in &files.paths {
-        let (category, is_damaged) = load_or_ordinary(path)?;
-        if is_damaged {
+    for (path, (found, category)) in files.paths.iter().zip(found.iter().zip(ordinary)) {
+        match found {
             // Nobody misses what is left of it; an empty file would not be replaced.
-            ledger_file::remove_empty(path);
-        } else if RefitLine::find(category.other_lines()).is_none() {
-            replace(&ordinary_path(path), category.as_bytes())?;
+            Found::Damaged => ledger_file::remove_empty(path),
+            Found::Ordinary => replace(&ordinary_path(path), category.as_bytes())?,
+            Found::Fitted => {}
         }
     }
     let named = files.names.iter().zip(&files.paths);
@@ -289,14 +322,35 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(ledger_file::replace(&Unforced, path, ANY_MAGIC, bytes)?)
 }
 
-/// Writes the state beside its ledger.
+/// Writes the state beside its ledger: what has changed, or all of it.
 ///
 /// # Errors
 /// It cannot be written.
 pub fn write_state(ledger: &Path, state: &mut State) -> Result<()> {
-    let path = beside(ledger, ".state");
+    let (path, changes) = (beside(ledger, ".state"), beside(ledger, CHANGES));
+    // They are changes of another file, or are written anew.
+    let _ = std::fs::remove_file(&changes);
+    if !state.is_due() {
+        let mut write = |out: &mut dyn std::io::Write| state.write_changes(out);
+        return Ok(ledger_file::replace_with(&Unforced, &changes, pages::CHANGES, &mut write)?);
+    }
     // A power cut may have left nothing of a file that was not forced to the device.
     ledger_file::remove_empty(&path);
     let mut write = |out: &mut dyn std::io::Write| state.write(out);
     Ok(ledger_file::replace_with(&Unforced, &path, incremental::KIND, &mut write)?)
+}
+
+/// The state of the ledger at `path`, whose head is `head`, and the names of its documents; `None`
+/// if there is none that fits.
+pub fn read_state(path: &Path, head: &Head) -> Option<(State, Vec<u64>)> {
+    let file = open_regular(&beside(path, ".state")).ok()?;
+    let length = usize::try_from(file.metadata().ok()?.len()).ok()?;
+    let changes = open_regular(&beside(path, CHANGES)).and_then(|file| read_whole(&file));
+    let mut state = State::open(Box::new(file), length, changes.unwrap_or_default())?;
+    let numbers = &state.numbers;
+    let fits = numbers.ledger == head.sum
+        && numbers.ledger_length == head.length
+        && numbers.documents == head.documents;
+    let names = fits.then(|| state.names())?;
+    (!state.is_damaged()).then_some((state, names))
 }

@@ -8,13 +8,14 @@
 
 use super::error::FittedSetError;
 use super::files::{SetFiles, label_of, ordinary_path};
-use super::refit::{load, load_or_ordinary, refit_from_ledger, replace, write_state};
+use super::refit::{
+    load, load_unless_damaged, read_state, refit_from_ledger, replace, write_state,
+};
 use super::report::Outcome;
 use crate::atomic_file::{Unforced, beside};
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::MappedCategory;
 use crate::error::{Warning, WarningSink};
-use crate::input::source::read_whole;
 use crate::joint::checksum::Checksum;
 use crate::joint::corrections;
 use crate::joint::documents::{Corpus, Term, fingerprint};
@@ -27,7 +28,6 @@ use crate::joint::publish;
 use crate::joint::relearn;
 use crate::joint::store::ledger_file::{self, LedgerError, OpenLedger};
 use hashbrown::{HashMap, HashSet};
-use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -101,8 +101,7 @@ pub fn change(
     };
     let mut set = OpenFiles::open(files, settings, &mut refit, warnings)?;
     let label = request.label.unwrap_or(u32::MAX);
-    let names: Vec<u64> = set.state.names().collect();
-    let known = set.known(&names, &request.ids)?;
+    let known = set.known(&request.ids)?;
     let mut learned = vec![false; request.ids.len()];
     let outcomes = match request.kind {
         ChangeKind::Learn => {
@@ -124,7 +123,7 @@ pub fn change(
         }
         ChangeKind::Forget => {
             let goes = |own| request.concerns(own);
-            let mut gone = set.forget(&names, &request.ids, goes, true, &mut refit)?;
+            let mut gone = set.forget(&request.ids, goes, true, &mut refit)?;
             if gone.is_empty() {
                 return Ok((Done::Nothing, vec![Outcome::NotKnown; request.ids.len()]));
             }
@@ -138,7 +137,7 @@ pub fn change(
             request.ids.iter().map(&mut outcome).collect()
         }
         ChangeKind::Correct => {
-            set.forget(&names, &request.ids, |own| own != label, false, &mut refit)?;
+            set.forget(&request.ids, |own| own != label, false, &mut refit)?;
             let mut labels: HashMap<u64, Vec<u32>> = known;
             let is_known = |labels: &[u32]| labels.contains(&label);
             let mut is_new = Vec::new();
@@ -162,7 +161,10 @@ pub fn change(
     if set.state.numbers.documents != set.line.documents {
         set.ledger.write_head()?;
         let Numbers { documents, fitted, .. } = set.state.numbers;
-        if set.line.contrast {
+        if set.state.is_damaged() {
+            warn_of_state(files, "is damaged and was made anew", warnings);
+            refit(&set.line, true)?;
+        } else if set.line.contrast {
             // How far a feature tells the categories apart changes with every document, and the state
             // knows nothing of it.
             refit(&set.line, true)?;
@@ -227,16 +229,15 @@ fn open_categories(
     let mut categories = Vec::new();
     let mut is_whole = true;
     for (path, name) in files.paths.iter().zip(&files.names) {
-        let (category, is_damaged) = load_or_ordinary(path)?;
-        if is_damaged {
+        if let Some(category) = load_unless_damaged(path)? {
+            categories.push(category);
+        } else {
             warnings(Warning::new(format!(
                 "category {} is damaged and is made anew from {} and the ledger",
                 name.display(),
                 ordinary_path(name).display()
             )));
             is_whole = false;
-        } else {
-            categories.push(category);
         }
     }
     let lines: Vec<Option<RefitLine>> =
@@ -268,6 +269,8 @@ struct OpenFiles<'a> {
     /// The files as they are now.
     categories: Vec<MappedCategory>,
     state: State,
+    /// Names of the ledger's documents when the set was opened.
+    known: Vec<u64>,
     line: RefitLine,
     /// Documents were learned and their weights written.
     has_learned: bool,
@@ -294,9 +297,7 @@ impl<'a> OpenFiles<'a> {
             return Ok(set);
         }
         if is_whole {
-            let name = beside(files.ledger_name.as_deref().unwrap_or(ledger_path), ".state");
-            let text = format!("{} did not fit its ledger and was made anew", name.display());
-            warnings(Warning::new(text));
+            warn_of_state(files, "did not fit its ledger and was made anew", warnings);
         }
         refit(&line, true)?;
         Self::after_refit(files, ledger_path)
@@ -310,16 +311,20 @@ impl<'a> OpenFiles<'a> {
         categories: Vec<MappedCategory>,
     ) -> Option<Self> {
         let mut line = RefitLine::find(categories.first()?.other_lines())?;
-        let file = File::open(beside(ledger_path, ".state")).ok()?;
-        let state = State::parse(read_whole(&file).ok()?)?;
-        let numbers = &state.numbers;
-        let fits = numbers.ledger == ledger.head.sum
-            && numbers.ledger_length == ledger.head.length
-            && numbers.documents == ledger.head.documents
-            && numbers.set == line.set;
-        line.documents = numbers.documents;
+        let (state, known) = read_state(ledger_path, &ledger.head)?;
+        line.documents = state.numbers.documents;
+        let fits = state.numbers.set == line.set;
         let has_learned = false;
-        fits.then_some(Self { files, ledger_path, ledger, categories, state, line, has_learned })
+        fits.then_some(Self {
+            files,
+            ledger_path,
+            ledger,
+            categories,
+            state,
+            known,
+            line,
+            has_learned,
+        })
     }
 
     /// The set that a fit has just written.
@@ -374,18 +379,21 @@ impl<'a> OpenFiles<'a> {
     }
 
     /// The label of document `number` of the ledger.
-    fn label_at(&self, number: usize) -> Result<u32> {
+    fn label_at(&mut self, number: usize) -> Result<u32> {
         let label = self.ledger.label(self.state.offset(number));
         label.ok_or_else(|| self.damaged_at(number))
     }
 
     /// The labels under which the ledger has those of the documents `ids` that it knows.
-    fn known(&self, names: &[u64], ids: &[u64]) -> Result<HashMap<u64, Vec<u32>>> {
+    fn known(&mut self, ids: &[u64]) -> Result<HashMap<u64, Vec<u32>>> {
         let wanted: HashSet<u64> = ids.iter().copied().collect();
         let mut known = HashMap::new();
-        for (number, name) in names.iter().enumerate().filter(|(_, name)| wanted.contains(*name)) {
-            let labels: &mut Vec<u32> = known.entry(*name).or_default();
-            labels.push(self.label_at(number)?);
+        for number in 0..self.known.len() {
+            let name = self.known[number];
+            if wanted.contains(&name) {
+                let labels: &mut Vec<u32> = known.entry(name).or_default();
+                labels.push(self.label_at(number)?);
+            }
         }
         Ok(known)
     }
@@ -400,11 +408,9 @@ impl<'a> OpenFiles<'a> {
 
     /// Forgets the documents `ids` as far as they were learned with a label that `goes`: each of them
     /// once, the last of equal ones, or all that are equal. Returns name and label of each that was
-    /// found. All that was learned from them goes: ordinary counts, ledger, weights. `names` are those
-    /// of the ledger's documents.
+    /// found. All that was learned from them goes: ordinary counts, ledger, weights.
     fn forget(
         &mut self,
-        names: &[u64],
         ids: &[u64],
         goes: impl Fn(u32) -> bool,
         each_once: bool,
@@ -414,9 +420,12 @@ impl<'a> OpenFiles<'a> {
         for id in ids {
             *wanted.entry(*id).or_default() += 1;
         }
-        let mut is_gone = vec![false; names.len()];
-        for (number, name) in names.iter().enumerate().rev() {
-            let Some(times) = wanted.get_mut(name).filter(|times| **times > 0) else { continue };
+        let mut is_gone = vec![false; self.known.len()];
+        for number in (0..self.known.len()).rev() {
+            let Some(times) = wanted.get_mut(&self.known[number]).filter(|times| **times > 0)
+            else {
+                continue;
+            };
             if goes(self.label_at(number)?) {
                 is_gone[number] = true;
                 if each_once {
@@ -484,6 +493,12 @@ impl<'a> OpenFiles<'a> {
         }
         Ok(())
     }
+}
+
+/// Tells what became of the state.
+fn warn_of_state(files: &SetFiles, fate: &str, warnings: WarningSink<'_>) {
+    let name = beside(files.ledger_name.as_deref().unwrap_or(Path::new("")), ".state");
+    warnings(Warning::new(format!("{} {fate}", name.display())));
 }
 
 /// Takes the counts of forgotten documents out of an ordinary category file. Files that the ledger

@@ -308,7 +308,22 @@ impl OpenLedger {
             let flags = OFlags::NONBLOCK.bits().cast_signed();
             OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)
         });
-        let file = file.map_err(|error| unreadable(path, error))?;
+        Self::of(path, file.map_err(|error| unreadable(path, error))?)
+    }
+
+    /// Opens a ledger that is only read; `None` if there is no file.
+    ///
+    /// # Errors
+    /// A ledger that cannot be read or is damaged.
+    pub fn to_read(path: &Path) -> Result<Option<Self>, LedgerError> {
+        match open_regular(path) {
+            Ok(file) => Self::of(path, file).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable(path, error)),
+        }
+    }
+
+    fn of(path: &Path, file: File) -> Result<Self, LedgerError> {
         let head = head_in(path, &file)?;
         let length = file.metadata().map_err(|error| unreadable(path, error))?.len();
         if length < head.body() + head.length {

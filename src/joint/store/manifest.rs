@@ -83,7 +83,9 @@ impl Purpose {
         let is_fitted = name.starts_with(b"category.") && !name.ends_with(b".ordinary");
         match self {
             Self::Read => is_fitted || name == b"order",
-            Self::Change => !is_fitted && !name.ends_with(b".state"),
+            Self::Change => {
+                !is_fitted && !name.ends_with(b".state") && !name.ends_with(b".changes")
+            }
         }
     }
 }
