@@ -1,0 +1,457 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Results of a run -> one page without scripts, the tables of a document, and a file without mails.
+
+Rows of a table stand in the order of its first column, the best one first, whoever it is. The tests
+of pairs are against the mail filter; what is significantly better than it is listed before anything
+else.
+"""
+
+import html as markup
+import json
+import math
+import re
+
+import tasks
+
+OURS = "dbacl_"
+SURE = 0.05  # chances below this are called clear
+STREAMS = ("immediate", "delayed", "partial", "active")
+
+
+def rounded(value):
+    """Numbers with as many digits as a table could want."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: rounded(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [rounded(one) for one in value]
+    return value
+
+
+def summary(record):
+    """The record without single mails."""
+    short = dict(record)
+    short["results"] = []
+    for one in record["results"]:
+        parts = [
+            {key: value for key, value in part.items() if key not in ("judged", "areas")}
+            for part in one["parts"]
+        ]
+        kept = {key: one[key] for key in ("tool", "setting", "task", "failed") if key in one}
+        short["results"].append(dict(kept, parts=parts))
+    lines = [json.dumps(rounded(one), sort_keys=True) for one in short.pop("results")]
+    head = json.dumps(rounded(short), sort_keys=True, indent=1).rstrip("}\n ")
+    return head + ',\n "results": [\n' + ",\n".join(lines) + "\n]}\n"
+
+
+def name_of(tool, setting):
+    return f"{tool.replace('_', ' ')}, {setting}"
+
+
+def percent(value, digits=2):
+    return "-" if value is None or value != value else f"{100 * value:.{digits}f}"
+
+
+def chance(value):
+    if value is None or value != value:
+        return "-"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+
+
+class Table:
+    """Rows of cells below a head; a row may be marked as ours."""
+
+    def __init__(self, head, rows, note=""):
+        self.head, self.rows, self.note = head, rows, note
+
+    def markdown(self):
+        lines = ["| " + " | ".join(self.head) + " |", "|" + "---|" * len(self.head)]
+        lines += ["| " + " | ".join(cells) + " |" for _, cells in self.rows]
+        return "\n".join(lines) + "\n"
+
+    def html(self):
+        def row(kind, cells, ours):
+            inside = "".join(f"<{kind}>{markup.escape(cell)}</{kind}>" for cell in cells)
+            return f"<tr{' class=ours' if ours else ''}>{inside}</tr>\n"
+
+        body = "".join(row("td", cells, ours) for ours, cells in self.rows)
+        head = row("th", self.head, False)
+        return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}</tbody></table>\n"
+
+
+def parts_of(record, task):
+    """The parts of a task: {part: [(result, part)]}, the best ranking first."""
+    found = {}
+    for one in record["results"]:
+        if one["task"] == task:
+            for part in one["parts"]:
+                found.setdefault(part["part"], []).append((one, part))
+    for rows in found.values():
+        rows.sort(key=lambda row: (order(row[1]), row[0]["tool"], row[0]["setting"]))
+    return found
+
+
+def order(part):
+    area = part.get("measures", {}).get("area")
+    return 2.0 if area is None or area != area else area
+
+
+def is_ours(one):
+    return one["tool"].startswith(OURS)
+
+
+def verdicts(rows):
+    """The table of one part of a task."""
+    head = ["tool", "(1-AUC) %", "lam %", "error %", "ham lost", "through", "unsure"]
+    head += ["at 0.1 %", "at 1 %", "calibr."]
+    table = []
+    for one, part in rows:
+        m = part["measures"]
+        low, high = m.get("intervals", {}).get("area", (None, None))
+        area = f"{percent(m['area'])} ({percent(low)}-{percent(high)})"
+        cells = [name_of(one["tool"], one["setting"]), area, percent(m["lam"])]
+        cells += [percent(m["error"][0])] + [
+            percent(m[key][0], 1)
+            for key in ("lost", "through", "unsure", "recall_0.001", "recall_0.01")
+        ]
+        cells.append(percent(m.get("calibration"), 1))
+        table.append((is_ours(one), cells))
+    return Table(head, table)
+
+
+def cold_start(found):
+    """The table of the cold start: a column for each number of mails."""
+    sizes = sorted(found, key=int)
+    rows = {}
+    for size in sizes:
+        for one, part in found[size]:
+            rows.setdefault((one["tool"], one["setting"]), {})[size] = part["measures"]
+    table = []
+    for key, cells in rows.items():
+        last = cells.get(sizes[-1], {}).get("area")
+        texts = [
+            " / ".join(
+                [percent(m["area"], 1), percent(m["lost"][0], 1), percent(m["unsure"][0], 0)]
+            )
+            if (m := cells.get(size))
+            else "-"
+            for size in sizes
+        ]
+        table.append((9.0 if last is None else last, key, [name_of(*key), *texts]))
+    table.sort()
+    return Table(["tool"] + sizes, [(key[0].startswith(OURS), cells) for _, key, cells in table])
+
+
+GROUPS = {
+    "before, behind": ("preamble", "epilogue"),
+    "plain copy": ("alternative",),
+    "hidden by style": ("display", "class", "tiny", "white"),
+    "title, comment": ("title", "comment"),
+    "attached": ("attachment", "message"),
+    "cut words": ("tags", "comments", "zero-width"),
+    "random words": ("random-1000", "random-5000"),
+    "repeated": ("repeated",),
+    "in sight": ("visible",),
+}
+
+
+def attacks(rows):
+    """Of the spam that was found undisguised, how much is judged ham, by kinds of disguise."""
+    table = []
+    for one, part in rows:
+        counts, total = part["disguises"], 0.0
+        cells = []
+        for kinds in GROUPS.values():
+            all_of = sum(sum(counts[kind].values()) for kind in kinds)
+            share = sum(counts[kind]["ham"] for kind in kinds) / all_of if all_of else math.nan
+            total += share
+            cells.append(percent(share, 0))
+        name = name_of(one["tool"], one["setting"])
+        table.append((total, is_ours(one), [name, f"{part['caught']} of {part['tried']}", *cells]))
+    table.sort(key=lambda row: (row[0] != row[0], row[0], row[2]))
+    return Table(["tool", "found", *GROUPS], [(ours, cells) for _, ours, cells in table])
+
+
+def costs(record):
+    """What it takes: processor time, memory, size of the model."""
+    batch = {
+        (one["tool"], one["setting"]): part for one, part in parts_of(record, "batch").get("", [])
+    }
+    stream = {
+        (one["tool"], one["setting"]): part
+        for one, part in parts_of(record, "immediate").get("", [])
+    }
+    table = []
+    for key in sorted(set(batch) | set(stream)):
+        cost = batch.get(key, {}).get("cost", {})
+        alone = stream.get(key, {}).get("cost", {})
+
+        def shown(value, unit=1.0, digits=1):
+            return "-" if not value else f"{value / unit:.{digits}f}"
+
+        cells = [name_of(*key), shown(cost.get("learn_cpu_ms")), shown(cost.get("judge_cpu_ms"))]
+        cells += [shown(alone.get("cpu_ms")), shown(cost.get("memory_kb"), 1024)]
+        cells += [shown(cost.get("model_bytes"), 1e6)]
+        table.append((key[0].startswith(OURS), cells))
+    head = ["tool", "learn, ms", "judge, ms", "alone, ms", "memory, MB", "model, MB"]
+    return Table(head, table)
+
+
+def tools_table(record):
+    rows = []
+    for one in record["tools"]:
+        state = one.get("version") or f"SKIPPED: {one['skipped']}"
+        state = state.replace("(compatible with dbacl 1.14.1)", "").replace("(tentative name) ", "")
+        rows.append(
+            (
+                one["tool"].startswith(OURS),
+                [name_of(one["tool"], one["setting"]), state.strip(" ."), one["meaning"]],
+            )
+        )
+    return Table(["tool, setting", "version", "what it does"], rows)
+
+
+def standing(record):
+    """Who is clearly better or worse than the mail filter: (better, worse), lists of texts."""
+    better, worse = [], []
+    for task, (_, title) in tasks.TASKS.items():
+        for part, rows in parts_of(record, task).items():
+            place = f"{title.lower()}{', ' + part if part else ''}"
+            basis = [
+                p
+                for one, p in rows
+                if (one["tool"], one["setting"]) == ("dbacl_filter", "defaults")
+            ]
+            if not basis or "measures" not in basis[0]:
+                continue
+            ahead = {"better": [], "worse": []}
+            for one, found in rows:
+                chances = found.get("paired")
+                if not chances or is_ours(one):
+                    continue
+                for what, key, value in (
+                    ("ranking", "ranking", lambda p: p["measures"]["area"]),
+                    ("errors", "errors", lambda p: p["measures"]["error"][0]),
+                ):
+                    if chances[key] is not None and chances[key] < SURE:
+                        side = "better" if value(found) < value(basis[0]) else "worse"
+                        ahead[side].append((name_of(one["tool"], one["setting"]), what))
+            for side, texts in (("better", better), ("worse", worse)):
+                for what in ("ranking", "errors"):
+                    names = [name for name, kind in ahead[side] if kind == what]
+                    if names:
+                        texts.append((place, what, names))
+    return better, worse
+
+
+def standing_text(rows):
+    if not rows:
+        return "None.\n"
+    return "".join(f"- **{place}, {what}**: {'; '.join(names)}\n" for place, what, names in rows)
+
+
+def wrapped(text, width=100):
+    """Lists of a document in lines that are not too long."""
+    lines = []
+    for line in text.splitlines():
+        while len(line) > width:
+            cut = line.rfind(" ", 0, width + 1)
+            lines.append(line[:cut])
+            line = "  " + line[cut + 1 :]
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888", "#b0603c")
+
+
+def chart(title, series, across, logarithmic=False):
+    """Curves as inline SVG: series {name: [(x, y in 0..1)]}; ours are thick."""
+    points = [point for curve in series.values() for point in curve]
+    if not points:
+        return ""
+    top = min(1.0, max(y for _, y in points) * 1.05) or 0.01
+    place = math.log if logarithmic else float
+    left, right = place(min(x for x, _ in points)), place(max(x for x, _ in points))
+    span = right - left or 1.0
+
+    def at(x, y):
+        return f"{50 + 500 * (place(x) - left) / span:.1f},{230 - 210 * y / top:.1f}"
+
+    height = max(260, 30 + 15 * len(series))
+    out = [
+        f"<figure><figcaption>{markup.escape(title)}</figcaption>\n"
+        f'<svg viewBox="0 0 780 {height}" width="780" role="img">'
+    ]
+    for step in range(5):
+        share = top * step / 4
+        y = 230 - 210 * step / 4
+        out.append(
+            f'<path d="M50 {y}H550" stroke="#ddd"/><text x="45" y="{y + 4}" '
+            f'text-anchor="end">{100 * share:.1f} %</text>'
+        )
+    for x in sorted({x for x, _ in points}) if logarithmic else (points[0][0], right):
+        out.append(
+            f'<text x="{at(x, 0).split(",")[0]}" y="246" text-anchor="middle">{x:.0f}</text>'
+        )
+    out.append(f'<text x="300" y="258" text-anchor="middle">{markup.escape(across)}</text>')
+    ends = sorted(series.items(), key=lambda item: item[1][-1][1])
+    for number, (name, curve) in enumerate(sorted(series.items())):
+        colour = COLOURS[number % len(COLOURS)]
+        dash = ("", ' stroke-dasharray="6 3"', ' stroke-dasharray="2 2"')[
+            number // len(COLOURS) % 3
+        ]
+        thick = 3 if name.startswith("dbacl") else 1.2
+        path = " ".join(at(x, y) for x, y in curve)
+        out.append(
+            f'<polyline points="{path}" fill="none" stroke="{colour}" '
+            f'stroke-width="{thick}"{dash}><title>{markup.escape(name)}</title></polyline>'
+        )
+        line = [key for key, _ in ends].index(name)
+        y = 20 + 15 * (len(ends) - 1 - line)
+        out.append(
+            f'<path d="M562 {y - 4}h18" stroke="{colour}" stroke-width="{thick}"{dash}/>'
+            f'<text x="585" y="{y}">{markup.escape(name)}</text>'
+        )
+    return "\n".join(out) + "\n</svg></figure>\n"
+
+
+def curves(record, task):
+    """The charts of a task, if it has learning curves."""
+    if task == "cold":
+        found = parts_of(record, "cold")
+        charts = ""
+        for title, key in (("Errors", "error"), ("Ham lost", "lost")):
+            series = {}
+            for size in sorted(found, key=int):
+                for one, part in found[size]:
+                    point = (int(size), part["measures"][key][0])
+                    series.setdefault(name_of(one["tool"], one["setting"]), []).append(point)
+            charts += chart(f"{title} after a cold start", series, "mails of each kind", True)
+        return charts
+    series = {
+        name_of(one["tool"], one["setting"]): part["curve"]
+        for one, part in parts_of(record, task).get("", [])
+        if part.get("curve")
+    }
+    return chart("Errors among the last mails", series, "mails judged") if series else ""
+
+
+def sections(record):
+    """The tables of a run by name: {name: [(title, Table or text)]}."""
+    better, worse = standing(record)
+    found = {
+        "tools": [("", tools_table(record))],
+        "behind": [("", standing_text(better))],
+        "ahead": [("", standing_text(worse))],
+        "cost": [("", costs(record))],
+    }
+    for task in tasks.TASKS:
+        parts = parts_of(record, task)
+        if task == "cold" and parts:
+            found[task] = [("", cold_start(parts))]
+        elif task == "attack" and parts:
+            found[task] = [("", attacks(parts[""]))]
+        else:
+            found[task] = [(part, verdicts(rows)) for part, rows in parts.items()]
+        if task in record["gaps"]:
+            found[task].append(("", f"SKIPPED: {record['gaps'][task]}.\n"))
+        for one in record["results"]:
+            if one["task"] == task and "failed" in one:
+                name = name_of(one["tool"], one["setting"])
+                found[task].append(("", f"{name} has no row: it {one['failed']}.\n"))
+    return found
+
+
+def sizes(record):
+    """The sizes of a run in words."""
+    plan = record["plan"]
+    corpora = ", ".join(
+        f"{one['name']} ({one['mails']} mails, {one['ham']} of them ham)"
+        for one in record["corpora"]
+    )
+    return (
+        f"Run of {record['date']}, plan `{plan['name']}`, on {record['processor']}. "
+        f"Corpora: {corpora}. "
+        f"Streams have {plan['stream']} mails; late means {plan['delay']} mails late; "
+        f"{plan['labels']} labels may be asked for; {plan['batch']} mails are learned or judged in "
+        f"batches; a cold start has {plan['draws']} draws of {plan['each']} mails of each kind to "
+        f"judge; {plan['disguised']} spams are disguised.\n"
+    )
+
+
+def document(record, text):
+    """A document with its generated sections made anew."""
+    found = sections(record)
+    found["run"] = [("", wrapped(sizes(record)))]
+
+    def renewed(match):
+        pieces = []
+        for title, content in found.get(match[1], []):
+            if title:
+                pieces.append(f"**{title}**\n")
+            table = isinstance(content, Table)
+            pieces.append(content.markdown() if table else wrapped(content))
+        inside = "\n".join(pieces) or "This run has no such results.\n"
+        return f"<!-- field: {match[1]} -->\n{inside}<!-- field: end -->"
+
+    return re.sub(r"<!-- field: (\w+) -->\n.*?<!-- field: end -->", renewed, text, flags=re.S)
+
+
+STYLE = """
+body { font: 15px/1.45 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; color: #222 }
+table { border-collapse: collapse; margin: .5em 0 1.5em; font-size: 13px }
+td, th { padding: 2px 8px; text-align: right; border-bottom: 1px solid #e4e4e4 }
+td:first-child, th:first-child { text-align: left }
+tr.ours { background: #fff3d6 }
+figure { margin: 1em 0 }
+figcaption { font-weight: bold }
+svg text { font: 11px sans-serif; fill: #444 }
+"""
+
+
+def html(record):
+    """One page, which loads nothing and runs nothing."""
+    found = sections(record)
+    out = [
+        "<!DOCTYPE html>\n<html lang=en><meta charset=utf-8>"
+        "<title>Mail filters side by side</title>"
+        f"<style>{STYLE}</style>\n<h1>Mail filters side by side</h1>\n",
+        f"<p>{markup.escape(sizes(record))}</p>\n",
+        "<p>Rows stand in order of (1-AUC), the best first; rows of dbacl are tinted. Numbers in "
+        "brackets hold 95 % of the resamplings. <i>Through</i> is spam judged ham, <i>at 0.1 %</i> "
+        "the spam found if so much ham may be lost. Clear means a chance below 0.05.</p>\n",
+    ]
+
+    def put(title, name):
+        out.append(f"<h2>{markup.escape(title)}</h2>\n")
+        for part, content in found[name]:
+            if part:
+                out.append(f"<h3>{markup.escape(part)}</h3>\n")
+            if isinstance(content, Table):
+                out.append(content.html())
+            else:
+                lines = [line.lstrip("- ") for line in content.splitlines()]
+                items = "".join(
+                    f"<li>{markup.escape(line).replace('**', '')}</li>" for line in lines
+                )
+                out.append(f"<ul>{items}</ul>\n")
+
+    put("What is clearly better than the mail filter", "behind")
+    put("What is clearly worse than the mail filter", "ahead")
+    for name, (act, title) in tasks.TASKS.items():
+        if found[name]:
+            put(title, name)
+            out.insert(
+                len(out) - len(found[name]) * (1 + bool(found[name][0][0])),
+                f"<p>{markup.escape(act.__doc__)}</p>\n",
+            )
+            if name == "cold":
+                out.append("<p>Cells: (1-AUC) %, ham lost %, unsure %.</p>\n")
+            if name == "attack":
+                out.append("<p>Cells: per cent of the disguised spam that is judged ham.</p>\n")
+            out.append(curves(record, name))
+    put("What it takes", "cost")
+    put("Tools", "tools")
+    return "".join(out) + "</html>\n"
