@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+# tool: bsfilter
+# debian: bsfilter
+# deterministic: yes
+# setting: defaults - every mail is learned; its documentation has no other advice
+import driver
+
+
+class Bsfilter(driver.Driver):
+    threshold = 0.95
+
+    def start(self):
+        self.command = ["ruby", "-W0", driver.program("bsfilter"), "--homedir", self.model]
+        driver.program("ruby")
+
+    def version(self):
+        said = self.run(*self.command, "--help", good=(0, 1)).splitlines()
+        words = [line.strip() for line in said]
+        return f"bsfilter {words[words.index('RELEASE') + 1]}" if "RELEASE" in words else "bsfilter"
+
+    def learn(self, mails):
+        for label, option in (("ham", "--add-clean"), ("spam", "--add-spam")):
+            paths = [path for wanted, path in mails if wanted == label]
+            if paths:
+                update = (
+                    ["--update"]
+                    if label == mails[-1][0] or len({one for one, _ in mails}) == 1
+                    else []
+                )
+                self.run(*self.command, option, *update, *paths, good=(0, 1))
+                self.known.add(label)
+        if len({label for label, _ in mails}) == 2:
+            self.run(*self.command, "--update", good=(0, 1))
+
+    def judge(self, paths):
+        if len(self.known) < 2:
+            return [(0.5, "unsure", None) for _ in paths]
+        lines = self.run(*self.command, *paths, good=(0, 1)).splitlines()
+        scores = [
+            float(line.split()[-1]) for line in lines if line.startswith("combined probability")
+        ]
+        return [(score, "spam" if score > 0.95 else "ham", score) for score in scores]
+
+
+driver.main(Bsfilter)
