@@ -11,7 +11,7 @@ PROGRAMS = dbacl dbacl-text dbacl-eval bayesol mailinspect hypex mailcross mailt
   dbacl-server chess-adapter
 
 .PHONY: help demo test check bench instructions chess-report fuzz signature install release setup \
-  test-spark dist check-dist deb check-deb check-systems digits
+  test-spark dist check-dist deb check-deb check-systems digits field field-quick
 
 help:
 	@echo 'make demo       learn three authors, classify pages that were not learned'
@@ -19,6 +19,8 @@ help:
 	@echo 'make check      formatting, lints, documentation and all tests; offline'
 	@echo 'make bench      speed and memory of whole programs'
 	@echo 'make instructions  instructions of fixed tasks, beside the recorded ones'
+	@echo 'make field      dbacl beside other mail filters, about an hour; FIELD_CORPORA="PATH..."'
+	@echo 'make field-quick  the same with few mails and the tools that are installed'
 	@echo 'make fuzz       each fuzz target for a minute, or SECONDS=...'
 	@echo 'make signature  one hash over the outputs for a fixed corpus'
 	@echo 'make test-spark learn and classify on an Apache Spark of this machine'
@@ -69,6 +71,19 @@ bench: release
 # Fails if a fixed task takes a twentieth more instructions than recorded.
 instructions: release
 	@benches/instructions.sh $(BIN)
+
+# Mail filters side by side, on mails of your own or the few of testdata: benches/field/README.md.
+FIELD = FIELD_BIN=$(BIN) benches/field/field.py
+FIELD_RESULTS = $(dir $(BIN))field/results.json
+field: release
+	@$(FIELD) install
+	@$(FIELD) run --out $(FIELD_RESULTS) $(foreach path,$(FIELD_CORPORA),--corpus $(path))
+	@$(FIELD) page $(FIELD_RESULTS) --html $(dir $(BIN))field.html
+	@echo 'The page is $(dir $(BIN))field.html'
+
+field-quick: release
+	@$(FIELD) run --plan quick --strict --limit 60 --out $(dir $(BIN))field/quick/results.json
+	@$(FIELD) page $(dir $(BIN))field/quick/results.json --html $(dir $(BIN))field-quick.html
 
 fuzz:
 	@.ci/need-cargo $(CARGO)

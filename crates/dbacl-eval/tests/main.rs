@@ -2,4 +2,5 @@
 //! Integration tests: the real programs, from outside.
 
 mod eval;
+mod field;
 mod interface;
