@@ -4,7 +4,7 @@
 
 use dbacl::joint::checksum::Checksum;
 use dbacl::joint::dataset::Dataset;
-use dbacl::joint::documents::{Corpus, Term};
+use dbacl::joint::documents::{Corpus, Term, fingerprint};
 use dbacl::joint::incremental::{Numbers, State, documents};
 use dbacl::joint::ledger::{Ledger, Name, Record, Settings};
 use dbacl::joint::scoring::Scoring;
@@ -69,6 +69,7 @@ fn document(data: &mut &[u8]) -> Option<Record> {
         record.occurrences = record.occurrences.saturating_add(count);
         record.terms.push(Term::new(id, 1, count));
     }
+    record.fingerprint = fingerprint(&record.terms);
     Some(record)
 }
 
