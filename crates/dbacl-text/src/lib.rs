@@ -40,6 +40,7 @@ mod label;
 mod model;
 #[cfg(feature = "program")]
 pub mod program;
+pub mod recipe;
 pub mod search;
 mod train;
 
@@ -47,4 +48,5 @@ pub use data::{DataError, Format, Reading, Record};
 pub use evaluate::{Evaluation, PerLabel};
 pub use label::{LabelFault, check as check_label, file_name};
 pub use model::{ModelError, Prediction, Predictor, TextModel};
-pub use train::{Preset, TrainError, TrainOptions, Trained, Trainer};
+pub use recipe::Recipe;
+pub use train::{ChangeError, Preset, TrainError, TrainOptions, Trained, Trainer};

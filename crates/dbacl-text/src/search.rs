@@ -3,8 +3,11 @@
 //! settings of the trainer, which may be chosen by cross-validation, and the one with the fewest
 //! errors on documents that were not learned from wins.
 
+use crate::recipe::OPTIONS;
 use crate::train::{TrainError, TrainOptions, Trained, Trainer};
 use dbacl::{ModelOption, Reference, Scheme};
+use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// A way to read texts, as the program's options spell it.
@@ -71,6 +74,15 @@ pub struct Trial {
     pub elapsed: Duration,
 }
 
+impl fmt::Display for Trial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { candidate, errors: (errors, judged), is_best, elapsed } = self;
+        let best = if *is_best { ", the best so far" } else { "" };
+        let (spelling, seconds) = (candidate.spelling(), elapsed.as_secs());
+        write!(f, "{seconds:>4} s  {spelling:<26} {errors} errors in {judged}{best}")
+    }
+}
+
 /// Trains with one candidate after the other until `limit` is over, or would be with the next one,
 /// and tells `told` of each. At least one is trained. Returns the best model and its candidate.
 ///
@@ -79,6 +91,19 @@ pub struct Trial {
 pub fn search(
     trainer: &Trainer,
     limit: Duration,
+    told: &mut dyn FnMut(&Trial),
+) -> Result<(Trained, Candidate), TrainError> {
+    search_stoppable(trainer, limit, &AtomicBool::new(false), told)
+}
+
+/// The same; another thread may end it by setting `stop`.
+///
+/// # Errors
+/// [`TrainError::Stopped`], and those of [`search`].
+pub fn search_stoppable(
+    trainer: &Trainer,
+    limit: Duration,
+    stop: &AtomicBool,
     told: &mut dyn FnMut(&Trial),
 ) -> Result<(Trained, Candidate), TrainError> {
     let begin = Instant::now();
@@ -90,7 +115,7 @@ pub fn search(
             break;
         }
         let start = Instant::now();
-        let trained = match trainer.train_with(&candidate.options(trainer.options())) {
+        let trained = match trainer.train_stoppable(&candidate.options(trainer.options()), stop) {
             Ok(trained) => trained,
             // Some texts have no words of some kinds.
             Err(error @ (TrainError::NoWords { .. } | TrainError::Fit(_))) => {
@@ -109,7 +134,13 @@ pub fn search(
             best = Some((trained, candidate));
         }
     }
-    best.ok_or_else(|| failure.unwrap_or(TrainError::NoDocuments))
+    let (mut trained, candidate) =
+        best.ok_or_else(|| failure.unwrap_or(TrainError::NoDocuments))?;
+    if let Some(recipe) = trainer.recipe() {
+        // The model tells which options make it again.
+        trained.model.tell(OPTIONS, &recipe.clone().with_candidate(candidate).told());
+    }
+    Ok((trained, candidate))
 }
 
 #[cfg(test)]

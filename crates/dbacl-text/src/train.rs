@@ -4,12 +4,14 @@
 use crate::kept;
 use crate::label::file_name;
 use crate::model::{ModelError, TextModel};
+use crate::recipe::{OPTIONS, Recipe};
 use dbacl::{
     Category, CategorySet, FitError, FitNote, FitOptions, FitQuality, FitSettings, Incomparable,
     JointFit, LearnOptions, Learner, Reference, Scheme,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bits of the largest table of features while learning.
 const TABLE_BITS: u8 = 24;
@@ -99,6 +101,24 @@ pub enum TrainError {
     /// What was made is no model.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The caller asked to stop.
+    #[error("training was stopped")]
+    Stopped,
+}
+
+/// Why a model cannot be trained again with more or fewer documents.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// Nothing tells how it was trained.
+    #[error("the model does not tell the options that it was trained with")]
+    NoRecipe,
+    /// It keeps no documents.
+    #[error("the model keeps no documents: it was trained without --keep")]
+    NoDocuments,
+    /// It cannot be trained as it says.
+    #[error(transparent)]
+    Learn(#[from] dbacl::Error),
 }
 
 /// A model, and how it came about.
@@ -123,7 +143,7 @@ pub struct Trained {
 
 /// Gathers documents and trains a model on them. The same documents in the same order make the same
 /// model, to the byte.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Trainer {
     options: TrainOptions,
     /// The texts, one behind the other.
@@ -133,6 +153,8 @@ pub struct Trainer {
     /// What is told of the model beside what training knows.
     about: Vec<(String, String)>,
     keeps: bool,
+    /// What the options were made of, if they were.
+    recipe: Option<Recipe>,
 }
 
 impl Trainer {
@@ -144,7 +166,37 @@ impl Trainer {
             labels: BTreeMap::new(),
             about: Vec::new(),
             keeps: false,
+            recipe: None,
         }
+    }
+
+    /// A trainer without documents, whose models tell how they were trained; `warn` is told what is
+    /// odd about the recipe.
+    ///
+    /// # Errors
+    /// Those of [`Recipe::options`].
+    pub fn of_recipe(recipe: &Recipe, warn: &mut dyn FnMut(String)) -> Result<Self, dbacl::Error> {
+        let mut trainer = Self::new(&recipe.options(warn)?);
+        trainer.tell(OPTIONS, &recipe.told());
+        trainer.recipe = Some(recipe.clone());
+        Ok(trainer)
+    }
+
+    /// A trainer with the recipe and the documents of a model that keeps them: trained at once, it
+    /// makes the same model again.
+    ///
+    /// # Errors
+    /// A model that tells no recipe or keeps no documents.
+    pub fn of_model(model: &TextModel, warn: &mut dyn FnMut(String)) -> Result<Self, ChangeError> {
+        let told = model.about().iter().find(|(name, _)| name == OPTIONS);
+        let recipe = told.and_then(|(_, told)| Recipe::of_told(told));
+        let mut trainer = Self::of_recipe(&recipe.ok_or(ChangeError::NoRecipe)?, warn)?.keeping();
+        if trainer.add_kept(model) { Ok(trainer) } else { Err(ChangeError::NoDocuments) }
+    }
+
+    /// What the trainer was made of by [`Self::of_recipe`].
+    pub(crate) const fn recipe(&self) -> Option<&Recipe> {
+        self.recipe.as_ref()
     }
 
     /// The same trainer, whose models keep the documents: [`Self::add_kept`] goes on from there.
@@ -210,6 +262,13 @@ impl Trainer {
         self.labels.iter().map(|(label, places)| (label.as_str(), places.len()))
     }
 
+    /// Documents so far with their labels: label by label, and of each in their order.
+    pub fn documents(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.labels.iter().flat_map(|(label, places)| {
+            places.iter().map(|place| (label.as_str(), &self.texts[place.clone()]))
+        })
+    }
+
     /// Trains the model.
     ///
     /// # Errors
@@ -233,6 +292,21 @@ impl Trainer {
     /// # Errors
     /// Those of [`Self::train`].
     pub fn train_with(&self, options: &TrainOptions) -> Result<Trained, TrainError> {
+        self.train_stoppable(options, &AtomicBool::new(false))
+    }
+
+    /// Trains the model with other options; another thread may end it by setting `stop`. A fit that
+    /// has begun goes on to its end.
+    ///
+    /// # Errors
+    /// [`TrainError::Stopped`], and those of [`Self::train`].
+    pub fn train_stoppable(
+        &self,
+        options: &TrainOptions,
+        stop: &AtomicBool,
+    ) -> Result<Trained, TrainError> {
+        let check_stop =
+            || if stop.load(Ordering::Relaxed) { Err(TrainError::Stopped) } else { Ok(()) };
         let Self { texts, labels, .. } = self;
         match labels.keys().next() {
             None => return Err(TrainError::NoDocuments),
@@ -245,6 +319,7 @@ impl Trainer {
         for (label, places) in labels {
             let mut learner = Learner::new(&options.learn)?;
             for place in places {
+                check_stop()?;
                 learner.learn(&texts[place.clone()]);
             }
             let category = learner.finish().map_err(|error| match error {
@@ -257,10 +332,12 @@ impl Trainer {
         let mut fit = JointFit::new(&set, &options.fit.clone().always())?;
         for (places, name) in labels.values().zip(set.names()) {
             for place in places {
+                check_stop()?;
                 fit.document(name, &texts[place.clone()])?;
             }
         }
         let fit = fit.fit()?;
+        check_stop()?;
         let documents: Vec<u64> = fit.documents.iter().map(|&count| count as u64).collect();
         let names: Vec<&str> = labels.keys().map(String::as_str).collect();
         let fitted: Vec<Category<Vec<u8>>> =

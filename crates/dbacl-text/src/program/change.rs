@@ -2,27 +2,20 @@
 //! `update`, `forget` and `merge`: models that keep their documents → a model that is trained anew
 //! on more or fewer of them, as if on these from the beginning.
 
-use super::options::{ChangeArguments, MergeArguments, TrainArguments};
+use super::options::{ChangeArguments, MergeArguments};
 use super::{Failure, MESSAGES, open, status, train};
 use crate::data::{self, DataError, Record};
-use crate::train::Trainer;
+use crate::train::{ChangeError, Trainer};
 use std::path::Path;
 
 /// A trainer with the options and documents of the model at `path`.
 fn trainer_of(path: &Path) -> Result<Trainer, Failure> {
-    let model = open(path)?;
-    let refuse =
-        |what: &str| Failure::new(status::DATA, &format!("{}: the model {what}", path.display()));
-    let options = model.about().iter().find(|(name, _)| name == train::OPTIONS);
-    let arguments = options
-        .and_then(|(_, spelling)| serde_json::from_str::<Vec<String>>(spelling).ok())
-        .and_then(|words| TrainArguments::of_spelling(&words))
-        .ok_or_else(|| refuse("does not tell the options that it was trained with"))?;
-    let mut trainer = train::trainer(&arguments)?.keeping();
-    if !trainer.add_kept(&model) {
-        return Err(refuse("keeps no documents: it was trained without --keep"));
-    }
-    Ok(trainer)
+    let trainer = Trainer::of_model(&open(path)?, &mut |text| MESSAGES.warning(&text));
+    trainer.map_err(|error| refuse(path, &error))
+}
+
+fn refuse(path: &Path, error: &ChangeError) -> Failure {
+    Failure::new(status::DATA, &format!("{}: {error}", path.display()))
 }
 
 fn change(
@@ -69,8 +62,7 @@ pub fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
     let mut trainer = trainer_of(first)?;
     for path in others {
         if !trainer.add_kept(&open(path)?) {
-            let what = "the model keeps no documents: it was trained without --keep";
-            return Err(Failure::new(status::DATA, &format!("{}: {what}", path.display())));
+            return Err(refuse(path, &ChangeError::NoDocuments));
         }
     }
     train::finish(&trainer, first, &arguments.output, arguments.quiet)

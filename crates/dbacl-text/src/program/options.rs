@@ -2,10 +2,10 @@
 //! The options of the verbs.
 
 use crate::data::{Format, Reading};
-use crate::search::Candidate;
-use crate::train::{Preset, TrainOptions};
+use crate::recipe::{Kind, Recipe, is_cost, is_share};
+use crate::train::Preset;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dbacl::{FitOptions, ModelOption, Reference, Scheme};
+use dbacl::{Reference, Scheme};
 use std::path::PathBuf;
 
 /// Trains a text classifier from one file of labelled documents, tests it, and labels texts.
@@ -131,17 +131,6 @@ pub(crate) enum Measure {
     Maxent,
 }
 
-/// Kinds of text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Kind {
-    /// Plain text
-    Text,
-    /// HTML without its markup
-    Html,
-    /// XML without its markup
-    Xml,
-}
-
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TrainArguments {
     #[command(flatten)]
@@ -216,118 +205,38 @@ fn number(text: &str) -> Result<f64, String> {
 }
 
 fn positive(text: &str) -> Result<f64, String> {
-    number(text).and_then(|it| if it > 0.0 { Ok(it) } else { Err("not above 0".into()) })
+    number(text).and_then(|it| if is_cost(it) { Ok(it) } else { Err("not above 0".into()) })
 }
 
 fn share(text: &str) -> Result<f64, String> {
     let share = number(text)?;
-    if (0.0..=1.0).contains(&share) { Ok(share) } else { Err("not between 0 and 1".into()) }
+    if is_share(share) { Ok(share) } else { Err("not between 0 and 1".into()) }
 }
 
 impl TrainArguments {
-    /// The options that decide how a model is trained, to be read back by [`Self::of_spelling`].
-    pub fn spelling(&self) -> Vec<String> {
-        fn name(value: &impl ValueEnum) -> String {
-            let value = value.to_possible_value();
-            value.map_or_else(String::new, |value| value.get_name().to_owned())
+    /// How the model is to be trained.
+    pub fn recipe(&self) -> Recipe {
+        let presets =
+            [(self.words, Preset::Words), (self.pairs, Preset::Pairs), (self.chars, Preset::Chars)];
+        Recipe {
+            preset: presets.iter().find(|(is_set, _)| *is_set).map(|&(_, preset)| preset),
+            tokenizer: self.tokenizer.map(Tokenizer::scheme),
+            order: self.order,
+            case_sensitive: self.case_sensitive,
+            across_lines: self.across_lines,
+            kind: self.kind,
+            regex: self.regex.clone(),
+            reference: match self.reference {
+                Measure::Uniform => Reference::Uniform,
+                Measure::Dirichlet => Reference::Dirichlet,
+                Measure::Maxent => Reference::MaximumEntropy,
+            },
+            choose: self.choose,
+            cost: self.cost,
+            blend: self.blend,
+            no_contrast: self.no_contrast,
+            exact: self.exact,
         }
-        let mut words = Vec::new();
-        let flags = [
-            (self.words, "--words"),
-            (self.pairs, "--pairs"),
-            (self.chars, "--chars"),
-            (self.case_sensitive, "--case-sensitive"),
-            (self.across_lines, "--across-lines"),
-            (self.choose, "--choose"),
-            (self.no_contrast, "--no-contrast"),
-            (self.exact, "--exact"),
-        ];
-        words.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|&(_, flag)| flag.to_owned()));
-        let values = [
-            self.tokenizer.map(|it| format!("--tokenizer={}", name(&it))),
-            self.order.map(|it| format!("--order={it}")),
-            Some(format!("--type={}", name(&self.kind))),
-            Some(format!("--reference={}", name(&self.reference))),
-            self.cost.map(|it| format!("--cost={it}")),
-            self.blend.map(|it| format!("--blend={it}")),
-        ];
-        words.extend(values.into_iter().flatten());
-        words.extend(self.regex.iter().map(|it| format!("--regex={it}")));
-        words
-    }
-
-    /// The arguments that [`Self::spelling`] spelled; `None` if it did not.
-    pub fn of_spelling(words: &[String]) -> Option<Self> {
-        let fixed = ["dbacl-text", "train", "-", "-o", "-"].map(str::to_owned);
-        match Arguments::try_parse_from(fixed.iter().chain(words)).ok()?.verb {
-            Verb::Train(arguments) => Some(arguments),
-            _ => None,
-        }
-    }
-
-    /// The same with the way to read texts that a search has found.
-    #[must_use]
-    pub fn with_candidate(mut self, candidate: Candidate) -> Self {
-        let mut known = Tokenizer::value_variants().iter().copied();
-        self.tokenizer = known.find(|it| it.scheme() == candidate.tokenizer);
-        (self.words, self.pairs, self.chars) = (false, false, false);
-        (self.order, self.case_sensitive) = (Some(candidate.order), candidate.keeps_case);
-        self.reference = match candidate.reference {
-            Reference::Dirichlet => Measure::Dirichlet,
-            _ => Measure::Uniform,
-        };
-        (self.seconds, self.choose) = (None, true);
-        self
-    }
-
-    /// The options of the library; `warn` is told what is odd about expressions.
-    pub fn options(&self, warn: &mut dyn FnMut(String)) -> Result<TrainOptions, dbacl::Error> {
-        let preset = match (self.words, self.chars) {
-            (true, _) => Preset::Words,
-            (_, true) => Preset::Chars,
-            _ => Preset::Pairs,
-        };
-        let TrainOptions { mut learn, mut fit } = TrainOptions::new(preset);
-        if let Some(tokenizer) = self.tokenizer {
-            learn = learn.tokenizer(tokenizer.scheme());
-        }
-        if let Some(order) = self.order {
-            learn = learn.order(order);
-        }
-        for (is_wanted, option) in [
-            (self.case_sensitive, ModelOption::KeepCase),
-            (self.across_lines, ModelOption::Straddle),
-            (self.kind == Kind::Html, ModelOption::Html),
-            (self.kind == Kind::Xml, ModelOption::Xml),
-        ] {
-            if is_wanted {
-                learn = learn.with(option);
-            }
-        }
-        for expression in &self.regex {
-            learn = learn.pattern(expression, &mut |warning| warn(warning.to_string()))?;
-        }
-        learn = learn.reference(match self.reference {
-            Measure::Uniform => Reference::Uniform,
-            Measure::Dirichlet => Reference::Dirichlet,
-            Measure::Maxent => Reference::MaximumEntropy,
-        });
-        if self.choose || self.seconds.is_some() {
-            fit = FitOptions::default();
-        }
-        if let Some(cost) = self.cost {
-            fit = fit.cost(cost);
-        }
-        if let Some(blend) = self.blend {
-            fit = fit.blend(blend);
-        }
-        if self.no_contrast {
-            fit = fit.contrast(false);
-        }
-        if self.exact {
-            fit = fit.exact();
-        }
-        Ok(TrainOptions { learn, fit })
     }
 }
 

@@ -5,21 +5,25 @@ use super::options::TrainArguments;
 use super::{Failure, MESSAGES, status};
 use crate::data::{self, Record};
 use crate::search::{Trial, search};
-use crate::train::{TrainError, TrainOptions, Trained, Trainer};
+use crate::train::{TrainError, Trained, Trainer};
 use dbacl_cli::output::{self, Output};
 use dbacl_cli::progress;
 use std::path::Path;
 use std::time::Duration;
-
-/// What a model calls the options that it was trained with.
-pub const OPTIONS: &str = "options";
 
 pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     if arguments.quiet {
         MESSAGES.be_quiet();
     }
     let path = &arguments.data.data;
-    let mut trainer = trainer(arguments)?;
+    let mut recipe = arguments.recipe();
+    // A search chooses cost and blend as well.
+    recipe.choose |= arguments.seconds.is_some();
+    let trainer = Trainer::of_recipe(&recipe, &mut |text| MESSAGES.warning(&text));
+    let mut trainer = trainer.map_err(|error| Failure::new(status::USAGE, &error))?;
+    if arguments.keep {
+        trainer = trainer.keeping();
+    }
     let mut take = |record: Record<'_>| {
         trainer.add(record.label, record.text);
         Ok(())
@@ -35,34 +39,8 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let limit = Duration::from_secs(seconds);
     let mut told = |trial: &Trial| tell(trial, arguments.quiet);
     let found = progress::watch("searching", || None, || search(&trainer, limit, &mut told));
-    let (mut trained, candidate) = found.map_err(|error| refusal(error, path))?;
-    // The model tells which options make it again.
-    trained.model.tell(OPTIONS, &spelling(&arguments.clone().with_candidate(candidate)));
+    let (trained, _) = found.map_err(|error| refusal(error, path))?;
     save(&trained, &arguments.output, arguments.quiet)
-}
-
-/// A trainer by these arguments, without documents.
-pub fn trainer(arguments: &TrainArguments) -> Result<Trainer, Failure> {
-    let mut trainer = Trainer::new(&TrainOptions::default());
-    if arguments.keep {
-        trainer = trainer.keeping();
-    }
-    set_options(&mut trainer, arguments)?;
-    Ok(trainer)
-}
-
-fn set_options(trainer: &mut Trainer, arguments: &TrainArguments) -> Result<(), Failure> {
-    let options = arguments.options(&mut |text| MESSAGES.warning(&text));
-    let options = options.map_err(|error| Failure::new(status::USAGE, &error))?;
-    trainer.set_options(&options);
-    trainer.tell(OPTIONS, &spelling(arguments));
-    Ok(())
-}
-
-/// The options as a model tells them.
-fn spelling(arguments: &TrainArguments) -> String {
-    // Strings are always JSON.
-    serde_json::to_string(&arguments.spelling()).unwrap_or_default()
 }
 
 /// Trains, saves the model, and tells of it; documents came from `path`.
@@ -115,10 +93,5 @@ fn tell(trial: &Trial, is_quiet: bool) {
     if is_quiet {
         return;
     }
-    let Trial { candidate, errors: (errors, judged), is_best, elapsed } = trial;
-    let best = if *is_best { ", the best so far" } else { "" };
-    let spelling = candidate.spelling();
-    let seconds = elapsed.as_secs();
-    let line = format!("{seconds:>4} s  {spelling:<26} {errors} errors in {judged}{best}");
-    output::raw(line.as_bytes());
+    output::raw(trial.to_string().as_bytes());
 }
