@@ -24,6 +24,7 @@ help:
 	@echo 'make fuzz       each fuzz target for a minute, or SECONDS=...'
 	@echo 'make signature  one hash over the outputs for a fixed corpus'
 	@echo 'make test-spark learn and classify on an Apache Spark of this machine'
+	@echo 'make python     the wheel of the Python module, in target/wheels'
 	@echo 'make digits     which results of the C library differ from the recorded ones'
 	@echo 'make check-systems  daily tasks where HOME, /tmp, the locale or memory is missing'
 	@echo 'make dist       static programs, bills of materials, image, sums: target/dist'
@@ -50,6 +51,7 @@ setup:
 
 test: setup
 	$(CARGO) test --profile checked --locked --workspace --no-fail-fast
+	crates/dbacl-python/tests/run
 
 check:
 	@.ci/need-cargo $(CARGO)
@@ -58,6 +60,8 @@ check:
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-default-features --no-deps -p dbacl
 	cd fuzz && $(CARGO) check --release --locked --no-default-features --features drive
+	cd crates/dbacl-python && $(CARGO) fmt --check && \
+	  $(CARGO) clippy --profile checked --locked --target-dir ../../target -- -D warnings
 	$(CARGO) test --profile checked --locked --workspace
 	$(CARGO) test --profile checked --locked --package dbacl --no-default-features
 
@@ -145,6 +149,11 @@ deb:
 
 check-deb: deb
 	@packaging/check-deb $(or $(CARGO_TARGET_DIR),target)/deb
+
+# Needs maturin, which is a package of Python.
+python:
+	@.ci/need-cargo $(CARGO)
+	cd crates/dbacl-python && CARGO_TARGET_DIR=../../target maturin build --release --locked -o ../../target/wheels
 
 check-systems: release
 	@tests/systems/run $(BIN)

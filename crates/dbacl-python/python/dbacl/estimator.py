@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A classifier of texts for scikit-learn, which works without it, too."""
+
+from ._dbacl import Model, Trainer
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils import column_or_1d
+    from sklearn.utils.multiclass import check_classification_targets
+except ImportError:  # scikit-learn is not needed
+
+    def column_or_1d(y, warn=False):
+        """The labels as they are."""
+        return y
+
+    def check_classification_targets(y):
+        """Whatever labels there are will do."""
+
+    class NotFittedError(ValueError, AttributeError):
+        """The classifier has learned nothing yet."""
+
+    class ClassifierMixin:
+        """What scikit-learn gives to classifiers."""
+
+        _estimator_type = "classifier"
+
+        def score(self, X, y, sample_weight=None):
+            """The share of texts that get their label."""
+            weights = [1.0] * len(y) if sample_weight is None else list(sample_weight)
+            hits = (found == truth for found, truth in zip(self.predict(X), y))
+            return sum(w for w, hit in zip(weights, hits) if hit) / sum(weights)
+
+    class BaseEstimator:
+        """What scikit-learn gives to estimators."""
+
+        def get_params(self, deep=True):
+            """The parameters with their values."""
+            return {name: getattr(self, name) for name in self._parameters}
+
+        def set_params(self, **params):
+            """Changes parameters."""
+            for name, value in params.items():
+                if name not in self._parameters:
+                    raise ValueError(f"Invalid parameter {name!r} for estimator {self}.")
+                setattr(self, name, value)
+            return self
+
+        def __repr__(self):
+            named = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+            return f"{type(self).__name__}({named})"
+
+
+# Parameters that are not options of `Trainer`.
+_OWN = ("n_jobs",)
+# What training sets.
+_FITTED = ("classes_", "model_")
+
+
+class DbaclClassifier(ClassifierMixin, BaseEstimator):
+    """Learns labels of texts: words and pairs of words, fitted together, with probabilities.
+
+    `X` is a list or column of texts, each `str` or `bytes`. The parameters but `n_jobs` are those
+    of `dbacl.Trainer`; `n_jobs` is the number of threads that judge texts.
+    """
+
+    _parameters = (
+        "preset", "tokenizer", "order", "case_sensitive", "across_lines", "kind", "regex",
+        "reference", "choose", "cost", "blend", "contrast", "exact", "keep", "seconds", "n_jobs",
+    )
+
+    def __init__(
+        self,
+        *,
+        preset="pairs",
+        tokenizer=None,
+        order=None,
+        case_sensitive=False,
+        across_lines=False,
+        kind="text",
+        regex=(),
+        reference="uniform",
+        choose=False,
+        cost=None,
+        blend=None,
+        contrast=True,
+        exact=False,
+        keep=False,
+        seconds=None,
+        n_jobs=None,
+    ):
+        self.preset = preset
+        self.tokenizer = tokenizer
+        self.order = order
+        self.case_sensitive = case_sensitive
+        self.across_lines = across_lines
+        self.kind = kind
+        self.regex = regex
+        self.reference = reference
+        self.choose = choose
+        self.cost = cost
+        self.blend = blend
+        self.contrast = contrast
+        self.exact = exact
+        self.keep = keep
+        self.seconds = seconds
+        self.n_jobs = n_jobs
+
+    def _trainer(self, **more):
+        options = {name: getattr(self, name) for name in self._parameters if name not in _OWN}
+        return Trainer(**{**options, "regex": list(self.regex), **more})
+
+    def _texts(self, X, reset):
+        """The texts of `X`; for subclasses that make texts of something else."""
+        return X
+
+    def fit(self, X, y):
+        """Learns texts with their labels; what was learned before is forgotten."""
+        texts = self._texts(X, reset=True)
+        classes, names = _labels(y)
+        if len(classes) == 1:
+            raise ValueError(f"there is one class, {classes[0]!r}: two classes or more are needed")
+        trainer = self._trainer()
+        trainer.add(texts, names)
+        self._forget()
+        self._model = trainer.train()
+        self._waiting = None
+        self.classes_ = classes
+        return self
+
+    def partial_fit(self, X, y, classes=None):
+        """Learns more texts with their labels.
+
+        All texts are kept, and the model is trained anew when it is asked next. The first call
+        must name all `classes` that there will be. After `fit`, the classifier must have been made
+        with `keep=True`.
+        """
+        begins = not hasattr(self, "classes_")
+        texts = self._texts(X, reset=begins)
+        if begins:
+            if classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            trainer, known = self._trainer(keep=True), _labels(classes)[0]
+        else:
+            known = self.classes_
+            if classes is not None and list(_labels(classes)[0]) != list(known):
+                raise ValueError(
+                    f"`classes={classes!r}` is not the same as on last call to partial_fit, "
+                    f"was: {known!r}"
+                )
+            trainer = self._kept()
+        names = _labels(y)[1]
+        others = sorted(set(names) - {_name(one) for one in known})
+        if others:
+            raise ValueError(f"labels that are not among the classes: {others}")
+        trainer.add(texts, names)
+        self.classes_ = known
+        self._waiting = trainer
+        self._model = None
+        return self
+
+    def _kept(self):
+        """A trainer with all texts that were learned."""
+        if self._waiting is not None:
+            return self._waiting
+        trainer = self._trainer(keep=True)
+        kept = self._model.kept()
+        if kept is None:
+            raise ValueError("fit keeps no texts: partial_fit after fit needs keep=True")
+        trainer.add(*kept)
+        return trainer
+
+    def _forget(self):
+        for name in (*_FITTED, "_model", "_waiting"):
+            self.__dict__.pop(name, None)
+
+    def _trained(self):
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+        if self._model is None:
+            self._model = self._waiting.train()
+        return self._model
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "classes_")
+
+    @property
+    def model_(self):
+        """The `dbacl.Model`."""
+        return self._trained()
+
+    def _probabilities(self, X):
+        """Rows of probabilities, in the order of `classes_`."""
+        model = self._trained()
+        threads = {None: 1, -1: 0}.get(self.n_jobs, self.n_jobs)
+        rows = model.predict_proba(self._texts(X, reset=False), threads=threads)
+        # Classes without texts so far have no column.
+        places = {label: at for at, label in enumerate(model.labels)}
+        order = [places.get(_name(one)) for one in self.classes_]
+        if order == list(range(len(places))):
+            return rows
+        if isinstance(rows, list):
+            return [[0.0 if at is None else row[at] for at in order] for row in rows]
+        import numpy
+
+        found = numpy.zeros((len(rows), len(order)))
+        for to, at in enumerate(order):
+            if at is not None:
+                found[:, to] = rows[:, at]
+        return found
+
+    def predict_proba(self, X):
+        """The probability of each class for each text."""
+        return self._probabilities(X)
+
+    def predict_log_proba(self, X):
+        """The logarithms of the probabilities."""
+        import numpy
+
+        with numpy.errstate(divide="ignore"):
+            return numpy.log(self._probabilities(X))
+
+    def decision_function(self, X):
+        """With two classes the log-odds of the second one, else the logarithms of probabilities."""
+        import numpy
+
+        logs = numpy.log(numpy.maximum(self._probabilities(X), 1e-300))
+        return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
+
+    def predict(self, X):
+        """The most probable class of each text."""
+        rows = self._probabilities(X)
+        if isinstance(rows, list):
+            return [self.classes_[row.index(max(row))] for row in rows]
+        # Of equally probable classes the first one.
+        return self.classes_[rows.argmax(axis=1)]
+
+    def explain(self, text):
+        """Which words of a text speak for its class, and which against it."""
+        return self._trained().explain(text)
+
+    def __getstate__(self):
+        """Parameters, classes, and the model's bytes: nothing that could be run."""
+        state = {name: getattr(self, name) for name in self._parameters}
+        others = set(vars(self)) - {*state, *_FITTED, "_model", "_waiting"}
+        state.update((name, vars(self)[name]) for name in sorted(others))
+        if self.__sklearn_is_fitted__():
+            classes, kind = self.classes_, None
+            if not isinstance(classes, list):
+                classes, kind = classes.tolist(), classes.dtype.str
+            state["classes_"] = (classes, kind)
+            if self._model is not None:
+                state["model_"] = self._model.to_bytes()
+            else:
+                state["_texts_"] = self._waiting.documents()
+        return state
+
+    def __setstate__(self, state):
+        state = dict(state)
+        classes, model = state.pop("classes_", None), state.pop("model_", None)
+        texts = state.pop("_texts_", None)
+        self.__dict__.update(state)
+        if classes is None:
+            return
+        self.classes_ = _array(*classes)
+        self._model = model and Model.from_bytes(model)
+        self._waiting = None
+        if texts is not None:
+            self._waiting = self._trainer(keep=True)
+            self._waiting.add(*texts)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        return tags
+
+
+def _name(label):
+    """What a class is called in the model."""
+    if isinstance(label, bytes):
+        raise TypeError("labels must be str or numbers, not bytes")
+    if isinstance(label, str):
+        return str(label)
+    return repr(getattr(label, "item", lambda: label)())
+
+
+def _array(classes, kind):
+    if kind is None:
+        return classes
+    import numpy
+
+    return numpy.array(classes, dtype=object if kind == "|O" else kind)
+
+
+def _labels(y):
+    """The classes in their order, and the names of the labels."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    try:
+        import numpy
+    except ImportError:
+        return sorted(set(y)), [_name(label) for label in y]
+    classes, places = numpy.unique(numpy.asarray(y), return_inverse=True)
+    names = [_name(label) for label in classes]
+    return classes, [names[at] for at in places.ravel()]

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A mail filter on disk.
+
+use crate::errors;
+use crate::set::Verdict;
+use crate::texts::{Texts, one};
+use crate::work::{After, run};
+use dbacl::{FittedSet, FittedSetError, FittedSetOptions, MailFolder, MailLearnOptions, SetReport};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What a change has done to a mail filter.
+#[pyclass(frozen, module = "dbacl", get_all)]
+pub struct MailReport {
+    /// What became of each mail, such as `learned` or `moved from ham`.
+    outcomes: Vec<String>,
+    /// What the filter knows each mail by; `None` for a mail without words.
+    ids: Vec<Option<String>>,
+    /// Whether the filter changed.
+    is_changed: bool,
+    /// Whether all of it was fitted anew.
+    is_refitted: bool,
+    /// What a user should know.
+    warnings: Vec<String>,
+}
+
+impl MailReport {
+    fn of(report: &SetReport) -> Self {
+        let documents = report.documents.iter();
+        Self {
+            outcomes: documents.clone().map(|one| one.outcome.to_string()).collect(),
+            ids: documents.map(|one| one.id.map(|id| id.to_string())).collect(),
+            is_changed: report.is_changed,
+            is_refitted: report.is_refitted,
+            warnings: report.warnings.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+#[pymethods]
+impl MailReport {
+    fn __repr__(&self) -> String {
+        format!("<dbacl.MailReport: {}>", self.outcomes.join(", "))
+    }
+}
+
+/// A mail filter that `dbacl --mail-learn` or `MailFilter.create` has made.
+#[pyclass(frozen, module = "dbacl")]
+pub struct MailFilter {
+    filter: Arc<Mutex<FittedSet>>,
+    stop: Arc<AtomicBool>,
+}
+
+fn lock(filter: &Mutex<FittedSet>) -> MutexGuard<'_, FittedSet> {
+    filter.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn options(lock_timeout: f64, stop: &Arc<AtomicBool>) -> PyResult<FittedSetOptions> {
+    let limit = Duration::try_from_secs_f64(lock_timeout)
+        .map_err(|_| PyValueError::new_err("lock_timeout is no number of seconds"))?;
+    Ok(FittedSetOptions::default().lock_timeout(limit).stop(Arc::clone(stop)))
+}
+
+impl MailFilter {
+    fn new(set: FittedSet, stop: Arc<AtomicBool>) -> Self {
+        Self { filter: Arc::new(Mutex::new(set)), stop }
+    }
+
+    /// Changes the filter on a thread of its own; Ctrl-C ends waiting and changes nothing.
+    fn change(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&mut FittedSet) -> Result<SetReport, FittedSetError> + Send + 'static,
+    ) -> PyResult<MailReport> {
+        let filter = Arc::clone(&self.filter);
+        let work = move |_| change(&mut lock(&filter));
+        let done = run(py, &self.stop, After::Wait, work, &mut |_| Ok(()));
+        self.stop.store(false, Ordering::Relaxed);
+        done?.map(|report| MailReport::of(&report)).map_err(errors::of_set)
+    }
+}
+
+/// One mail, or several.
+fn mails(mails: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
+    let is_one = mails.is_instance_of::<PyString>() || mails.is_instance_of::<PyBytes>();
+    if is_one {
+        return Ok(vec![one(mails)?]);
+    }
+    let py = mails.py();
+    let (mut mails, mut all) = (Texts::new(mails)?, Vec::new());
+    while let Some(block) = mails.next_block()? {
+        all.extend(block.texts(py).into_iter().map(<[u8]>::to_vec));
+    }
+    Ok(all)
+}
+
+#[pymethods]
+impl MailFilter {
+    /// Opens the filter in a folder.
+    #[new]
+    #[pyo3(signature = (folder, *, lock_timeout=10.0))]
+    fn open(py: Python<'_>, folder: PathBuf, lock_timeout: f64) -> PyResult<Self> {
+        let stop = Arc::default();
+        let options = options(lock_timeout, &stop)?;
+        let set = py.detach(|| FittedSet::open(&folder, &options)).map_err(errors::of_set)?;
+        Ok(Self::new(set, stop))
+    }
+
+    /// Learns two folders of mail, `{"ham": path, "spam": [path, path]}`, into the filter in a
+    /// folder, which is made if it is not there, as `dbacl --mail-learn` does.
+    #[staticmethod]
+    #[pyo3(signature = (folder, mail, *, protect=None, lock_timeout=10.0))]
+    fn create(
+        py: Python<'_>,
+        folder: PathBuf,
+        mail: &Bound<'_, PyDict>,
+        protect: Option<String>,
+        lock_timeout: f64,
+    ) -> PyResult<Self> {
+        let mut folders = Vec::new();
+        for (label, paths) in mail {
+            let is_list = paths.is_instance_of::<PyList>() || paths.is_instance_of::<PyTuple>();
+            let paths: Vec<PathBuf> =
+                if is_list { paths.extract()? } else { vec![paths.extract()?] };
+            let mut paths = paths.into_iter();
+            let Some(first) = paths.next() else {
+                return Err(PyValueError::new_err(format!("there is no folder for {label}")));
+            };
+            let own = MailFolder::new(label.extract::<String>()?, first);
+            folders.push(paths.fold(own, MailFolder::and));
+        }
+        let stop: Arc<AtomicBool> = Arc::default();
+        let mut wishes = MailLearnOptions::default().set_options(options(lock_timeout, &stop)?);
+        if let Some(label) = protect {
+            wishes = wishes.protect(label);
+        }
+        let work = move |_| FittedSet::learn_folders(&folder, &folders, &wishes);
+        let done = run(py, &stop, After::Wait, work, &mut |_| Ok(()))?;
+        let (set, learned) = done.map_err(errors::of_set)?;
+        let notes = learned.notes.iter().map(ToString::to_string);
+        let warnings = learned.warnings.iter().map(ToString::to_string);
+        crate::trainer::warn(py, &notes.chain(warnings).collect::<Vec<_>>())?;
+        Ok(Self::new(set, stop))
+    }
+
+    /// Labels of the mail; the first is the one that must not be lost.
+    #[getter]
+    fn labels(&self) -> Vec<String> {
+        lock(&self.filter).labels().to_vec()
+    }
+
+    /// Mails that the filter was fitted on.
+    #[getter]
+    fn documents(&self) -> u32 {
+        lock(&self.filter).documents()
+    }
+
+    /// The verdict on a mail, given as it came, headers first.
+    fn judge(&self, py: Python<'_>, mail: &Bound<'_, PyAny>) -> PyResult<Verdict> {
+        let mail = one(mail)?;
+        let verdict = py.detach(|| lock(&self.filter).classify(&mail));
+        verdict.map(|verdict| Verdict::of_mail(&verdict)).map_err(errors::of_set)
+    }
+
+    /// The mail with its verdict in a header line.
+    fn filter<'py>(
+        &self,
+        py: Python<'py>,
+        mail: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let mail = one(mail)?;
+        let mail = py.detach(|| lock(&self.filter).filter(&mail));
+        Ok(PyBytes::new(py, &mail))
+    }
+
+    /// Learns a mail, or several, also those that the filter knows.
+    fn learn(
+        &self,
+        py: Python<'_>,
+        label: String,
+        mail: &Bound<'_, PyAny>,
+    ) -> PyResult<MailReport> {
+        let all = mails(mail)?;
+        self.change(py, move |set| set.learn_all(&label, all.iter().map(Vec::as_slice)))
+    }
+
+    /// Says what a mail is, or several: doing it twice is doing it once.
+    fn correct(
+        &self,
+        py: Python<'_>,
+        label: String,
+        mail: &Bound<'_, PyAny>,
+    ) -> PyResult<MailReport> {
+        let all = mails(mail)?;
+        self.change(py, move |set| set.correct_all(&label, all.iter().map(Vec::as_slice)))
+    }
+
+    /// Forgets a mail, or several, that were learned as `label`.
+    fn forget(
+        &self,
+        py: Python<'_>,
+        label: String,
+        mail: &Bound<'_, PyAny>,
+    ) -> PyResult<MailReport> {
+        let all = mails(mail)?;
+        self.change(py, move |set| set.forget_all(&label, all.iter().map(Vec::as_slice)))
+    }
+
+    /// Takes up what others have changed; returns whether they have.
+    fn reload(&self, py: Python<'_>) -> PyResult<bool> {
+        py.detach(|| lock(&self.filter).reload_if_changed()).map_err(errors::of_set)
+    }
+
+    fn __repr__(&self) -> String {
+        let set = lock(&self.filter);
+        format!("<dbacl.MailFilter: {}, {} mails>", set.labels().join(", "), set.documents())
+    }
+}

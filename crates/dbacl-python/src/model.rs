@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A trained model: labels and their categories, in one file.
+
+use crate::category::Category;
+use crate::errors;
+use crate::explain::Explanation;
+use crate::set::CategorySet;
+use crate::texts::{Texts, labelled, matrix, one};
+use crate::trainer::Trainer;
+use dbacl_text::{Evaluation, Prediction, Predictor, TextModel, file_name};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Labels and their categories, which were fitted together.
+#[pyclass(frozen, module = "dbacl")]
+pub struct Model {
+    model: TextModel,
+    /// Predictors that nobody uses: making one takes longer than judging a short text.
+    idle: Mutex<Vec<Predictor>>,
+}
+
+impl Model {
+    pub const fn new(model: TextModel) -> Self {
+        Self { model, idle: Mutex::new(Vec::new()) }
+    }
+
+    fn predictor(&self) -> Predictor {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.unwrap_or_else(|| self.model.predictor())
+    }
+
+    fn judge(&self, texts: &[&[u8]]) -> Vec<Prediction> {
+        let mut predictor = self.predictor();
+        let predictions = texts.iter().map(|text| predictor.predict(text)).collect();
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(predictor);
+        predictions
+    }
+
+    /// Judges texts on so many threads, and hands the predictions of each block to `take`.
+    fn each(
+        &self,
+        texts: &Bound<'_, PyAny>,
+        threads: usize,
+        take: &mut dyn FnMut(Vec<Prediction>) -> PyResult<()>,
+    ) -> PyResult<()> {
+        let py = texts.py();
+        let threads = match threads {
+            0 => thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        };
+        let mut texts = Texts::new(texts)?;
+        while let Some(block) = texts.next_block()? {
+            let texts = block.texts(py);
+            let share = texts.len().div_ceil(threads).max(1);
+            let predictions = py.detach(|| {
+                if share == texts.len() {
+                    return self.judge(&texts);
+                }
+                thread::scope(|scope| {
+                    let parts = texts.chunks(share);
+                    let parts: Vec<_> =
+                        parts.map(|part| scope.spawn(move || self.judge(part))).collect();
+                    let join = |part: thread::ScopedJoinHandle<'_, _>| {
+                        part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                    };
+                    parts.into_iter().flat_map(join).collect()
+                })
+            });
+            take(predictions)?;
+        }
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Opens the model at `path`.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        py.detach(|| TextModel::open(&path)).map(Self::new).map_err(errors::of_model)
+    }
+
+    /// The model that `to_bytes` has made.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: Bound<'_, PyBytes>) -> PyResult<Self> {
+        let bytes = data.as_bytes();
+        py.detach(|| TextModel::from_bytes(bytes)).map(Self::new).map_err(errors::of_model)
+    }
+
+    /// The bytes of the model's file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.detach(|| self.model.to_bytes());
+        PyBytes::new(py, &bytes)
+    }
+
+    /// Saves the model; an old one is replaced at once or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.model.save(&path)).map_err(errors::of_model)
+    }
+
+    /// Writes an ordinary category file for each label, for `dbacl -c`; returns their paths.
+    fn unpack(&self, py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
+        py.detach(|| self.model.unpack(&folder)).map_err(errors::of_model)
+    }
+
+    /// A pickle holds the model's bytes and nothing that could be run.
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let from_bytes = py.get_type::<Self>().getattr("from_bytes")?;
+        Ok((from_bytes, (self.to_bytes(py),)))
+    }
+
+    /// The labels, in the order of probabilities.
+    #[getter]
+    fn labels(&self) -> Vec<&str> {
+        self.model.labels().iter().map(String::as_str).collect()
+    }
+
+    /// How many documents with words each label was learned from.
+    #[getter]
+    fn documents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let documents = PyDict::new(py);
+        for (label, count) in self.model.labels().iter().zip(self.model.documents()) {
+            documents.set_item(label, count)?;
+        }
+        Ok(documents)
+    }
+
+    /// How the model was made: names and values.
+    #[getter]
+    fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let about = PyDict::new(py);
+        for (name, value) in self.model.about() {
+            about.set_item(name, value)?;
+        }
+        Ok(about)
+    }
+
+    /// The most probable label of each text.
+    #[pyo3(signature = (texts, *, threads=1))]
+    fn predict<'py>(
+        &self,
+        texts: &Bound<'py, PyAny>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let py = texts.py();
+        let labels: Vec<Bound<'py, PyString>> =
+            self.model.labels().iter().map(|label| PyString::new(py, label)).collect();
+        let found = PyList::empty(py);
+        self.each(texts, threads, &mut |predictions| {
+            predictions.iter().try_for_each(|one| found.append(&labels[one.best()]))
+        })?;
+        Ok(found)
+    }
+
+    /// The `k` most probable labels of each text with their probabilities.
+    #[pyo3(signature = (texts, k=1, *, threads=1))]
+    fn top<'py>(
+        &self,
+        texts: &Bound<'py, PyAny>,
+        k: usize,
+        threads: usize,
+    ) -> PyResult<Vec<Vec<(Bound<'py, PyString>, f64)>>> {
+        let py = texts.py();
+        let labels: Vec<Bound<'py, PyString>> =
+            self.model.labels().iter().map(|label| PyString::new(py, label)).collect();
+        let mut found = Vec::new();
+        self.each(texts, threads, &mut |predictions| {
+            found.extend(predictions.iter().map(|one| {
+                let of = |at: usize| (labels[at].clone(), one.probabilities()[at]);
+                one.ranked(k).into_iter().map(of).collect()
+            }));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The probability of each label for each text: a row for each text.
+    #[pyo3(signature = (texts, *, threads=1))]
+    fn predict_proba<'py>(
+        &self,
+        texts: &Bound<'py, PyAny>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut numbers = Vec::new();
+        self.each(texts, threads, &mut |predictions| {
+            numbers.extend(predictions.iter().flat_map(Prediction::probabilities));
+            Ok(())
+        })?;
+        matrix(texts.py(), &numbers, self.model.labels().len())
+    }
+
+    /// How well the model judges labelled texts.
+    fn test<'py>(
+        &self,
+        texts: &Bound<'py, PyAny>,
+        labels: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let py = texts.py();
+        let own = self.model.labels();
+        let mut evaluation = Evaluation::new(own.len());
+        let mut predictor = self.predictor();
+        labelled(texts, labels, &mut |label, text| {
+            let truth = own.iter().position(|known| known == label);
+            evaluation.add(truth, &predictor.predict(text));
+            Ok(())
+        })?;
+        if evaluation.documents() == 0 {
+            return Err(PyValueError::new_err("there are no texts"));
+        }
+        let found = PyDict::new(py);
+        found.set_item("documents", evaluation.documents())?;
+        found.set_item("accuracy", evaluation.accuracy().value)?;
+        found.set_item("macro_f1", evaluation.macro_f1())?;
+        found.set_item("log_loss", evaluation.log_loss())?;
+        found.set_item("calibration_error", evaluation.calibration_error())?;
+        let per_label = PyDict::new(py);
+        for (at, label) in own.iter().enumerate() {
+            let one = evaluation.of_label(at);
+            let measures = PyDict::new(py);
+            measures.set_item("documents", one.documents)?;
+            measures.set_item("precision", one.precision.value)?;
+            measures.set_item("recall", one.recall.value)?;
+            measures.set_item("f1", one.f1)?;
+            per_label.set_item(label, measures)?;
+        }
+        found.set_item("labels", per_label)?;
+        Ok(found)
+    }
+
+    /// Which words of a text speak for its label, and which against it.
+    fn explain(&self, text: &Bound<'_, PyAny>) -> PyResult<Explanation> {
+        let (py, text) = (text.py(), one(text)?);
+        let explained = py.detach(|| self.model.explain(&text));
+        let explained = explained.map_err(errors::of_incomparable)?;
+        let labels = self.model.labels().iter();
+        let names: Vec<_> = labels.map(|label| (file_name(label), label.clone())).collect();
+        Ok(Explanation::new(explained.explanation, &names))
+    }
+
+    /// A model that has learned more texts, of known or new labels; this one must keep its own.
+    fn update(&self, texts: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let trainer = Trainer::of_model(texts.py(), &self.model)?;
+        trainer.add(texts, labels)?;
+        trainer.train(texts.py(), None)
+    }
+
+    /// A model that never had these texts; this one must keep its own.
+    fn forget(&self, texts: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let trainer = Trainer::of_model(texts.py(), &self.model)?;
+        trainer.forget(texts, labels)?;
+        trainer.train(texts.py(), None)
+    }
+
+    /// The texts that the model keeps, and their labels; `None` if it keeps none.
+    fn kept<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Option<(Vec<Bound<'py, PyBytes>>, Vec<Bound<'py, PyString>>)> {
+        let (mut texts, mut labels) = (Vec::new(), Vec::new());
+        for (label, documents) in self.model.labels().iter().zip(self.model.kept()?) {
+            let label = PyString::new(py, label);
+            for document in documents {
+                texts.push(PyBytes::new(py, document));
+                labels.push(label.clone());
+            }
+        }
+        Some((texts, labels))
+    }
+
+    /// The categories, as a set of their own.
+    fn categories(&self) -> PyResult<CategorySet> {
+        let each = self.model.labels().iter().zip(self.model.categories());
+        let each = each.map(|(label, category)| Ok((label.clone(), Category::of(category)?)));
+        CategorySet::of(each.collect::<PyResult<_>>()?)
+    }
+
+    fn __repr__(&self) -> String {
+        let documents: u64 = self.model.documents().iter().sum();
+        format!("<dbacl.Model: {} labels, {documents} documents>", self.model.labels().len())
+    }
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Texts that Python holds → bytes, a block at a time.
+//!
+//! `bytes` and blocks of Arrow columns are read where they are. A `str` is copied: the stable
+//! interface of Python 3.9 does not show its bytes.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyFloat, PyIterator, PyList, PyString, PyTuple};
+use std::ops::Range;
+
+/// Texts of a block.
+const TEXTS: usize = 4096;
+/// Bytes of a block, about.
+const BYTES: usize = 1 << 20;
+
+/// Where a text is.
+enum Place {
+    Own(Range<usize>),
+    Kept(usize, Range<usize>),
+}
+
+/// Some texts.
+#[derive(Default)]
+pub struct Block {
+    kept: Vec<Py<PyBytes>>,
+    own: Vec<u8>,
+    places: Vec<Place>,
+    bytes: usize,
+}
+
+impl Block {
+    /// The texts, in their order.
+    pub fn texts<'a>(&'a self, py: Python<'_>) -> Vec<&'a [u8]> {
+        let kept: Vec<&[u8]> = self.kept.iter().map(|bytes| bytes.as_bytes(py)).collect();
+        let text = |place: &Place| match place {
+            Place::Own(range) => &self.own[range.clone()],
+            Place::Kept(at, range) => &kept[*at][range.clone()],
+        };
+        self.places.iter().map(text).collect()
+    }
+
+    fn push_own(&mut self, text: &[u8]) {
+        let start = self.own.len();
+        self.own.extend_from_slice(text);
+        self.places.push(Place::Own(start..self.own.len()));
+        self.bytes += text.len();
+    }
+
+    fn push_kept(&mut self, bytes: &Bound<'_, PyBytes>) {
+        let length = bytes.as_bytes().len();
+        self.places.push(Place::Kept(self.kept.len(), 0..length));
+        self.kept.push(bytes.clone().unbind());
+        self.bytes += length;
+    }
+
+    /// A block of an Arrow column: offsets of `width` bytes, one more than there are texts, and the
+    /// bytes of the texts, the first of which begins with the first one.
+    fn push_column(&mut self, column: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let (offsets, bytes, width): (Bound<'_, PyBytes>, Bound<'_, PyBytes>, usize) =
+            column.extract()?;
+        let length = bytes.as_bytes().len();
+        let damaged = || PyValueError::new_err("the column's offsets do not fit its bytes");
+        let read = |field: &[u8]| match width {
+            4 => field.try_into().ok().map(|it| i64::from(i32::from_ne_bytes(it))),
+            _ => field.try_into().ok().map(i64::from_ne_bytes),
+        };
+        if !matches!(width, 4 | 8) {
+            return Err(damaged());
+        }
+        let mut offsets = offsets.as_bytes().chunks_exact(width).map(read);
+        let first = offsets.next().flatten().ok_or_else(damaged)?;
+        let mut start = 0;
+        for offset in offsets {
+            let end = offset.and_then(|offset| usize::try_from(offset.checked_sub(first)?).ok());
+            let end = end.filter(|&end| start <= end && end <= length).ok_or_else(damaged)?;
+            self.places.push(Place::Kept(self.kept.len(), start..end));
+            start = end;
+        }
+        self.kept.push(bytes.unbind());
+        self.bytes += length;
+        Ok(())
+    }
+}
+
+/// Texts that are taken one block after the other.
+pub struct Texts<'py> {
+    items: Bound<'py, PyIterator>,
+    taken: usize,
+}
+
+impl<'py> Texts<'py> {
+    /// The texts of an iterable or a column.
+    pub fn new(texts: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if is_text(texts) {
+            let what = "a list of texts is needed, and this is one text: put it in brackets";
+            return Err(PyTypeError::new_err(what));
+        }
+        let is_plain = texts.is_instance_of::<PyList>() || texts.is_instance_of::<PyTuple>();
+        let items = if is_plain {
+            texts.try_iter()?
+        } else {
+            let columns = texts.py().import("dbacl._columns")?;
+            columns.getattr("items")?.call1((texts,))?.try_iter()?
+        };
+        Ok(Self { items, taken: 0 })
+    }
+
+    /// The next block; `None` at the end. Signals are looked at.
+    pub fn next_block(&mut self) -> PyResult<Option<Block>> {
+        self.items.py().check_signals()?;
+        let mut block = Block::default();
+        while block.places.len() < TEXTS && block.bytes < BYTES {
+            let Some(item) = self.items.next() else { break };
+            let item = item?;
+            if let Ok(column) = item.cast::<PyTuple>() {
+                block.push_column(column)?;
+            } else {
+                with_text(&item, self.taken + block.places.len(), &mut block)?;
+            }
+        }
+        self.taken += block.places.len();
+        Ok((!block.places.is_empty()).then_some(block))
+    }
+}
+
+fn is_text(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyString>()
+        || object.is_instance_of::<PyBytes>()
+        || object.is_instance_of::<PyByteArray>()
+}
+
+/// Puts text number `at` into a block.
+fn with_text(item: &Bound<'_, PyAny>, at: usize, block: &mut Block) -> PyResult<()> {
+    if let Ok(text) = item.cast::<PyString>() {
+        if let Ok(text) = text.to_cow() {
+            block.push_own(text.as_bytes());
+        } else {
+            // Bytes that were no UTF-8 where the text was read are given back as they were.
+            let bytes = text.call_method1("encode", ("utf-8", "surrogateescape"));
+            let bytes = bytes.map_err(|_| {
+                PyValueError::new_err(format!(
+                    "text {at} holds surrogates, which are no characters"
+                ))
+            })?;
+            block.push_kept(bytes.cast::<PyBytes>()?);
+        }
+        return Ok(());
+    }
+    if let Ok(bytes) = item.cast::<PyBytes>() {
+        block.push_kept(bytes);
+        return Ok(());
+    }
+    if let Ok(bytes) = item.cast::<PyByteArray>() {
+        // It may change while others run.
+        block.push_own(&bytes.to_vec());
+        return Ok(());
+    }
+    let is_missing = item.is_none()
+        || item.cast::<PyFloat>().is_ok_and(|number| number.extract().is_ok_and(f64::is_nan));
+    if is_missing {
+        return Err(PyValueError::new_err(format!("text {at} is missing: it is {item}")));
+    }
+    let kind = item.get_type().name()?;
+    Err(PyTypeError::new_err(format!("text {at} is of the type {kind}, not str or bytes")))
+}
+
+/// The bytes of one text.
+pub fn one(text: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    if !is_text(text) {
+        let kind = text.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("a text is str or bytes, not {kind}")));
+    }
+    let mut block = Block::default();
+    with_text(text, 0, &mut block)?;
+    let texts = block.texts(text.py());
+    Ok(texts.first().map(|text| text.to_vec()).unwrap_or_default())
+}
+
+/// Labels that go with texts.
+pub struct Labels<'py> {
+    items: Bound<'py, PyIterator>,
+    taken: usize,
+}
+
+impl<'py> Labels<'py> {
+    /// The labels of an iterable.
+    pub fn new(labels: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if is_text(labels) {
+            let what = "a list of labels is needed, and this is one label";
+            return Err(PyTypeError::new_err(what));
+        }
+        Ok(Self { items: labels.try_iter()?, taken: 0 })
+    }
+
+    /// The label of the next text.
+    pub fn next_label(&mut self) -> PyResult<String> {
+        let Some(label) = self.items.next() else {
+            return Err(PyValueError::new_err("there are more texts than labels"));
+        };
+        let (label, at) = (label?, self.taken);
+        self.taken += 1;
+        let Ok(label) = label.cast::<PyString>() else {
+            let kind = label.get_type().name()?;
+            let what = format!("label {at} is of the type {kind}, not str");
+            return Err(PyTypeError::new_err(what));
+        };
+        let label = label.to_cow()?;
+        dbacl_text::check_label(label.as_bytes())
+            .map_err(|fault| PyValueError::new_err(format!("label {at}: {fault}")))?;
+        Ok(label.into_owned())
+    }
+
+    /// There must be no label behind the last text.
+    pub fn end(mut self) -> PyResult<()> {
+        match self.items.next() {
+            None => Ok(()),
+            Some(_) => Err(PyValueError::new_err("there are more labels than texts")),
+        }
+    }
+}
+
+/// Hands each text with its label to `take`.
+pub fn labelled(
+    texts: &Bound<'_, PyAny>,
+    labels: &Bound<'_, PyAny>,
+    take: &mut dyn FnMut(&str, &[u8]) -> PyResult<()>,
+) -> PyResult<()> {
+    let py = texts.py();
+    let (mut texts, mut labels) = (Texts::new(texts)?, Labels::new(labels)?);
+    while let Some(block) = texts.next_block()? {
+        for text in block.texts(py) {
+            take(&labels.next_label()?, text)?;
+        }
+    }
+    labels.end()
+}
+
+/// Rows of `columns` numbers: an array of numpy if there is numpy, else a list of lists.
+pub fn matrix<'py>(
+    py: Python<'py>,
+    numbers: &[f64],
+    columns: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    match py.import("numpy") {
+        Ok(numpy) => {
+            let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
+            // A bytearray can be written to, and so can the array.
+            let array = numpy.call_method1("frombuffer", (PyByteArray::new(py, &bytes), "f8"))?;
+            array.call_method1("reshape", (numbers.len() / columns.max(1), columns))
+        }
+        Err(error) if error.is_instance_of::<pyo3::exceptions::PyImportError>(py) => {
+            let rows: Vec<Vec<f64>> = numbers.chunks(columns.max(1)).map(<[f64]>::to_vec).collect();
+            Ok(rows.into_pyobject(py)?.into_any())
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Labelled texts → a model.
+
+use crate::errors;
+use crate::model::Model;
+use crate::texts::labelled;
+use crate::work::{After, Said, run};
+use dbacl::Scheme;
+use dbacl_text::data::{Reading, read};
+use dbacl_text::recipe::{Kind, reference_by_name};
+use dbacl_text::search::{Trial, search_stoppable};
+use dbacl_text::{DataError, Format, Preset, Recipe, Record};
+use pyo3::exceptions::{PyUserWarning, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use std::ffi::CString;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What has a name: `what` is not `given`, which is none of `known`.
+fn unknown(what: &str, given: &str, known: &str) -> PyErr {
+    PyValueError::new_err(format!("{what} is {given:?}, not one of {known}"))
+}
+
+/// The tokenizer of this name.
+pub fn scheme(name: &str) -> PyResult<Scheme> {
+    Scheme::by_name(name.as_bytes()).ok_or_else(|| {
+        unknown("tokenizer", name, "alpha, alnum, graph, char, cef, cef2, adp, word, glyph")
+    })
+}
+
+/// The reference measure of this name.
+pub fn reference(name: &str) -> PyResult<dbacl::Reference> {
+    reference_by_name(name).ok_or_else(|| unknown("reference", name, "uniform, dirichlet, maxent"))
+}
+
+/// A longest run of words.
+pub fn order(order: u8) -> PyResult<u8> {
+    if (1..=7).contains(&order) {
+        return Ok(order);
+    }
+    Err(PyValueError::new_err(format!("order is {order}, not 1 to 7")))
+}
+
+/// Tells the user, as warnings of Python are told.
+pub fn warn(py: Python<'_>, texts: &[String]) -> PyResult<()> {
+    for text in texts {
+        let text = CString::new(text.replace('\0', " "))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)?;
+    }
+    Ok(())
+}
+
+/// Gathers labelled texts and trains models on them.
+#[pyclass(frozen, module = "dbacl")]
+pub struct Trainer {
+    trainer: Mutex<Arc<dbacl_text::Trainer>>,
+    seconds: Option<u64>,
+}
+
+impl Trainer {
+    fn lock(&self) -> MutexGuard<'_, Arc<dbacl_text::Trainer>> {
+        self.trainer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn of_model(py: Python<'_>, model: &dbacl_text::TextModel) -> PyResult<Self> {
+        let mut warnings = Vec::new();
+        let trainer = dbacl_text::Trainer::of_model(model, &mut |text| warnings.push(text));
+        let trainer = Mutex::new(Arc::new(trainer.map_err(errors::of_change)?));
+        warn(py, &warnings)?;
+        Ok(Self { trainer, seconds: None })
+    }
+}
+
+#[pymethods]
+impl Trainer {
+    #[new]
+    #[pyo3(signature = (
+        *, preset=None, tokenizer=None, order=None, case_sensitive=false, across_lines=false,
+        kind="text", regex=Vec::new(), reference="uniform", choose=false, cost=None, blend=None,
+        contrast=true, exact=false, keep=false, seconds=None
+    ))]
+    fn new(
+        py: Python<'_>,
+        preset: Option<&str>,
+        tokenizer: Option<&str>,
+        order: Option<u8>,
+        case_sensitive: bool,
+        across_lines: bool,
+        kind: &str,
+        regex: Vec<String>,
+        reference: &str,
+        choose: bool,
+        cost: Option<f64>,
+        blend: Option<f64>,
+        contrast: bool,
+        exact: bool,
+        keep: bool,
+        seconds: Option<u64>,
+    ) -> PyResult<Self> {
+        let preset = preset.map(|name| match name {
+            "words" => Ok(Preset::Words),
+            "pairs" => Ok(Preset::Pairs),
+            "chars" => Ok(Preset::Chars),
+            name => Err(unknown("preset", name, "words, pairs, chars")),
+        });
+        if cost.is_some_and(|cost| !(cost.is_finite() && cost > 0.0)) {
+            return Err(PyValueError::new_err("cost is not above 0"));
+        }
+        if blend.is_some_and(|blend| !(0.0..=1.0).contains(&blend)) {
+            return Err(PyValueError::new_err("blend is not between 0 and 1"));
+        }
+        let recipe = Recipe {
+            preset: preset.transpose()?,
+            tokenizer: tokenizer.map(scheme).transpose()?,
+            order: order.map(self::order).transpose()?,
+            case_sensitive,
+            across_lines,
+            kind: Kind::by_name(kind).ok_or_else(|| unknown("kind", kind, "text, html, xml"))?,
+            regex,
+            reference: self::reference(reference)?,
+            choose: choose || seconds.is_some(),
+            cost,
+            blend,
+            no_contrast: !contrast,
+            exact,
+        };
+        let mut warnings = Vec::new();
+        let trainer = dbacl_text::Trainer::of_recipe(&recipe, &mut |text| warnings.push(text));
+        let mut trainer = trainer.map_err(errors::of_library)?;
+        warn(py, &warnings)?;
+        if keep {
+            trainer = trainer.keeping();
+        }
+        Ok(Self { trainer: Mutex::new(Arc::new(trainer)), seconds })
+    }
+
+    /// Takes texts with their labels; all of them or, if one is refused, none.
+    pub fn add(&self, texts: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<()> {
+        // Iterators are Python code, which may come back here: the lock is not held meanwhile.
+        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        labelled(texts, labels, &mut |label, text| {
+            bytes.extend_from_slice(text);
+            ends.push((label.to_owned(), bytes.len()));
+            Ok(())
+        })?;
+        let mut trainer = self.lock();
+        let (trainer, mut start) = (Arc::make_mut(&mut *trainer), 0);
+        for (label, end) in ends {
+            trainer.add(&label, &bytes[start..end]);
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Takes the documents of a file or folder, as the program does.
+    #[pyo3(signature = (path, *, format=None, label_column="label".into(), text_column=None))]
+    fn add_file(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        format: Option<&str>,
+        label_column: String,
+        text_column: Option<Vec<String>>,
+    ) -> PyResult<()> {
+        let format = format.map(|name| match name {
+            "tsv" => Ok(Format::Tsv),
+            "fasttext" => Ok(Format::FastText),
+            "ndjson" => Ok(Format::Ndjson),
+            "csv" => Ok(Format::Csv),
+            "folder" => Ok(Format::Folder),
+            name => Err(unknown("format", name, "tsv, fasttext, ndjson, csv, folder")),
+        });
+        let reading =
+            Reading { format: format.transpose()?, label: label_column, ..Reading::default() };
+        let reading = match text_column {
+            Some(text) => Reading { text, ..reading },
+            None => reading,
+        };
+        let mut trainer = dbacl_text::Trainer::clone(&Arc::clone(&*self.lock()));
+        let (mut count, mut interrupt) = (0u32, None);
+        let read = py.detach(|| {
+            let mut take = |record: Record<'_>| {
+                trainer.add(record.label, record.text);
+                count = count.wrapping_add(1);
+                if count.is_multiple_of(4096)
+                    && let Err(error) = Python::attach(Python::check_signals)
+                {
+                    interrupt = Some(error);
+                    return Err(DataError::line(record.file, record.line, "stopped"));
+                }
+                Ok(())
+            };
+            read(&path, &reading, &mut take)
+        });
+        if let Some(error) = interrupt {
+            return Err(error);
+        }
+        let notes = read.map_err(errors::of_data)?;
+        warn(py, notes.text(&path).as_slice())?;
+        *self.lock() = Arc::new(trainer);
+        Ok(())
+    }
+
+    /// Forgets texts with their labels; all of them or, if one is not known, none.
+    pub fn forget(&self, texts: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut trainer = dbacl_text::Trainer::clone(&Arc::clone(&*self.lock()));
+        labelled(texts, labels, &mut |label, text| {
+            if trainer.forget(label, text) {
+                return Ok(());
+            }
+            let start: String = String::from_utf8_lossy(text).chars().take(40).collect();
+            let what = format!("there is no such text of the label {label}: {start:?}");
+            Err(PyValueError::new_err(what))
+        })?;
+        *self.lock() = Arc::new(trainer);
+        Ok(())
+    }
+
+    /// Texts so far.
+    fn __len__(&self) -> usize {
+        usize::try_from(self.lock().len()).unwrap_or(usize::MAX)
+    }
+
+    /// Labels so far, with how many texts each has.
+    #[getter]
+    fn labels(&self) -> std::collections::BTreeMap<String, usize> {
+        self.lock().labels().map(|(label, count)| (label.to_owned(), count)).collect()
+    }
+
+    /// The texts so far, and their labels.
+    fn documents<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (Vec<Bound<'py, PyBytes>>, Vec<Bound<'py, PyString>>) {
+        let trainer = Arc::clone(&*self.lock());
+        let documents = trainer.documents();
+        documents.map(|(label, text)| (PyBytes::new(py, text), PyString::new(py, label))).unzip()
+    }
+
+    /// Trains a model. `log` is told, line by line, what a search by `seconds` has tried.
+    #[pyo3(signature = (*, log=None))]
+    pub fn train(&self, py: Python<'_>, log: Option<Bound<'_, PyAny>>) -> PyResult<Model> {
+        let trainer = Arc::clone(&*self.lock());
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        let seconds = self.seconds;
+        let work = move |sender: std::sync::mpsc::Sender<Said<_>>| {
+            let mut told = |trial: &Trial| {
+                // Nobody may be listening any more.
+                let _ = sender.send(Said::Line(trial.to_string()));
+            };
+            let Some(seconds) = seconds else {
+                return trainer.train_stoppable(trainer.options(), &flag);
+            };
+            let limit = Duration::from_secs(seconds);
+            search_stoppable(&trainer, limit, &flag, &mut told).map(|(trained, _)| trained)
+        };
+        let mut told = |line: String| match &log {
+            Some(log) => log.call1((line,)).map(drop),
+            None => Ok(()),
+        };
+        let trained = run(py, &stop, After::Leave, work, &mut told)?;
+        let trained = trained.map_err(errors::of_training)?;
+        warn(py, &trained.warnings)?;
+        Ok(Model::new(trained.model))
+    }
+}

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module beside numpy, pandas, Arrow and scikit-learn; its stubs beside mypy."""
+
+import pathlib
+import pickle
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+import dbacl
+import numpy
+import pandas
+import pyarrow
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import validate_data
+
+TEXTS = ["the whale and the ship", "sailors of the whale ship", "the nation and the war",
+         "soldiers of the war", "stars in the sky", "the sky and its planets"] * 10
+LABELS = ["sea", "sea", "a war", "a war", "sky", "sky"] * 10
+
+
+class Columns(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.model = dbacl.train(TEXTS, LABELS)
+        cls.expected = cls.model.predict_proba(TEXTS)
+
+    def check(self, column):
+        numpy.testing.assert_array_equal(self.model.predict_proba(column), self.expected)
+        again = dbacl.train(column, LABELS)
+        self.assertEqual(again.to_bytes(), self.model.to_bytes())
+
+    def test_probabilities_are_an_array(self):
+        self.assertEqual(self.expected.shape, (60, 3))
+        self.assertEqual(self.expected.dtype, numpy.float64)
+        self.expected[0, 0] = self.expected[0, 0]
+        numpy.testing.assert_allclose(self.expected.sum(axis=1), 1)
+        self.assertEqual(self.model.predict_proba([]).shape, (0, 3))
+
+    def test_columns_of_numpy_and_pandas(self):
+        self.check(numpy.array(TEXTS))
+        self.check(numpy.array(TEXTS, dtype=object))
+        self.check(numpy.array([text.encode() for text in TEXTS]))
+        for kind in [object, "str", "string", pandas.ArrowDtype(pyarrow.string()), "category"]:
+            self.check(pandas.Series(TEXTS, dtype=kind))
+        frame = pandas.DataFrame({"text": TEXTS, "label": LABELS})
+        self.check(frame["text"])
+        shuffled = frame.iloc[::-1]
+        numpy.testing.assert_array_equal(
+            self.model.predict_proba(shuffled["text"]), self.expected[::-1]
+        )
+        with self.assertRaisesRegex(ValueError, "2-dimensional"):
+            self.model.predict(frame)
+        with self.assertRaisesRegex(ValueError, "text 1 is missing"):
+            self.model.predict(pandas.Series(["a", None], dtype="str"))
+
+    def test_columns_of_arrow(self):
+        for kind in [pyarrow.string(), pyarrow.large_string(), pyarrow.binary(),
+                     pyarrow.large_binary(), pyarrow.string_view(),
+                     pyarrow.dictionary(pyarrow.int32(), pyarrow.string())]:
+            with self.subTest(kind=kind):
+                self.check(pyarrow.array(TEXTS).cast(kind))
+        self.check(pyarrow.chunked_array([TEXTS[:7], [], TEXTS[7:]]))
+        self.check(pyarrow.array(["before", *TEXTS, "after"])[1:-1])
+        self.check(pyarrow.table({"text": TEXTS})["text"])
+        many = pyarrow.array(TEXTS * 1000)
+        found = self.model.predict_proba(many[3:], threads=2)
+        numpy.testing.assert_array_equal(found, numpy.tile(self.expected, (1000, 1))[3:])
+        self.assertEqual(self.model.predict(pyarrow.array([], pyarrow.string())), [])
+        with self.assertRaisesRegex(ValueError, "text 3 is missing: it is null"):
+            self.model.predict(pyarrow.chunked_array([["a", "b"], ["c", None]]))
+        with self.assertRaisesRegex(TypeError, "of the type int64"):
+            self.model.predict(pyarrow.array([1, 2]))
+
+
+class RowsAsTexts(dbacl.DbaclClassifier):
+    """The estimator for rows of numbers, which the checks of scikit-learn are made of: each number
+    becomes a word that says where it stands and between which thresholds it lies."""
+
+    def _texts(self, X, reset):
+        if reset:
+            X = validate_data(self, X, reset=True)
+            self.thresholds_ = numpy.quantile(X, numpy.linspace(0.05, 0.95, 15), axis=0)
+        else:
+            if not self.__sklearn_is_fitted__():
+                self._trained()
+            X = validate_data(self, X, reset=False)
+        places = (X[:, None, :] >= self.thresholds_[None]).sum(axis=1)
+        # One word says that the row is there.
+        return ["row " + " ".join(
+            f"c{at}x{step}" for at, place in enumerate(row) for step in range(place)
+        ) for row in places]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = False
+        tags.input_tags.two_d_array = True
+        tags.input_tags.one_d_array = False
+        return tags
+
+
+# Checks that do not apply, and why.
+EXCEPT = {
+    "check_fit_score_takes_y": "it calls partial_fit after fit, which needs keep=True",
+}
+
+
+class Scikit(unittest.TestCase):
+    def setUp(self):
+        # Some parts have few documents.
+        caught = warnings.catch_warnings()
+        caught.__enter__()
+        self.addCleanup(caught.__exit__, None, None, None)
+        warnings.simplefilter("ignore")
+
+    def test_the_checks_of_scikit_learn_pass(self):
+        self.check(RowsAsTexts(), EXCEPT)
+        self.check(RowsAsTexts(keep=True), {})
+
+    def check(self, estimator, exceptions):
+        found = check_estimator(
+            estimator, expected_failed_checks=exceptions, on_skip=None, on_fail=None
+        )
+        failed = {one["check_name"]: one["exception"] for one in found if one["status"] == "failed"}
+        self.assertEqual(failed, {})
+        passed = [one for one in found if one["status"] == "passed"]
+        self.assertGreater(len(passed), 40)
+        expected = {one["check_name"] for one in found if one["status"] == "xfail"}
+        self.assertEqual(expected, set(exceptions), "a check that passes needs no reason")
+
+    def test_it_is_an_estimator_of_texts(self):
+        estimator = dbacl.DbaclClassifier(order=1)
+        tags = estimator.__sklearn_tags__()
+        self.assertTrue(tags.input_tags.string)
+        self.assertEqual(clone(estimator).get_params(), estimator.get_params())
+        estimator.fit(numpy.array(TEXTS), numpy.array(LABELS))
+        self.assertEqual(estimator.predict(TEXTS).tolist(), LABELS)
+        logs = estimator.decision_function(TEXTS)
+        self.assertEqual(logs.shape, (60, 3))
+        numpy.testing.assert_allclose(
+            numpy.exp(logs), estimator.predict_proba(TEXTS), atol=1e-299
+        )
+        numpy.testing.assert_array_equal(
+            estimator.classes_[logs.argmax(axis=1)], estimator.predict(TEXTS)
+        )
+
+    def test_labels_may_be_numbers(self):
+        for labels in [[7, -3, 10] * 20, [True, False] * 30, [0.0, 1.0] * 30]:
+            texts = [f"the text of {label}" for label in labels]
+            estimator = dbacl.DbaclClassifier().fit(texts, labels)
+            self.assertEqual(estimator.classes_.tolist(), sorted(set(labels)))
+            self.assertEqual(estimator.predict(texts).tolist(), labels)
+            again = pickle.loads(pickle.dumps(estimator))
+            self.assertEqual(again.classes_.dtype, estimator.classes_.dtype)
+            numpy.testing.assert_array_equal(
+                again.predict_proba(texts), estimator.predict_proba(texts)
+            )
+            if len(estimator.classes_) == 2:
+                self.assertEqual(estimator.decision_function(texts).shape, (60,))
+
+    def test_pipelines_and_searches(self):
+        lower = FunctionTransformer(lambda texts: [text.lower() for text in texts])
+        pipeline = make_pipeline(lower, dbacl.DbaclClassifier())
+        scores = cross_val_score(pipeline, numpy.array(TEXTS), LABELS, cv=3)
+        self.assertEqual(scores.tolist(), [1, 1, 1])
+        search = GridSearchCV(dbacl.DbaclClassifier(), {"order": [1, 2]}, cv=2)
+        search.fit(numpy.array(TEXTS), LABELS)
+        self.assertEqual(search.best_score_, 1)
+        self.assertEqual(search.predict(["a ship"]).tolist(), ["sea"])
+
+
+class Stubs(unittest.TestCase):
+    def test_the_stubs_are_those_of_the_module(self):
+        allowed = "dbacl.estimator.DbaclClassifier\\.(__setstate__|__getstate__)\n"
+        with tempfile.TemporaryDirectory() as folder:
+            names = pathlib.Path(folder, "allowed")
+            names.write_text(allowed)
+            settings = pathlib.Path(folder, "mypy.ini")
+            settings.write_text("[mypy]\nignore_missing_imports = True\n")
+            done = subprocess.run(
+                [sys.executable, "-m", "mypy.stubtest", "dbacl", "--ignore-missing-stub",
+                 "--mypy-config-file", str(settings), "--allowlist", str(names),
+                 "--ignore-unused-allowlist"],
+                capture_output=True, text=True, cwd=folder,
+            )
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            source = pathlib.Path(folder, "use.py")
+            source.write_text(
+                "import dbacl\n"
+                "model = dbacl.train(['a'], ['b'], order=2)\n"
+                "labels: list[str] = model.predict(['c'])\n"
+                "verdict: float = dbacl.MailFilter('f').judge(b'm').probability\n"
+                "dbacl.DbaclClassifier(order=1).fit(['a'], [1]).predict(['a'])\n"
+            )
+            done = subprocess.run(
+                [sys.executable, "-m", "mypy", "--strict", str(source)],
+                capture_output=True, text=True, cwd=folder,
+            )
+            self.assertEqual(done.returncode, 0, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the code of docs/python.md and compares what it prints."""
+
+import contextlib
+import io
+import os
+import pathlib
+import re
+import tempfile
+import unittest
+import warnings
+
+PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "python.md"
+BLOCK = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.DOTALL)
+
+
+class Page(unittest.TestCase):
+    def test_the_page_prints_what_it_says(self):
+        blocks = BLOCK.findall(PAGE.read_text())
+        self.assertGreater(len(blocks), 5)
+        names, before = {}, os.getcwd()
+        with tempfile.TemporaryDirectory(prefix="dbacl-page-") as folder:
+            os.chdir(folder)
+            try:
+                for code, expected in blocks:
+                    printed = io.StringIO()
+                    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+                        # The examples have few documents, and are told so.
+                        warnings.simplefilter("ignore", UserWarning)
+                        exec(compile(code, str(PAGE), "exec"), names)
+                    self.assertEqual(printed.getvalue(), expected, code)
+            finally:
+                os.chdir(before)
+
+
+if __name__ == "__main__":
+    unittest.main()
