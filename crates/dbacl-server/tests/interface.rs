@@ -3,56 +3,14 @@
 //! `BLESS=1 cargo test -p dbacl-server interface` writes them anew.
 
 use clap::CommandFactory;
-use dbacl_cli::getopt::{Opt, Value};
 use dbacl_server::options::Options;
 use dbacl_testing::completions::{self, Program};
-use dbacl_testing::{Scratch, command, finish, manual, programs};
+use dbacl_testing::{Scratch, clap_options, command, finish, manual, programs};
 use std::process::{Command, Stdio};
-
-/// A text that lives as long as the tests.
-fn kept(text: String) -> &'static str {
-    Box::leak(text.into_boxed_str())
-}
-
-/// The options as the tables of the other programs have them.
-fn options() -> Vec<Opt<()>> {
-    let command = Options::command();
-    let mut options: Vec<Opt<()>> = command
-        .get_arguments()
-        .filter(|argument| argument.get_long().is_some())
-        .map(|argument| Opt {
-            key: (),
-            letter: None,
-            long: kept(argument.get_long().expect("filtered").to_owned()),
-            value: match argument.get_value_names() {
-                Some([name]) if argument.get_action().takes_values() => {
-                    Value::Required(kept(name.to_string()))
-                }
-                _ => Value::None,
-            },
-            help: kept(argument.get_help().expect("every option has help").to_string()),
-        })
-        .collect();
-    options.push(Opt {
-        key: (),
-        letter: Some(b'h'),
-        long: "help",
-        value: Value::None,
-        help: "Print the options",
-    });
-    options.push(Opt {
-        key: (),
-        letter: Some(b'V'),
-        long: "version",
-        value: Value::None,
-        help: "Print the version",
-    });
-    options
-}
 
 #[test]
 fn completions_and_the_manual_page_list_the_options() {
-    let options = options();
+    let options = clap_options(&Options::command());
     assert!(options.len() > 8, "{options:?}");
     manual::check("dbacl-server", &options);
     completions::check(&Program { name: "dbacl-server", options, commands: &[] });

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod manual;
 pub mod scripts;
 
+use dbacl_cli::getopt::{Opt, Value};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
@@ -39,6 +40,37 @@ pub fn programs() -> PathBuf {
 /// The programs of all packages that the tests of any of them may call.
 const PROGRAMS: [&str; 8] =
     ["dbacl", "bayesol", "hypex", "dbacl-eval", "mailcross", "mailtoe", "mailfoot", "mailinspect"];
+
+/// The options of a program of `clap`, as the tables of the other programs have them: those with a long
+/// name, and help and version behind them.
+///
+/// # Panics
+/// When an option has no help.
+pub fn clap_options(command: &clap::Command) -> Vec<Opt<()>> {
+    // A text that lives as long as the tests.
+    let kept = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+    let option = |argument: &clap::Arg| {
+        let value = match argument.get_value_names() {
+            Some([name]) if argument.get_action().takes_values() => {
+                Value::Required(kept(name.to_string()))
+            }
+            _ => Value::None,
+        };
+        let help = argument.get_help().expect("every option has help");
+        let long = kept(argument.get_long()?.to_owned());
+        Some(Opt { key: (), letter: None, long, value, help: kept(help.to_string()) })
+    };
+    let own = command.get_arguments().filter_map(option);
+    let last = [(b'h', "help", "Print the options"), (b'V', "version", "Print the version")];
+    let last = last.map(|(letter, long, help)| Opt {
+        key: (),
+        letter: Some(letter),
+        long,
+        value: Value::None,
+        help,
+    });
+    own.chain(last).collect()
+}
 
 /// Says that a test could not be made; it shows although test output is captured.
 pub fn skip(test: &str, reason: &str) {
