@@ -8,7 +8,7 @@ ZSH_DIR ?= $(PREFIX)/share/zsh/site-functions
 BIN = $(or $(CARGO_TARGET_DIR),target)/release
 DEMO_BIN = $(or $(CARGO_TARGET_DIR),target)/demo
 PROGRAMS = dbacl dbacl-text dbacl-eval bayesol mailinspect hypex mailcross mailtoe mailfoot \
-  dbacl-server chess-adapter
+  dbacl-server dbacl-imap chess-adapter
 
 .PHONY: help demo test check bench instructions chess-report fuzz signature install release setup \
   test-spark dist check-dist deb check-deb check-systems digits field field-quick

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The configuration: one small file in TOML, and options in its place.
+
+use crate::connection::Fault;
+use crate::session::Proof;
+use crate::transport::{Place, TransportError};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// All settings.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    /// The server's name.
+    pub server: String,
+    /// Its port; 993, or 143 without TLS.
+    pub port: Option<u16>,
+    /// The user's name there.
+    pub user: String,
+    /// A command that prints the password.
+    pub password_command: Option<String>,
+    /// A command that prints a token (`OAuth2`).
+    pub token_command: Option<String>,
+    /// The filter's folder.
+    pub filter: PathBuf,
+    /// Folders of good mail besides the inbox, in which `*` stands for any letters.
+    pub folders: Vec<String>,
+    /// The folder for spam.
+    pub junk: Option<String>,
+    /// The folder for what is thrown away.
+    pub trash: Option<String>,
+    /// Whether new mail in the inbox that is spam is moved.
+    pub move_spam: bool,
+    /// Whether `$Junk` and `$NotJunk` teach.
+    pub flags: Option<bool>,
+    /// Seconds after which folders are looked at without news.
+    pub poll_seconds: Option<u64>,
+    /// Speaks with this machine without TLS.
+    pub plain: bool,
+    /// A file of certificates to trust, in place of the system's.
+    pub certificates: Option<PathBuf>,
+    /// The file of what is known of the account.
+    pub state: Option<PathBuf>,
+}
+
+/// What is wrong with a configuration.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("{}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The file is no configuration.
+    #[error("{}: {text}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        text: String,
+    },
+    /// A setting is missing, or makes no sense.
+    #[error("{0}")]
+    Senseless(String),
+    /// The certificates cannot be used.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+}
+
+impl Config {
+    /// Reads a file. Without `path`, that in the user's folder if there is one, else nothing is set.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no configuration.
+    pub fn read(path: Option<&Path>) -> Result<Self, ConfigError> {
+        let Some(chosen) = path.map(Path::to_path_buf).or_else(usual_path) else {
+            return Ok(Self::default());
+        };
+        match std::fs::read_to_string(&chosen) {
+            Ok(text) => Self::parse(&text, &chosen),
+            Err(error) if path.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+                Ok(Self::default())
+            }
+            Err(source) => Err(ConfigError::Unreadable { path: chosen, source }),
+        }
+    }
+
+    /// The configuration in a text; `path` is named in errors.
+    ///
+    /// # Errors
+    /// [`ConfigError::Syntax`].
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
+        toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let line = 1 + text[..at.min(text.len())].matches('\n').count();
+            let what = error.message().lines().next().unwrap_or("no configuration").to_owned();
+            ConfigError::Syntax { path: path.into(), text: format!("line {line}: {what}") }
+        })
+    }
+
+    /// Checks that all is there, and fills in paths.
+    ///
+    /// # Errors
+    /// [`ConfigError::Senseless`].
+    pub fn checked(mut self) -> Result<Self, ConfigError> {
+        let senseless = |text: &str| Err(ConfigError::Senseless(text.to_owned()));
+        if self.server.is_empty() {
+            return senseless("the server is missing: server = \"imap.example.org\"");
+        }
+        if self.user.is_empty() {
+            return senseless("the user is missing: user = \"alice\"");
+        }
+        if self.user.contains(char::is_control) {
+            return senseless("the user's name holds a control character");
+        }
+        match (&self.password_command, &self.token_command) {
+            (None, None) => {
+                return senseless(
+                    "a command is missing that prints the password: password-command",
+                );
+            }
+            (Some(_), Some(_)) => {
+                return senseless("password-command and token-command exclude each other");
+            }
+            _ => {}
+        }
+        if self.filter.as_os_str().is_empty() {
+            return senseless("the filter's folder is missing: filter = \"~/.dbacl-mail\"");
+        }
+        if self.poll_seconds == Some(0) {
+            return senseless("poll-seconds must be larger than 0");
+        }
+        self.filter = at_home(&self.filter);
+        self.certificates = self.certificates.as_deref().map(at_home);
+        self.state = match self.state {
+            Some(path) => Some(at_home(&path)),
+            None => state_folder().map(|folder| folder.join(self.account().replace('/', "_"))),
+        };
+        if self.state.is_none() {
+            return senseless("there is no HOME to keep the state in: state = \"FILE\"");
+        }
+        Ok(self)
+    }
+
+    /// Whose mail it is.
+    pub fn account(&self) -> String {
+        format!("{}@{}:{}", self.user, self.server, self.port())
+    }
+
+    /// The server's port.
+    pub fn port(&self) -> u16 {
+        self.port.unwrap_or(if self.plain { 143 } else { 993 })
+    }
+
+    /// Where the server is.
+    ///
+    /// # Errors
+    /// The certificates cannot be used.
+    pub fn place(&self) -> Result<Place, ConfigError> {
+        if self.plain {
+            return Ok(Place::plain(self.server.clone(), self.port()));
+        }
+        Ok(Place::tls(self.server.clone(), self.port(), self.certificates.as_deref())?)
+    }
+
+    /// The time after which folders are looked at without news.
+    pub fn poll(&self, is_told_news: bool) -> Duration {
+        let usual = if is_told_news { 300 } else { 60 };
+        Duration::from_secs(self.poll_seconds.unwrap_or(usual))
+    }
+
+    /// The password or the token, from the command that prints it.
+    ///
+    /// # Errors
+    /// The command fails or prints nothing.
+    pub fn proof(&self) -> Result<Proof, Fault> {
+        if let Some(command) = &self.token_command {
+            return first_line(command, "token-command").map(Proof::Token);
+        }
+        let command = self.password_command.as_deref().unwrap_or_default();
+        first_line(command, "password-command").map(Proof::Password)
+    }
+}
+
+/// The first line that a command of the shell prints.
+fn first_line(command: &str, setting: &str) -> Result<String, Fault> {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(command).stdin(Stdio::null()).stderr(Stdio::inherit());
+    let output = shell.output().map_err(|error| Fault::Secret(format!("{setting}: {error}")))?;
+    if !output.status.success() {
+        return Err(Fault::Secret(format!("{setting} ends with {}", output.status)));
+    }
+    let text = String::from_utf8(output.stdout)
+        .map_err(|_| Fault::Secret(format!("{setting} prints what is no text")))?;
+    let line = text.lines().next().unwrap_or_default();
+    if line.is_empty() || line.contains(char::is_control) {
+        return Err(Fault::Secret(format!("{setting} prints no password")));
+    }
+    Ok(line.to_owned())
+}
+
+fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+}
+
+/// A folder of the user, by the variable that names it or below HOME.
+fn own_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    named.or_else(|| home().map(|home| home.join(below_home)))
+}
+
+fn usual_path() -> Option<PathBuf> {
+    Some(own_folder("XDG_CONFIG_HOME", ".config")?.join("dbacl/imap.toml"))
+}
+
+fn state_folder() -> Option<PathBuf> {
+    Some(own_folder("XDG_STATE_HOME", ".local/state")?.join("dbacl/imap"))
+}
+
+/// A path in which `~/` stands for the user's folder.
+fn at_home(path: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), home()) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path.to_path_buf(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Config, String> {
+        let parsed = Config::parse(text, Path::new("imap.toml"));
+        parsed.and_then(Config::checked).map_err(|error| error.to_string())
+    }
+
+    const LEAST: &str = "server = 'imap.example.org'\nuser = 'alice'\npassword-command = 'echo secret'\nfilter = '/f'\n";
+
+    #[test]
+    fn little_is_needed() {
+        let config = read(&format!("{LEAST}state = '/s'")).expect("a configuration");
+        assert_eq!((config.port(), config.move_spam), (993, false));
+        assert_eq!(config.account(), "alice@imap.example.org:993");
+        assert!(config.proof().expect("a password") == Proof::Password("secret".into()));
+        assert_eq!(config.poll(true), Duration::from_secs(300));
+    }
+
+    #[test]
+    fn mistakes_are_told_in_one_line() {
+        for (text, expected) in [
+            ("servr = 'a'", "imap.toml: line 1: unknown field `servr`"),
+            ("", "the server is missing"),
+            ("server = 'a'", "the user is missing"),
+            ("server = 'a'\nuser = 'b'", "password-command"),
+            ("server = 'a'\nuser = 'b'\npassword-command = 'c'", "the filter's folder is missing"),
+            ("server = 'a'\nuser = \"b\\n\"", "control character"),
+            (&format!("{LEAST}token-command = 'd'"), "exclude each other"),
+            (&format!("{LEAST}poll-seconds = 0"), "poll-seconds must be larger than 0"),
+        ] {
+            let said = read(text).expect_err(text);
+            assert!(said.contains(expected) && said.lines().count() == 1, "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn commands_that_print_no_password_are_told() {
+        for (command, expected) in [
+            ("exit 3", "password-command ends with exit status: 3"),
+            ("true", "prints no password"),
+            ("printf 'a\\001b'", "prints no password"),
+            ("printf '\\377'", "prints what is no text"),
+        ] {
+            let config = Config { password_command: Some(command.into()), ..Config::default() };
+            let Err(fault) = config.proof() else { panic!("{command}") };
+            assert!(fault.to_string().contains(expected), "{command}: {fault}");
+        }
+    }
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Commands and their answers over any bytes: `imap-next` says what is to be sent and what has come.
+
+use crate::transport::{PATIENCE, Wire};
+use imap_next::client::{Client, Error as Malformed, Event, Options};
+use imap_next::imap_types::auth::{AuthMechanism, AuthenticateData};
+use imap_next::imap_types::command::{Command, CommandBody};
+use imap_next::imap_types::core::Tag;
+use imap_next::imap_types::response::{Data, Status, StatusBody, StatusKind};
+use imap_next::imap_types::secret::Secret;
+use imap_next::{Interrupt, Io, State as _};
+use std::io;
+use std::time::{Duration, Instant};
+
+/// Bytes of one answer at most: a mail's beginning of 8 MB, and a list of a million mails.
+const MOST_BYTES: u32 = 9 << 20;
+
+/// Answers to one command at most.
+const MOST_ANSWERS: u32 = 5_000_000;
+
+/// What may go wrong with a server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// Nothing can be read or written any more.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The server has closed the connection.
+    #[error("the server has closed the connection{0}")]
+    Closed(String),
+    /// The server says nothing for too long.
+    #[error("the server does not answer")]
+    Silent,
+    /// What the server says is no IMAP.
+    #[error("the server's answer is no IMAP: {0}")]
+    Malformed(String),
+    /// What the server says is too much.
+    #[error("the server's answer has no end")]
+    Endless,
+    /// What the server says contradicts itself.
+    #[error("the server's answer makes no sense: {0}")]
+    Senseless(&'static str),
+    /// The server does not do what it is asked for.
+    #[error("the server refuses {what}: {text}")]
+    Refused {
+        /// What it was asked for.
+        what: String,
+        /// What it says.
+        text: String,
+    },
+    /// The server does not know the user, or not with this password.
+    #[error("the server lets {user} not in: {text}")]
+    Login {
+        /// The user.
+        user: String,
+        /// What it says.
+        text: String,
+    },
+    /// The account has no folder that is needed.
+    #[error("{0}")]
+    NoFolder(String),
+    /// The command that prints the password or the token fails.
+    #[error("{0}")]
+    Secret(String),
+    /// There is no connection.
+    #[error(transparent)]
+    Transport(#[from] crate::transport::TransportError),
+    /// The filter cannot be used.
+    #[error(transparent)]
+    Filter(#[from] dbacl::FittedSetError),
+    /// The state cannot be kept.
+    #[error("{0}")]
+    State(String),
+    /// The program is told to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// What the server says in answer to a command, or by the way.
+#[derive(Debug)]
+pub enum Answer {
+    /// Data.
+    Data(Data<'static>),
+    /// A status without a tag.
+    Status(StatusBody<'static>),
+}
+
+/// A connection after its greeting.
+pub struct Connection<S> {
+    stream: S,
+    client: Client,
+    commands: u32,
+    buffer: Vec<u8>,
+}
+
+impl<S: Wire> Connection<S> {
+    /// Waits for the greeting.
+    ///
+    /// # Errors
+    /// There is none, or the server does not want to speak.
+    pub fn new(stream: S) -> Result<Self, Fault> {
+        let mut options = Options::default();
+        options.max_response_size = MOST_BYTES;
+        options.crlf_relaxed = true;
+        let buffer = vec![0; 1 << 14];
+        let mut connection = Self { stream, client: Client::new(options), commands: 0, buffer };
+        connection.stream.patience(PATIENCE)?;
+        loop {
+            match connection.next()? {
+                Some(Event::GreetingReceived { .. }) => return Ok(connection),
+                Some(_) => return Err(Fault::Senseless("there is no greeting")),
+                None => {}
+            }
+        }
+    }
+
+    /// The next event; `None` for something that does not matter.
+    fn next(&mut self) -> Result<Option<Event>, Fault> {
+        loop {
+            match self.client.next() {
+                Ok(Event::StatusReceived { status: Status::Bye(bye) }) => {
+                    return Err(Fault::Closed(format!(": {}", printable(bye.text.as_ref()))));
+                }
+                Ok(event) => return Ok(Some(event)),
+                Err(Interrupt::Io(Io::NeedMoreInput)) => self.read()?,
+                Err(Interrupt::Io(Io::Output(bytes))) => {
+                    self.stream.write_all(&bytes)?;
+                    self.stream.flush()?;
+                }
+                Err(Interrupt::Error(Malformed::ResponseTooLong { .. })) => {
+                    return Err(Fault::Endless);
+                }
+                Err(Interrupt::Error(
+                    Malformed::MalformedMessage { discarded_bytes }
+                    | Malformed::ExpectedCrlfGotLf { discarded_bytes },
+                )) => {
+                    let bytes = discarded_bytes.declassify();
+                    if matters(bytes) {
+                        return Err(Fault::Malformed(printable(&String::from_utf8_lossy(bytes))));
+                    }
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    fn read(&mut self) -> Result<(), Fault> {
+        let count = loop {
+            match self.stream.read(&mut self.buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+                    ) =>
+                {
+                    return Err(Fault::Silent);
+                }
+                // A server that closes TLS without a word has closed it all the same.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break 0,
+                result => break result?,
+            }
+        };
+        if count == 0 {
+            return Err(Fault::Closed(String::new()));
+        }
+        self.client.enqueue_input(&self.buffer[..count]);
+        Ok(())
+    }
+
+    fn enqueue(&mut self, body: CommandBody<'static>) -> Tag<'static> {
+        self.commands = self.commands.wrapping_add(1);
+        let tag = Tag::unvalidated(format!("d{}", self.commands));
+        self.client.enqueue_command(Command { tag: tag.clone(), body });
+        tag
+    }
+
+    /// Does a command; `hear` is told what comes until it is done. Returns how the server answers,
+    /// well or not.
+    ///
+    /// # Errors
+    /// The connection is of no use any more.
+    pub fn command(
+        &mut self,
+        body: CommandBody<'static>,
+        hear: &mut dyn FnMut(Answer) -> Result<(), Fault>,
+    ) -> Result<StatusBody<'static>, Fault> {
+        let tag = self.enqueue(body);
+        let mut answers = 0;
+        loop {
+            answers += 1;
+            if answers > MOST_ANSWERS {
+                return Err(Fault::Endless);
+            }
+            match self.next()? {
+                Some(Event::StatusReceived { status: Status::Tagged(tagged) })
+                    if tagged.tag == tag =>
+                {
+                    return Ok(tagged.body);
+                }
+                Some(Event::CommandRejected { status: Status::Tagged(tagged), .. }) => {
+                    return Ok(tagged.body);
+                }
+                Some(Event::StatusReceived { status: Status::Untagged(status) }) => {
+                    hear(Answer::Status(status))?;
+                }
+                Some(Event::DataReceived { data }) => hear(Answer::Data(data))?,
+                _ => {}
+            }
+        }
+    }
+
+    /// The same for a command that must succeed.
+    ///
+    /// # Errors
+    /// [`Fault::Refused`] if it does not, or what [`Self::command`] says.
+    pub fn must(
+        &mut self,
+        what: &str,
+        body: CommandBody<'static>,
+        hear: &mut dyn FnMut(Answer) -> Result<(), Fault>,
+    ) -> Result<StatusBody<'static>, Fault> {
+        let status = self.command(body, hear)?;
+        if status.kind == StatusKind::Ok {
+            return Ok(status);
+        }
+        Err(Fault::Refused { what: what.into(), text: printable(status.text.as_ref()) })
+    }
+
+    /// Logs in by a mechanism of one message. `sends_at_once`: the server takes it with the command.
+    ///
+    /// # Errors
+    /// [`Fault::Login`] if the server refuses.
+    pub fn authenticate(
+        &mut self,
+        user: &str,
+        mechanism: AuthMechanism<'static>,
+        message: &[u8],
+        sends_at_once: bool,
+    ) -> Result<(), Fault> {
+        let initial_response = sends_at_once.then(|| Secret::new(message.to_vec().into()));
+        // A challenge behind the message is an error that OAuth2 tells so; it wants an answer.
+        let refusal: &[u8] = if mechanism == AuthMechanism::OAuthBearer { b"\x01" } else { b"" };
+        let mut is_sent = sends_at_once;
+        self.enqueue(CommandBody::Authenticate { mechanism, initial_response });
+        for _ in 0..100 {
+            match self.next()? {
+                Some(Event::AuthenticateContinuationRequestReceived { .. }) => {
+                    let answer = if is_sent { refusal } else { message };
+                    is_sent = true;
+                    let answer = AuthenticateData::r#continue(answer.to_vec());
+                    // The state was just said to be that of authentication.
+                    let _ = self.client.set_authenticate_data(answer);
+                }
+                Some(Event::AuthenticateStatusReceived {
+                    status: Status::Tagged(tagged), ..
+                }) => {
+                    if tagged.body.kind == StatusKind::Ok {
+                        return Ok(());
+                    }
+                    let text = printable(tagged.body.text.as_ref());
+                    return Err(Fault::Login { user: user.into(), text });
+                }
+                _ => {}
+            }
+        }
+        Err(Fault::Endless)
+    }
+
+    /// Waits for news in the folder that is selected, for as long as `patience`; `news` is told that
+    /// there is some, and once at the beginning.
+    ///
+    /// # Errors
+    /// The connection is of no use any more, or the server refuses.
+    pub fn idle(&mut self, patience: Duration, news: &mut dyn FnMut()) -> Result<(), Fault> {
+        let tag = self.enqueue(CommandBody::Idle);
+        let end = Instant::now() + patience;
+        let mut is_done = false;
+        loop {
+            match self.next() {
+                Ok(Some(Event::IdleAccepted { .. })) => {
+                    news();
+                    self.stream.patience(patience)?;
+                }
+                Ok(Some(Event::IdleRejected { status: Status::Tagged(tagged), .. })) => {
+                    let text = printable(tagged.body.text.as_ref());
+                    return Err(Fault::Refused { what: "IDLE".into(), text });
+                }
+                Ok(Some(Event::StatusReceived { status: Status::Tagged(tagged) }))
+                    if tagged.tag == tag =>
+                {
+                    return Ok(());
+                }
+                Ok(Some(Event::DataReceived { .. })) => {
+                    news();
+                    // A server that has much to say is told now and then that somebody listens.
+                    if !is_done {
+                        let rest = end.saturating_duration_since(Instant::now());
+                        self.stream.patience(rest.max(Duration::from_millis(1)))?;
+                    }
+                }
+                Err(Fault::Silent) if !is_done => {
+                    is_done = true;
+                    self.stream.patience(PATIENCE)?;
+                    if self.client.set_idle_done().is_none() {
+                        return Err(Fault::Silent);
+                    }
+                }
+                Ok(_) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+    }
+}
+
+/// Whether an answer that cannot be understood may be one that something depends on.
+fn matters(bytes: &[u8]) -> bool {
+    let Some(rest) = bytes.strip_prefix(b"* ") else { return true };
+    let mut words = rest.split(|byte| b" (\r\n".contains(byte)).map(<[u8]>::to_ascii_uppercase);
+    let mut word = words.next().unwrap_or_default();
+    if !word.is_empty() && word.iter().all(u8::is_ascii_digit) {
+        word = words.next().unwrap_or_default();
+    }
+    matches!(word.as_slice(), b"FETCH" | b"EXISTS" | b"EXPUNGE" | b"VANISHED" | b"SEARCH" | b"BYE")
+}
+
+/// The beginning of a text as one line.
+pub fn printable(text: &str) -> String {
+    let letters = text.trim().chars().take(200);
+    letters.map(|letter| if letter.is_control() { '?' } else { letter }).collect()
+}

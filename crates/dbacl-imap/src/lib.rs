@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A client of an IMAP account that teaches a mail filter: a mail that a person moves to the junk
+//! folder is spam, and one that a person takes out of there is ham. It is made of the library's
+//! public face and of no other part of it.
+//!
+//! ```text
+//! server ─→ connection ─→ session ─→ look ─→ moves ─→ lessons ─→ teach ─→ filter
+//!                                     ↑        ↓
+//!                                    state (which mail is where, on disk)
+//! ```
+//!
+//! A look compares each watched folder with the state: which mails are gone, which are new, and
+//! which have other flags. What that means is decided by [`moves`], which knows neither IMAP nor
+//! filters. Only when all lessons of a look are learned is the new state written; a look that fails
+//! anywhere is made again, and a lesson that is learned twice is learned once.
+
+#![warn(missing_docs)]
+
+pub mod config;
+pub mod connection;
+pub mod folder_names;
+pub mod look;
+pub mod moves;
+pub mod options;
+pub mod program;
+pub mod session;
+pub mod state;
+pub mod teach;
+pub mod transport;
+pub mod watch;

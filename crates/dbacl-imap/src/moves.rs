@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What has changed in folders → what a person has said of mails. Pure: no mail is read here, and
+//! nobody is asked.
+//!
+//! A move is a mail that is gone from one folder and new in another. Both halves are mostly seen in
+//! one look; a half that is alone waits for the other one. The rules are in `docs/imap.md`.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a mail is known by in whatever folder: a keyed checksum of its size and of some header lines.
+pub type Identity = [u8; 8];
+
+/// What a folder is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Kind {
+    /// The inbox, or another folder of mail that somebody wants.
+    Good,
+    /// The folder for spam.
+    Junk,
+    /// A folder for what is thrown away: going there says nothing.
+    Trash,
+}
+
+/// What a mail is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Label {
+    /// Mail that must not be lost.
+    Ham,
+    /// What the filter is there to find.
+    Spam,
+}
+
+/// Those flags of a mail that say something.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// `$Junk`
+    pub const JUNK: Self = Self(1);
+    /// `$NotJunk`
+    pub const NOT_JUNK: Self = Self(2);
+    /// `\Deleted`: the mail is as good as gone.
+    pub const DELETED: Self = Self(4);
+    /// `\Seen`
+    pub const SEEN: Self = Self(8);
+
+    /// These and others.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// These without others.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Whether all of the others are among these.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// What somebody has said by changing flags to these.
+    fn said_after(self, old: Self) -> Option<Label> {
+        match (self.has(Self::JUNK), self.has(Self::NOT_JUNK)) {
+            (true, false) if !old.has(Self::JUNK) => Some(Label::Spam),
+            (false, true) if !old.has(Self::NOT_JUNK) => Some(Label::Ham),
+            _ => None,
+        }
+    }
+}
+
+/// A mail in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    /// The folder's kind.
+    pub kind: Kind,
+    /// The folder's name, as IMAP writes it.
+    pub folder: String,
+    /// Its number there.
+    pub uid: u32,
+    /// What it is known by.
+    pub identity: Identity,
+    /// Its flags.
+    pub flags: Flags,
+}
+
+/// What one look has found.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// Mails that are gone, as they were.
+    pub gone: Vec<Placed>,
+    /// Mails that are new.
+    pub new: Vec<Placed>,
+    /// Mails with other flags, and what their flags were.
+    pub flagged: Vec<(Placed, Flags)>,
+}
+
+/// Half of what may be a move.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Half {
+    /// Whether the mail is gone, and not new.
+    is_gone: bool,
+    kind: Kind,
+    folder: String,
+    uid: u32,
+    identity: Identity,
+    flags: Flags,
+    /// Second at which it was seen.
+    since: u64,
+    /// Looks that it has waited for.
+    looks: u8,
+}
+
+/// A mail of the inbox that this program moves to the junk folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnMove {
+    /// Its number in the inbox.
+    pub uid: u32,
+    /// What it is known by.
+    pub identity: Identity,
+    /// Second at which it is moved.
+    pub since: u64,
+}
+
+/// Something to learn: a mail and what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lesson {
+    /// What it is.
+    pub label: Label,
+    /// The folder where it is now, as IMAP writes it.
+    pub folder: String,
+    /// Its number there.
+    pub uid: u32,
+    /// What it is known by.
+    pub identity: Identity,
+}
+
+/// What a look means.
+#[derive(Debug, Default)]
+pub struct Meaning {
+    /// What is to be learned, each mail once.
+    pub lessons: Vec<Lesson>,
+    /// Mails that have come from outside.
+    pub arrived: Vec<Placed>,
+    /// What waits for its other half.
+    pub halves: Vec<Half>,
+    /// Moves of this program that have not been seen yet.
+    pub own: Vec<OwnMove>,
+    /// Whether a half is among them that has not been waiting before.
+    pub is_restless: bool,
+}
+
+/// Seconds that half of a move waits for the other one. Clients without MOVE copy a mail and delete it
+/// then, which takes moments; a copy whose original is deleted later is a copy.
+pub const WINDOW: u64 = 60;
+
+/// What is known from before.
+#[derive(Debug, Default)]
+pub struct Before {
+    /// What waits for its other half.
+    pub halves: Vec<Half>,
+    /// Moves of this program that have not been seen yet.
+    pub own: Vec<OwnMove>,
+}
+
+#[derive(Debug, Default)]
+struct Group {
+    gone: Vec<Half>,
+    new: Vec<Half>,
+    waiting_gone: Vec<Half>,
+    waiting_new: Vec<Half>,
+    flagged: Vec<(Placed, Flags)>,
+}
+
+/// How two halves may belong together. Those that say nothing come first: what can be explained
+/// without a lesson is none.
+const RULES: [fn(Kind, Kind) -> bool; 4] = [
+    |from, to| from == to,
+    |from, to| to == Kind::Trash || (from == Kind::Trash && to == Kind::Good),
+    |from, to| from != Kind::Junk && to == Kind::Junk,
+    |from, to| from == Kind::Junk && to == Kind::Good,
+];
+
+/// Finds out what `changes` mean. `is_elsewhere` tells whether a mail is in a folder of another kind
+/// now; `now` is the present second.
+pub fn understand(
+    changes: Changes,
+    before: Before,
+    is_elsewhere: &dyn Fn(Kind, Identity) -> bool,
+    now: u64,
+) -> Meaning {
+    let mut meaning = Meaning { own: before.own, ..Meaning::default() };
+    let mut groups: BTreeMap<Identity, Group> = BTreeMap::new();
+    for placed in changes.gone {
+        groups.entry(placed.identity).or_default().gone.push(half(true, placed, now));
+    }
+    for placed in changes.new {
+        groups.entry(placed.identity).or_default().new.push(half(false, placed, now));
+    }
+    for (placed, old) in changes.flagged {
+        groups.entry(placed.identity).or_default().flagged.push((placed, old));
+    }
+    for mut half in before.halves {
+        half.looks = half.looks.saturating_add(1);
+        // A clock that was put back does not make it wait for longer.
+        half.since = half.since.min(now);
+        let group = groups.entry(half.identity).or_default();
+        if half.is_gone { &mut group.waiting_gone } else { &mut group.waiting_new }.push(half);
+    }
+    for (identity, group) in groups {
+        group.understand(identity, is_elsewhere, now, &mut meaning);
+    }
+    meaning
+}
+
+fn half(is_gone: bool, placed: Placed, now: u64) -> Half {
+    let Placed { kind, folder, uid, identity, flags } = placed;
+    Half { is_gone, kind, folder, uid, identity, flags, since: now, looks: 0 }
+}
+
+impl Half {
+    /// The folder where it was seen, as IMAP writes it.
+    pub fn folder(&self) -> &str {
+        &self.folder
+    }
+
+    fn waits(&self, now: u64) -> bool {
+        self.looks < 2 || now.saturating_sub(self.since) < WINDOW
+    }
+
+    fn placed(self) -> Placed {
+        let Self { kind, folder, uid, identity, flags, .. } = self;
+        Placed { kind, folder, uid, identity, flags }
+    }
+}
+
+impl Group {
+    fn understand(
+        mut self,
+        identity: Identity,
+        is_elsewhere: &dyn Fn(Kind, Identity) -> bool,
+        now: u64,
+        meaning: &mut Meaning,
+    ) {
+        let gone = &self.gone;
+        let is_gone =
+            |new: &Half| gone.iter().any(|it| it.uid == new.uid && it.folder == new.folder);
+        self.waiting_new.retain(|new| !is_gone(new));
+        let mut pairs = pair(&mut self.gone, &mut self.new);
+        pairs.extend(pair(&mut self.gone, &mut self.waiting_new));
+        pairs.extend(pair(&mut self.waiting_gone, &mut self.new));
+        let mut said: Vec<(Label, Half)> = Vec::new();
+        for (from, to) in pairs {
+            let moved = match (from.kind, to.kind) {
+                (Kind::Good, Kind::Junk) if take(&mut meaning.own, identity) => continue,
+                (Kind::Good | Kind::Trash, Kind::Junk) => Some(Label::Spam),
+                (Kind::Junk, Kind::Good) => Some(Label::Ham),
+                _ => None,
+            };
+            let flagged = to.flags.said_after(from.flags).filter(|_| to.kind != Kind::Trash);
+            match (moved, flagged) {
+                // Moved and marked as the opposite: nobody knows which of the two came last.
+                (Some(moved), Some(flagged)) if moved != flagged => {}
+                (Some(label), _) | (None, Some(label)) => said.push((label, to)),
+                (None, None) => {}
+            }
+        }
+        for (placed, old) in self.flagged {
+            if placed.kind != Kind::Trash
+                && let Some(label) = placed.flags.said_after(old)
+            {
+                said.push((label, half(false, placed, now)));
+            }
+        }
+        let first = said.first().map(|(label, _)| *label);
+        if said.iter().all(|(label, _)| Some(*label) == first)
+            && let Some((label, Half { folder, uid, .. })) = said.pop()
+        {
+            meaning.lessons.push(Lesson { label, folder, uid, identity });
+        }
+        for new in self.new {
+            if is_elsewhere(new.kind, identity) {
+                // A copy, or a move of which the other half has not been seen yet.
+                meaning.is_restless = true;
+                meaning.halves.push(new);
+            } else {
+                meaning.arrived.push(new.placed());
+            }
+        }
+        meaning.is_restless |= !self.gone.is_empty();
+        meaning.halves.append(&mut self.gone);
+        let waiting = self.waiting_gone.into_iter().chain(self.waiting_new);
+        meaning.halves.extend(waiting.filter(|half| half.waits(now)));
+    }
+}
+
+/// Takes pairs out of both lists. Of a mail that is gone and one that is new, any two belong together by some rule.
+fn pair(gone: &mut Vec<Half>, new: &mut Vec<Half>) -> Vec<(Half, Half)> {
+    let mut pairs = Vec::new();
+    for belongs in RULES {
+        while let Some((from, to)) = gone.iter().enumerate().find_map(|(from, left)| {
+            let to = new.iter().position(|it| belongs(left.kind, it.kind))?;
+            Some((from, to))
+        }) {
+            pairs.push((gone.remove(from), new.remove(to)));
+        }
+    }
+    pairs
+}
+
+/// Takes a move of this program out of the list, if it is there.
+fn take(own: &mut Vec<OwnMove>, identity: Identity) -> bool {
+    let at = own.iter().position(|it| it.identity == identity);
+    at.map(|at| own.remove(at)).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAIL: Identity = [7; 8];
+
+    fn at(kind: Kind, folder: &str, uid: u32) -> Placed {
+        Placed { kind, folder: folder.into(), uid, identity: MAIL, flags: Flags::default() }
+    }
+
+    fn inbox() -> Placed {
+        at(Kind::Good, "INBOX", 5)
+    }
+
+    fn junk() -> Placed {
+        at(Kind::Junk, "Junk", 50)
+    }
+
+    fn archive() -> Placed {
+        at(Kind::Good, "Archive", 500)
+    }
+
+    fn trash() -> Placed {
+        at(Kind::Trash, "Trash", 5000)
+    }
+
+    /// One mail over several looks. Each has what is gone, what is new, and how many seconds passed
+    /// before it; `remains` tells the kinds of folders where the mail is then.
+    struct Story {
+        before: Before,
+        now: u64,
+        learned: Vec<Label>,
+        arrived: usize,
+    }
+
+    impl Story {
+        fn new() -> Self {
+            Self { before: Before::default(), now: 1_000_000, learned: Vec::new(), arrived: 0 }
+        }
+
+        fn look(
+            mut self,
+            gone: &[&Placed],
+            new: &[&Placed],
+            remains: &[Kind],
+            seconds: u64,
+        ) -> Self {
+            let owned = |list: &[&Placed]| list.iter().map(|it| (*it).clone()).collect();
+            let changes = Changes { gone: owned(gone), new: owned(new), flagged: Vec::new() };
+            self.now += seconds;
+            let is_elsewhere =
+                |kind: Kind, _: Identity| remains.iter().any(|remaining| *remaining != kind);
+            let meaning =
+                understand(changes, std::mem::take(&mut self.before), &is_elsewhere, self.now);
+            self.learned.extend(meaning.lessons.iter().map(|lesson| lesson.label));
+            self.arrived += meaning.arrived.len();
+            self.before = Before { halves: meaning.halves, own: meaning.own };
+            self
+        }
+
+        #[track_caller]
+        fn teaches(self, expected: &[Label]) -> Self {
+            assert_eq!(self.learned, expected);
+            self
+        }
+    }
+
+    use Kind::{Good, Junk, Trash};
+    use Label::{Ham, Spam};
+
+    #[test]
+    fn moves_into_junk_and_out_of_it_teach() {
+        for (from, to, expected) in [
+            (inbox(), junk(), &[Spam][..]),
+            (archive(), junk(), &[Spam]),
+            (trash(), junk(), &[Spam]),
+            (junk(), inbox(), &[Ham]),
+            (junk(), archive(), &[Ham]),
+            (junk(), trash(), &[]),
+            (inbox(), trash(), &[]),
+            (inbox(), archive(), &[]),
+            (trash(), inbox(), &[]),
+        ] {
+            let kind = to.kind;
+            Story::new().look(&[&from], &[&to], &[kind], 0).teaches(expected);
+            // Seen as two halves, in either order.
+            let both = [from.kind, to.kind];
+            let halves = Story::new().look(&[], &[&to], &both, 0);
+            halves.look(&[&from], &[], &[kind], 30).teaches(expected);
+            let halves = Story::new().look(&[&from], &[], &[], 0);
+            halves.look(&[], &[&to], &[kind], 30).teaches(expected);
+            // The other half is seen when the program runs again, a day later.
+            let halves = Story::new().look(&[&from], &[], &[], 0);
+            halves.look(&[], &[&to], &[kind], 86_400).teaches(expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_move_teaches_nothing() {
+        // By a rule: it has been nowhere else.
+        let story = Story::new().look(&[], &[&junk()], &[Junk], 0).teaches(&[]);
+        assert_eq!(story.arrived, 1);
+        // Expunged, and long after that something alike is filed by a rule.
+        let story = Story::new().look(&[&inbox()], &[], &[], 0).look(&[], &[], &[], 1);
+        story.look(&[], &[], &[], 100).look(&[], &[&junk()], &[Junk], 5).teaches(&[]);
+        // A copy, whose original is thrown away or deleted for good later.
+        let copy = || Story::new().look(&[], &[&junk()], &[Good, Junk], 0).teaches(&[]);
+        let later = copy().look(&[], &[], &[Good, Junk], 30).look(&[], &[], &[Good, Junk], 31);
+        later.look(&[&inbox()], &[], &[Junk], 0).teaches(&[]);
+        copy().look(&[&inbox()], &[&trash()], &[Junk, Trash], 5).teaches(&[]);
+        // A copy that goes away again, and then the original.
+        copy().look(&[&junk()], &[], &[Good], 5).look(&[&inbox()], &[], &[], 5).teaches(&[]);
+        // The same folder: a client has changed the mail's number only.
+        let again = at(Junk, "Junk", 51);
+        Story::new().look(&[&junk()], &[&again], &[Junk], 0).teaches(&[]);
+    }
+
+    #[test]
+    fn a_copy_into_junk_out_of_trash_is_moved_to_the_inbox() {
+        let both = Story::new().look(&[&junk(), &trash()], &[&inbox()], &[Good], 0);
+        // It came from one of the two; nobody knows from which.
+        both.teaches(&[]);
+    }
+
+    #[test]
+    fn the_last_of_several_moves_counts() {
+        let story = Story::new().look(&[&inbox()], &[&junk()], &[Junk], 0);
+        let story = story.look(&[&junk()], &[&inbox()], &[Good], 1).teaches(&[Spam, Ham]);
+        story.look(&[&inbox()], &[&junk()], &[Junk], 1).teaches(&[Spam, Ham, Spam]);
+        // To and fro between two looks.
+        let other = at(Good, "INBOX", 6);
+        Story::new().look(&[&inbox()], &[&other], &[Good], 0).teaches(&[]);
+        // Two copies of a mail that change places say nothing.
+        let more = at(Junk, "Junk", 51);
+        let swapped = Story::new().look(&[&inbox(), &junk()], &[&other, &more], &[Good, Junk], 0);
+        swapped.teaches(&[]);
+    }
+
+    #[test]
+    fn a_mail_that_is_there_twice_is_learned_once() {
+        let (other, more) = (at(Good, "INBOX", 6), at(Junk, "Junk", 51));
+        Story::new().look(&[&inbox(), &other], &[&junk(), &more], &[Junk], 0).teaches(&[Spam]);
+        Story::new().look(&[&inbox()], &[&junk()], &[Good, Junk], 0).teaches(&[Spam]);
+    }
+
+    #[test]
+    fn own_moves_teach_nothing_and_what_follows_does() {
+        let mut story = Story::new();
+        story.before.own.push(OwnMove { uid: 5, identity: MAIL, since: story.now });
+        let story = story.look(&[&inbox()], &[&junk()], &[Junk], 1).teaches(&[]);
+        assert_eq!(story.before.own, []);
+        story.look(&[&junk()], &[&inbox()], &[Good], 1).teaches(&[Ham]);
+        let mut halves = Story::new();
+        halves.before.own.push(OwnMove { uid: 5, identity: MAIL, since: halves.now });
+        let halves = halves.look(&[], &[&junk()], &[Good, Junk], 1);
+        halves.look(&[&inbox()], &[], &[Junk], 1).teaches(&[]);
+    }
+
+    fn flagged(placed: Placed, old: Flags, new: Flags) -> Vec<Label> {
+        let changes =
+            Changes { flagged: vec![(Placed { flags: new, ..placed }, old)], ..Changes::default() };
+        let meaning = understand(changes, Before::default(), &|_, _| false, 0);
+        meaning.lessons.into_iter().map(|lesson| lesson.label).collect()
+    }
+
+    #[test]
+    fn flags_that_somebody_sets_teach() {
+        let (none, both) = (Flags::default(), Flags::JUNK.with(Flags::NOT_JUNK));
+        assert_eq!(flagged(inbox(), none, Flags::JUNK), [Spam]);
+        assert_eq!(flagged(junk(), none, Flags::NOT_JUNK), [Ham]);
+        assert_eq!(flagged(junk(), Flags::JUNK, Flags::NOT_JUNK), [Ham]);
+        assert_eq!(flagged(inbox(), Flags::JUNK, none), []);
+        assert_eq!(flagged(inbox(), none, both), []);
+        assert_eq!(flagged(inbox(), both, Flags::JUNK), []);
+        assert_eq!(flagged(trash(), none, Flags::JUNK), []);
+    }
+
+    #[test]
+    fn a_flag_and_a_move_that_contradict_each_other_say_nothing() {
+        let marked = |placed: Placed, flags| Placed { flags, ..placed };
+        let spam = marked(junk(), Flags::JUNK);
+        Story::new().look(&[&inbox()], &[&spam], &[Junk], 0).teaches(&[Spam]);
+        let ham = marked(junk(), Flags::NOT_JUNK);
+        Story::new().look(&[&inbox()], &[&ham], &[Junk], 0).teaches(&[]);
+        // Flags that it had before say nothing of the move.
+        let (from, to) = (marked(junk(), Flags::JUNK), marked(inbox(), Flags::JUNK));
+        Story::new().look(&[&from], &[&to], &[Good], 0).teaches(&[Ham]);
+        let archived = marked(archive(), Flags::JUNK);
+        Story::new().look(&[&inbox()], &[&archived], &[Good], 0).teaches(&[Spam]);
+        // A mail that comes with a flag was marked by a rule.
+        let story = Story::new().look(&[], &[&marked(inbox(), Flags::JUNK)], &[Good], 0);
+        story.teaches(&[]);
+    }
+}

@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What is asked of a server, and what its answers mean.
+
+use crate::connection::{Answer, Connection, Fault};
+use crate::moves::Flags;
+use crate::transport::Wire;
+use imap_next::imap_types::auth::AuthMechanism;
+use imap_next::imap_types::command::{CommandBody, FetchModifier, SelectParameter};
+use imap_next::imap_types::core::{AString, Vec1};
+use imap_next::imap_types::extensions::enable::CapabilityEnable;
+use imap_next::imap_types::fetch::{
+    MacroOrMessageDataItemNames, MessageDataItem, MessageDataItemName, Section,
+};
+use imap_next::imap_types::flag::{Flag, FlagFetch, FlagNameAttribute, StoreResponse, StoreType};
+use imap_next::imap_types::mailbox::{ListMailbox, Mailbox};
+use imap_next::imap_types::response::{Capability, Code, Data, StatusKind};
+use imap_next::imap_types::search::SearchKey;
+use imap_next::imap_types::sequence::{SeqOrUid, Sequence, SequenceSet};
+use std::num::{NonZeroU32, NonZeroU64};
+use std::time::Duration;
+
+/// Header lines that a mail is known by. They stay as they are when it is moved.
+const KNOWN_BY: [&str; 6] = ["Message-ID", "Date", "From", "To", "Subject", "Received"];
+
+/// Bytes of a mail that are fetched: as many as are judged.
+pub const MOST_OF_A_MAIL: u32 = 8 << 20;
+
+/// Ranges of numbers in one command.
+const RANGES: usize = 200;
+
+/// Mails in a folder at most; more are the invention of a server.
+const MOST_MAILS: usize = 20_000_000;
+
+/// What a server can do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Abilities {
+    /// Tells news (RFC 2177).
+    pub idle: bool,
+    /// Moves mails (RFC 6851).
+    pub moves: bool,
+    /// Expunges single mails (RFC 4315).
+    pub uidplus: bool,
+    /// Tells what has changed (RFC 7162).
+    pub condstore: bool,
+    /// Tells what is gone (RFC 7162), and was told that this is wanted.
+    pub qresync: bool,
+    enable: bool,
+    at_once: bool,
+    plain: bool,
+    bearer: bool,
+    xoauth2: bool,
+    no_login: bool,
+}
+
+/// How somebody is let in.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// A password.
+    Password(String),
+    /// A token (`OAuth2`).
+    Token(String),
+}
+
+/// A folder in the server's list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name, as IMAP writes it.
+    pub name: String,
+    /// Its attributes in small letters, such as `\junk`.
+    pub attributes: Vec<String>,
+}
+
+/// A folder that was just selected.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selected {
+    /// How many mails it has.
+    pub exists: u32,
+    /// UIDVALIDITY.
+    pub validity: u32,
+    /// UIDNEXT, or 0.
+    pub next: u32,
+    /// HIGHESTMODSEQ, or 0.
+    pub modseq: u64,
+    /// Mails that are gone since the state that was given.
+    pub vanished: Vec<(u32, u32)>,
+    /// Mails with other flags since then, and new ones.
+    pub changed: Vec<(u32, Flags)>,
+}
+
+/// A mail that was not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Introduced {
+    /// Its number.
+    pub uid: u32,
+    /// Its flags.
+    pub flags: Flags,
+    /// Its size in bytes.
+    pub size: u32,
+    /// The header lines that it is known by.
+    pub header: Vec<u8>,
+}
+
+/// A user's session with a server.
+pub struct Session<S> {
+    connection: Connection<S>,
+    /// What the server can do.
+    pub abilities: Abilities,
+}
+
+impl<S: Wire> Session<S> {
+    /// Waits for the greeting and logs in.
+    ///
+    /// # Errors
+    /// [`Fault`]
+    pub fn begin(
+        stream: S,
+        (host, port): (&str, u16),
+        user: &str,
+        proof: &Proof,
+    ) -> Result<Self, Fault> {
+        let connection = Connection::new(stream)?;
+        let mut session = Self { connection, abilities: Abilities::default() };
+        session.ask_abilities()?;
+        session.log_in(host, port, user, proof)?;
+        session.ask_abilities()?;
+        if session.abilities.qresync && session.abilities.enable {
+            let wanted = CapabilityEnable::try_from("QRESYNC").expect("a word");
+            let body = CommandBody::Enable { capabilities: Vec1::from(wanted) };
+            let status = session.connection.command(body, &mut |_| Ok(()))?;
+            session.abilities.qresync = status.kind == StatusKind::Ok;
+        } else {
+            session.abilities.qresync = false;
+        }
+        Ok(session)
+    }
+
+    fn ask_abilities(&mut self) -> Result<(), Fault> {
+        let mut found = Abilities::default();
+        let mut hear = |answer| {
+            if let Answer::Data(Data::Capability(list)) = answer {
+                for capability in list.as_ref() {
+                    found.add(capability);
+                }
+            }
+            Ok(())
+        };
+        self.connection.must("CAPABILITY", CommandBody::Capability, &mut hear)?;
+        self.abilities = found;
+        Ok(())
+    }
+
+    fn log_in(&mut self, host: &str, port: u16, user: &str, proof: &Proof) -> Result<(), Fault> {
+        let Abilities { at_once, plain, bearer, no_login, .. } = self.abilities;
+        let connection = &mut self.connection;
+        match proof {
+            Proof::Token(token) if bearer => {
+                let message = format!(
+                    "n,a={user},\x01host={host}\x01port={port}\x01auth=Bearer {token}\x01\x01"
+                );
+                let mechanism = AuthMechanism::OAuthBearer;
+                connection.authenticate(user, mechanism, message.as_bytes(), at_once)
+            }
+            Proof::Token(token) => {
+                let message = format!("user={user}\x01auth=Bearer {token}\x01\x01");
+                let mechanism = AuthMechanism::XOAuth2;
+                connection.authenticate(user, mechanism, message.as_bytes(), at_once)
+            }
+            Proof::Password(password) if plain || no_login => {
+                let message = format!("\0{user}\0{password}");
+                let mechanism = AuthMechanism::Plain;
+                connection.authenticate(user, mechanism, message.as_bytes(), at_once)
+            }
+            Proof::Password(password) => {
+                let refused = |text: String| Fault::Login { user: user.into(), text };
+                let body = CommandBody::login(user.to_owned(), password.clone());
+                let body = body.map_err(|error| refused(error.to_string()))?;
+                match connection.must("LOGIN", body, &mut |_| Ok(())) {
+                    Err(Fault::Refused { text, .. }) => Err(refused(text)),
+                    result => result.map(drop),
+                }
+            }
+        }
+    }
+
+    /// All folders that can be selected.
+    ///
+    /// # Errors
+    /// [`Fault`]
+    pub fn list(&mut self) -> Result<Vec<Listed>, Fault> {
+        let reference = Mailbox::try_from("").expect("an empty name");
+        let all = ListMailbox::try_from("*").expect("a pattern");
+        let mut found = Vec::new();
+        let body = CommandBody::List { reference, mailbox_wildcard: all };
+        self.connection.must("LIST", body, &mut |answer| {
+            if let Answer::Data(Data::List { items, mailbox, .. }) = answer
+                && !items.contains(&FlagNameAttribute::Noselect)
+                && let Some(name) = name_of(&mailbox)
+            {
+                let attributes = items.iter().map(|item| item.to_string().to_ascii_lowercase());
+                let attributes: Vec<String> = attributes.collect();
+                if !attributes.iter().any(|it| it == "\\nonexistent") && found.len() < 100_000 {
+                    found.push(Listed { name, attributes });
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Selects a folder, to read it only unless `to_change`. With the UIDVALIDITY and HIGHESTMODSEQ
+    /// of a state, and QRESYNC, the answer says what has changed since.
+    ///
+    /// # Errors
+    /// [`Fault::Refused`] if there is no such folder.
+    pub fn select(
+        &mut self,
+        name: &str,
+        to_change: bool,
+        since: Option<(u32, u64)>,
+    ) -> Result<Selected, Fault> {
+        let since = since.filter(|_| self.abilities.qresync);
+        let since = since.and_then(|(validity, modseq)| {
+            Some((NonZeroU32::new(validity)?, NonZeroU64::new(modseq)?))
+        });
+        let parameters = match since {
+            Some((uid_validity, mod_sequence_value)) => vec![SelectParameter::QResync {
+                uid_validity,
+                mod_sequence_value,
+                known_uids: None,
+                seq_match_data: None,
+            }],
+            None if self.abilities.condstore => vec![SelectParameter::CondStore],
+            None => Vec::new(),
+        };
+        let mailbox = mailbox(name)?;
+        let body = if to_change {
+            CommandBody::Select { mailbox, parameters }
+        } else {
+            CommandBody::Examine { mailbox, parameters }
+        };
+        let mut selected = Selected::default();
+        self.connection
+            .must(&format!("to open {name}"), body, &mut |answer| selected.hear(answer))?;
+        if selected.validity == 0 {
+            return Err(Fault::Senseless("a folder has no UIDVALIDITY"));
+        }
+        Ok(selected)
+    }
+
+    /// Numbers and flags of all mails of the folder, or of those that have changed since.
+    ///
+    /// # Errors
+    /// [`Fault`]
+    pub fn flags(&mut self, since: Option<u64>) -> Result<Vec<(u32, Flags)>, Fault> {
+        let since = since.and_then(NonZeroU64::new);
+        let modifiers = since.map(FetchModifier::ChangedSince).into_iter().collect();
+        let items = vec![MessageDataItemName::Uid, MessageDataItemName::Flags];
+        let first = SeqOrUid::from(NonZeroU32::MIN);
+        let all = SequenceSet::from(Sequence::Range(first, SeqOrUid::Asterisk));
+        let mut found = Vec::new();
+        self.fetch(all, items, modifiers, &mut |items| {
+            if let (Some(uid), Some(flags)) = (uid_of(items), flags_of(items)) {
+                found.push((uid, flags));
+            }
+            within(found.len())
+        })?;
+        found.sort_unstable();
+        found.dedup_by_key(|(uid, _)| *uid);
+        Ok(found)
+    }
+
+    /// Numbers of all mails of the folder, in order.
+    ///
+    /// # Errors
+    /// [`Fault`]
+    pub fn uids(&mut self) -> Result<Vec<u32>, Fault> {
+        let criteria = Vec1::from(SearchKey::All);
+        let body = CommandBody::Search { charset: None, criteria, uid: true };
+        let mut found: Vec<u32> = Vec::new();
+        self.connection.must("SEARCH", body, &mut |answer| {
+            if let Answer::Data(Data::Search(uids, _)) = answer {
+                found.extend(uids.into_iter().map(NonZeroU32::get));
+            }
+            within(found.len())
+        })?;
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// What mails are known by; those that are gone meanwhile are left out.
+    ///
+    /// # Errors
+    /// [`Fault`]
+    pub fn introduce(
+        &mut self,
+        uids: &[u32],
+        mut hear: impl FnMut(Introduced),
+    ) -> Result<(), Fault> {
+        let fields = KNOWN_BY.map(|name| AString::try_from(name).expect("a word")).to_vec();
+        let fields = Vec1::try_from(fields).expect("there are some");
+        let items = vec![
+            MessageDataItemName::Uid,
+            MessageDataItemName::Flags,
+            MessageDataItemName::Rfc822Size,
+            MessageDataItemName::BodyExt {
+                section: Some(Section::HeaderFields(None, fields)),
+                partial: None,
+                peek: true,
+            },
+        ];
+        for set in sets(uids) {
+            self.fetch(set, items.clone(), Vec::new(), &mut |items| {
+                let size = items.iter().find_map(|item| match item {
+                    MessageDataItem::Rfc822Size(size) => Some(*size),
+                    _ => None,
+                });
+                let found = (uid_of(items), flags_of(items), size, body_of(items));
+                if let (Some(uid), Some(flags), Some(size), Some(header)) = found
+                    && uids.binary_search(&uid).is_ok()
+                {
+                    hear(Introduced { uid, flags, size, header: header.to_vec() });
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Sizes of mails.
+    ///
+    /// # Errors
+    /// [`Fault`]
+    pub fn sizes(&mut self, uids: &[u32]) -> Result<Vec<(u32, u32)>, Fault> {
+        let items = vec![MessageDataItemName::Uid, MessageDataItemName::Rfc822Size];
+        let mut found = Vec::new();
+        for set in sets(uids) {
+            self.fetch(set, items.clone(), Vec::new(), &mut |items| {
+                let size = items.iter().find_map(|item| match item {
+                    MessageDataItem::Rfc822Size(size) => Some(*size),
+                    _ => None,
+                });
+                if let (Some(uid), Some(size)) = (uid_of(items), size)
+                    && uids.binary_search(&uid).is_ok()
+                {
+                    found.push((uid, size));
+                }
+                within(found.len())
+            })?;
+        }
+        found.sort_unstable();
+        found.dedup_by_key(|(uid, _)| *uid);
+        Ok(found)
+    }
+
+    /// Mails themselves, of each the first [`MOST_OF_A_MAIL`] bytes; those that are gone are left out.
+    ///
+    /// # Errors
+    /// [`Fault`]
+    pub fn mails(&mut self, uids: &[u32]) -> Result<Vec<(u32, Vec<u8>)>, Fault> {
+        let most = NonZeroU32::new(MOST_OF_A_MAIL).expect("a number above 0");
+        let partial = Some((0, most));
+        let items = vec![
+            MessageDataItemName::Uid,
+            MessageDataItemName::BodyExt { section: None, partial, peek: true },
+        ];
+        let mut found: Vec<(u32, Vec<u8>)> = Vec::new();
+        for set in sets(uids) {
+            self.fetch(set, items.clone(), Vec::new(), &mut |items| {
+                if let (Some(uid), Some(body)) = (uid_of(items), body_of(items))
+                    && uids.binary_search(&uid).is_ok()
+                    && found.iter().all(|(known, _)| *known != uid)
+                {
+                    found.push((uid, body.to_vec()));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(found)
+    }
+
+    /// Moves mails of the folder that is selected to another one.
+    ///
+    /// # Errors
+    /// [`Fault::Refused`] if nothing was moved.
+    pub fn move_to(&mut self, uids: &[u32], name: &str) -> Result<(), Fault> {
+        for set in sets(uids) {
+            let mailbox = mailbox(name)?;
+            let what = format!("to move mail to {name}");
+            if self.abilities.moves {
+                let body = CommandBody::Move { sequence_set: set, mailbox, uid: true };
+                self.connection.must(&what, body, &mut |_| Ok(()))?;
+                continue;
+            }
+            let body = CommandBody::Copy { sequence_set: set.clone(), mailbox, uid: true };
+            self.connection.must(&what, body, &mut |_| Ok(()))?;
+            let body = CommandBody::Store {
+                sequence_set: set.clone(),
+                kind: StoreType::Add,
+                response: StoreResponse::Silent,
+                flags: vec![Flag::Deleted],
+                uid: true,
+                modifiers: Vec::new(),
+            };
+            self.connection.must(&what, body, &mut |_| Ok(()))?;
+            // Without UIDPLUS, mail that others have marked would be expunged as well.
+            if self.abilities.uidplus {
+                let body = CommandBody::ExpungeUid { sequence_set: set };
+                self.connection.must(&what, body, &mut |_| Ok(()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says something, so that the server knows that somebody is there.
+    ///
+    /// # Errors
+    /// [`Fault`]
+    pub fn nothing(&mut self) -> Result<(), Fault> {
+        self.connection.must("NOOP", CommandBody::Noop, &mut |_| Ok(())).map(drop)
+    }
+
+    /// Waits for news in the folder that is selected; see [`Connection::idle`].
+    ///
+    /// # Errors
+    /// [`Fault`]
+    pub fn idle(&mut self, patience: Duration, news: &mut dyn FnMut()) -> Result<(), Fault> {
+        self.connection.idle(patience, news)
+    }
+
+    /// Says farewell. A server that does not answer is left all the same.
+    pub fn end(mut self) {
+        let _ = self.connection.command(CommandBody::Logout, &mut |_| Ok(()));
+    }
+
+    fn fetch(
+        &mut self,
+        sequence_set: SequenceSet,
+        items: Vec<MessageDataItemName<'static>>,
+        modifiers: Vec<FetchModifier>,
+        hear: &mut dyn FnMut(&[MessageDataItem<'static>]) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let macro_or_item_names = MacroOrMessageDataItemNames::MessageDataItemNames(items);
+        let body = CommandBody::Fetch { sequence_set, macro_or_item_names, uid: true, modifiers };
+        self.connection.must("FETCH", body, &mut |answer| match answer {
+            Answer::Data(Data::Fetch { items, .. }) => hear(items.as_ref()),
+            _ => Ok(()),
+        })?;
+        Ok(())
+    }
+}
+
+impl Abilities {
+    fn add(&mut self, capability: &Capability<'_>) {
+        match capability {
+            Capability::Idle => self.idle = true,
+            Capability::Move => self.moves = true,
+            Capability::UidPlus => self.uidplus = true,
+            Capability::CondStore => self.condstore = true,
+            Capability::QResync => (self.condstore, self.qresync) = (true, true),
+            Capability::Enable => self.enable = true,
+            Capability::SaslIr => self.at_once = true,
+            Capability::LoginDisabled => self.no_login = true,
+            Capability::Auth(AuthMechanism::Plain) => self.plain = true,
+            Capability::Auth(AuthMechanism::OAuthBearer) => self.bearer = true,
+            Capability::Auth(AuthMechanism::XOAuth2) => self.xoauth2 = true,
+            _ => {}
+        }
+    }
+}
+
+impl Selected {
+    fn hear(&mut self, answer: Answer) -> Result<(), Fault> {
+        match answer {
+            // What came before belongs to the folder that was selected before.
+            Answer::Status(status) if status.code == Some(Code::Closed) => *self = Self::default(),
+            Answer::Status(status) => match status.code {
+                Some(Code::UidValidity(validity)) => self.validity = validity.get(),
+                Some(Code::UidNext(next)) => self.next = next.get(),
+                Some(Code::HighestModSeq(modseq)) => self.modseq = modseq.get(),
+                _ => {}
+            },
+            Answer::Data(Data::Exists(exists)) => self.exists = exists,
+            Answer::Data(Data::Vanished { known_uids, .. }) => {
+                for sequence in known_uids.0.as_ref() {
+                    let number = |end: &SeqOrUid| match end {
+                        SeqOrUid::Value(value) => value.get(),
+                        SeqOrUid::Asterisk => u32::MAX,
+                    };
+                    let (first, last) = match sequence {
+                        Sequence::Single(one) => (number(one), number(one)),
+                        Sequence::Range(one, other) => (number(one), number(other)),
+                    };
+                    self.vanished.push((first.min(last), first.max(last)));
+                }
+                return within(self.vanished.len());
+            }
+            Answer::Data(Data::Fetch { items, .. }) => {
+                let items = items.as_ref();
+                if let (Some(uid), Some(flags)) = (uid_of(items), flags_of(items)) {
+                    self.changed.push((uid, flags));
+                }
+                return within(self.changed.len());
+            }
+            Answer::Data(_) => {}
+        }
+        Ok(())
+    }
+}
+
+const fn within(count: usize) -> Result<(), Fault> {
+    if count > MOST_MAILS { Err(Fault::Endless) } else { Ok(()) }
+}
+
+fn mailbox(name: &str) -> Result<Mailbox<'static>, Fault> {
+    Mailbox::try_from(name.to_owned())
+        .map_err(|_| Fault::NoFolder(format!("{} is no name of a folder", name.escape_debug())))
+}
+
+/// The name of a folder; `None` if it is no text.
+fn name_of(mailbox: &Mailbox<'_>) -> Option<String> {
+    match mailbox {
+        Mailbox::Inbox => Some("INBOX".into()),
+        Mailbox::Other(other) => String::from_utf8(other.as_ref().to_vec()).ok(),
+    }
+}
+
+fn uid_of(items: &[MessageDataItem<'_>]) -> Option<u32> {
+    items.iter().find_map(|item| match item {
+        MessageDataItem::Uid(uid) => Some(uid.get()),
+        _ => None,
+    })
+}
+
+fn flags_of(items: &[MessageDataItem<'_>]) -> Option<Flags> {
+    let list = items.iter().find_map(|item| match item {
+        MessageDataItem::Flags(list) => Some(list),
+        _ => None,
+    })?;
+    let flag = |flag: &FlagFetch<'_>| match flag {
+        FlagFetch::Flag(Flag::Deleted) => Flags::DELETED,
+        FlagFetch::Flag(Flag::Seen) => Flags::SEEN,
+        FlagFetch::Flag(Flag::Keyword(word)) => {
+            let word = word.as_ref();
+            if word.eq_ignore_ascii_case("$Junk") {
+                Flags::JUNK
+            } else if word.eq_ignore_ascii_case("$NotJunk") {
+                Flags::NOT_JUNK
+            } else {
+                Flags::default()
+            }
+        }
+        _ => Flags::default(),
+    };
+    Some(list.iter().map(flag).fold(Flags::default(), Flags::with))
+}
+
+fn body_of<'a>(items: &'a [MessageDataItem<'_>]) -> Option<&'a [u8]> {
+    items.iter().find_map(|item| match item {
+        MessageDataItem::BodyExt { data, .. } => data.0.as_ref().map(AsRef::as_ref),
+        _ => None,
+    })
+}
+
+/// Numbers, in order, as few sets of ranges.
+fn sets(uids: &[u32]) -> Vec<SequenceSet> {
+    let ranges = uids.chunk_by(|one, next| one.checked_add(1) == Some(*next));
+    let ranges: Vec<Sequence> = ranges
+        .filter_map(|range| {
+            let first = NonZeroU32::new(*range.first()?)?;
+            let last = NonZeroU32::new(*range.last()?)?;
+            Some(if first == last {
+                Sequence::Single(SeqOrUid::Value(first))
+            } else {
+                Sequence::Range(SeqOrUid::Value(first), SeqOrUid::Value(last))
+            })
+        })
+        .collect();
+    let sets = ranges.chunks(RANGES).map(|chunk| SequenceSet::try_from(chunk.to_vec()));
+    sets.filter_map(Result::ok).collect()
+}

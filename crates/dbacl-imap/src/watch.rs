@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Connections that wait for news, and the one that looks, learns and moves when there is some.
+//!
+//! A round begins with logging in and ends with a fault, or when the program is told to stop. The
+//! next round begins after a while, which is longer from time to time.
+
+use crate::config::Config;
+use crate::connection::Fault;
+use crate::folder_names::from_imap;
+use crate::look::{Watched, Wishes, choose, look};
+use crate::moves::{Lesson, OwnMove, Placed};
+use crate::session::{Proof, Session};
+use crate::state::State;
+use crate::teach::{Filter, Pupil, Taught, teach};
+use crate::transport::{Place, Wire};
+use std::fmt::Write as _;
+use std::net::{Shutdown, TcpStream};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// After so long, waiting for news begins anew: routers forget connections that are silent.
+const RENEW: Duration = Duration::from_secs(9 * 60);
+
+/// News that come together are looked at together.
+const GATHER: Duration = Duration::from_millis(100);
+
+/// For so long, at most.
+const GATHER_AT_MOST: Duration = Duration::from_millis(500);
+
+/// Looks that follow each other at once, at most.
+const LOOKS: u32 = 4;
+
+/// The longest time between two rounds.
+const LONGEST_REST: Duration = Duration::from_secs(300);
+
+/// The time between two rounds after the server did not let the user in: some servers lock out those
+/// who try often.
+const REST_AFTER_REFUSAL: Duration = Duration::from_secs(60);
+
+/// What the round is told.
+#[derive(Debug)]
+pub enum News {
+    /// Something has changed in a folder, or somebody wants a look.
+    Changed,
+    /// A connection is of no use any more.
+    Broken(Fault),
+    /// The program is to stop.
+    Stop,
+}
+
+/// By what connections are cut off when the program stops, whatever they wait for.
+#[derive(Debug, Default)]
+pub struct Handles {
+    /// Set once the program is to stop.
+    pub stop: Arc<AtomicBool>,
+    open: Mutex<Vec<TcpStream>>,
+}
+
+impl Handles {
+    fn add(&self, stream: TcpStream) -> Result<(), Fault> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+        if self.is_stopped() {
+            self.cut();
+            return Err(Fault::Stopped);
+        }
+        Ok(())
+    }
+
+    fn cut(&self) {
+        for stream in self.open.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // It may be closed already.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Ends all connections, and lets none begin.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::SeqCst);
+        self.cut();
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+}
+
+/// What is done, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Until the program is told to stop.
+    Forever,
+    /// Once.
+    Once,
+    /// Once, and nothing is changed.
+    DryRun,
+}
+
+/// Everything that rounds share.
+pub struct Watcher<'a> {
+    config: &'a Config,
+    place: Place,
+    path: &'a Path,
+    state: Option<State>,
+    filter: Filter,
+    mode: Mode,
+    handles: Arc<Handles>,
+    say: &'a dyn Fn(&str),
+    is_greeted: bool,
+}
+
+type Line = Session<Box<dyn Wire + Send>>;
+
+fn log_in(config: &Config, place: &Place, proof: &Proof, handles: &Handles) -> Result<Line, Fault> {
+    let (stream, handle) = place.connect()?;
+    handles.add(handle)?;
+    Session::begin(stream, (&place.host, place.port), &config.user, proof)
+}
+
+/// The present second.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+impl<'a> Watcher<'a> {
+    /// Reads the state at `path`; `say` tells the user what happens.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn new(
+        config: &'a Config,
+        place: Place,
+        path: &'a Path,
+        mode: Mode,
+        handles: Arc<Handles>,
+        say: &'a dyn Fn(&str),
+    ) -> Result<Self, Fault> {
+        let state = State::read(path, &config.account());
+        let state = state.map_err(|error| Fault::State(format!("{}: {error}", path.display())))?;
+        let filter = Filter::new(config.filter.clone(), Arc::clone(&handles.stop));
+        Ok(Self { config, place, path, state, filter, mode, handles, say, is_greeted: false })
+    }
+
+    /// Logs in and says which folders are watched.
+    ///
+    /// # Errors
+    /// [`Fault`]
+    pub fn check(&mut self) -> Result<String, Fault> {
+        self.filter.open()?;
+        let mut session = log_in(self.config, &self.place, &self.config.proof()?, &self.handles)?;
+        let watched = self.choose(&mut session)?;
+        let text = describe(&watched, &session);
+        session.end();
+        Ok(text)
+    }
+
+    fn choose(&self, session: &mut Line) -> Result<Vec<Watched>, Fault> {
+        let Config { folders, junk, trash, .. } = self.config;
+        let wishes = Wishes { folders, junk: junk.as_deref(), trash: trash.as_deref() };
+        choose(&session.list()?, wishes)
+    }
+
+    /// Looks once.
+    ///
+    /// # Errors
+    /// [`Fault`]; what was learned before is learned.
+    pub fn once(&mut self) -> Result<(), Fault> {
+        self.filter.open()?;
+        let mut session = log_in(self.config, &self.place, &self.config.proof()?, &self.handles)?;
+        let watched = self.choose(&mut session)?;
+        self.look_until_calm(&mut session, &watched)?;
+        session.end();
+        Ok(())
+    }
+
+    /// Makes rounds until `news` says that the program is to stop.
+    ///
+    /// # Errors
+    /// A fault of the first round that waiting does not mend.
+    pub fn forever(&mut self, tell: &Sender<News>, news: &Receiver<News>) -> Result<(), Fault> {
+        let mut rest = Duration::from_secs(1);
+        let mut is_first = true;
+        // The filter is needed later; that it is not there should be known at once.
+        self.filter.open()?;
+        loop {
+            let mut threads = Vec::new();
+            let mut has_looked = false;
+            let result = self.round(tell, news, &mut threads, &mut has_looked);
+            self.handles.cut();
+            for thread in threads {
+                // A panic was told when it happened.
+                let _ = thread.join();
+            }
+            if self.handles.is_stopped() {
+                return Ok(());
+            }
+            let Err(fault) = result else { return Ok(()) };
+            let is_hopeless = matches!(
+                fault,
+                Fault::Login { .. } | Fault::NoFolder(_) | Fault::Secret(_) | Fault::State(_)
+            );
+            if is_first && is_hopeless && !has_looked {
+                return Err(fault);
+            }
+            if has_looked {
+                (rest, is_first) = (Duration::from_secs(1), false);
+            }
+            let least = if is_hopeless { REST_AFTER_REFUSAL } else { Duration::ZERO };
+            let pause = rest.max(least);
+            (self.say)(&format!("{fault}; next try in {} s", pause.as_secs()));
+            if wait_for_stop(news, pause) {
+                return Ok(());
+            }
+            rest = (rest * 2).min(LONGEST_REST);
+        }
+    }
+
+    fn round(
+        &mut self,
+        tell: &Sender<News>,
+        news: &Receiver<News>,
+        threads: &mut Vec<JoinHandle<()>>,
+        has_looked: &mut bool,
+    ) -> Result<(), Fault> {
+        let proof = self.config.proof()?;
+        let mut session = log_in(self.config, &self.place, &proof, &self.handles)?;
+        let watched = self.choose(&mut session)?;
+        if !self.is_greeted {
+            self.is_greeted = true;
+            (self.say)(&format!("watches {}", describe(&watched, &session)));
+        }
+        let is_told_news = session.abilities.idle;
+        if is_told_news {
+            // Of every move that teaches, one end is the junk folder; the inbox tells what has come.
+            for folder in watched.iter().filter(|it| it.kind == crate::moves::Kind::Junk) {
+                threads.push(self.listen(&folder.name, &proof, tell)?);
+            }
+            threads.push(self.listen("INBOX", &proof, tell)?);
+        } else {
+            self.look_until_calm(&mut session, &watched)?;
+            *has_looked = true;
+        }
+        let poll = self.config.poll(is_told_news);
+        loop {
+            match news.recv_timeout(poll) {
+                Ok(News::Changed) => {
+                    let end = Instant::now() + GATHER_AT_MOST;
+                    while Instant::now() < end {
+                        match news.recv_timeout(GATHER) {
+                            Ok(News::Changed) => {}
+                            Ok(News::Broken(fault)) => return Err(fault),
+                            Ok(News::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                            Err(RecvTimeoutError::Timeout) => break,
+                        }
+                    }
+                }
+                Ok(News::Broken(fault)) => return Err(fault),
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(News::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            self.look_until_calm(&mut session, &watched)?;
+            *has_looked = true;
+        }
+    }
+
+    /// A thread that waits for news of a folder.
+    fn listen(
+        &self,
+        folder: &str,
+        proof: &Proof,
+        tell: &Sender<News>,
+    ) -> Result<JoinHandle<()>, Fault> {
+        let (config, place) = (self.config.clone(), self.place.clone());
+        let (handles, told) = (Arc::clone(&self.handles), tell.clone());
+        let (folder, proof, tell) = (folder.to_owned(), proof.clone(), tell.clone());
+        let wait = move || -> Result<(), Fault> {
+            let mut session = log_in(&config, &place, &proof, &handles)?;
+            session.select(&folder, false, None)?;
+            loop {
+                // Whoever does not hear it any more has ended, and cuts this connection off.
+                session.idle(RENEW, &mut || drop(tell.send(News::Changed)))?;
+            }
+        };
+        let listen = move || {
+            if let Err(fault) = wait() {
+                let _ = told.send(News::Broken(fault));
+            }
+        };
+        Ok(std::thread::Builder::new().name("news".into()).spawn(listen)?)
+    }
+
+    /// Looks, and looks again while something is under way.
+    fn look_until_calm(&mut self, session: &mut Line, watched: &[Watched]) -> Result<(), Fault> {
+        for _ in 0..LOOKS {
+            if !self.look(session, watched)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks, learns and moves. Returns whether another look is worth while.
+    fn look(&mut self, session: &mut Line, watched: &[Watched]) -> Result<bool, Fault> {
+        let state = match self.state.take() {
+            Some(state) => state,
+            None => State::new(&self.config.account()),
+        };
+        // Whatever fails, what was known before is known.
+        let result = self.look_from(&state, session, watched);
+        match result {
+            Ok((new, is_restless)) => {
+                if new != state {
+                    if let Err(fault) = self.keep(&new) {
+                        self.state = Some(state);
+                        return Err(fault);
+                    }
+                } else if let Ok(file) = std::fs::File::options().append(true).open(self.path) {
+                    // The file's time tells when the account was looked at. It is only told.
+                    let _ = file.set_modified(SystemTime::now());
+                }
+                self.state = Some(new);
+                Ok(is_restless)
+            }
+            Err(fault) => {
+                self.state = Some(state);
+                Err(fault)
+            }
+        }
+    }
+
+    fn keep(&self, state: &State) -> Result<(), Fault> {
+        if self.mode == Mode::DryRun {
+            return Ok(());
+        }
+        let told = |error| Fault::State(format!("{}: {error}", self.path.display()));
+        state.write(self.path).map_err(told)
+    }
+
+    fn look_from(
+        &mut self,
+        state: &State,
+        session: &mut Line,
+        watched: &[Watched],
+    ) -> Result<(State, bool), Fault> {
+        let heeds_flags = self.config.flags.unwrap_or(true);
+        let looked = look(session, watched, state, heeds_flags, now())?;
+        let mut new = looked.state;
+        let mut is_restless = looked.is_restless;
+        if !looked.rebuilt.is_empty() {
+            (self.say)(&format!("takes stock of {}", stock(&new, &looked.rebuilt)));
+        }
+        if self.mode == Mode::DryRun {
+            self.tell_lessons(&looked.lessons);
+        } else if !looked.lessons.is_empty() {
+            let taught = teach(session, looked.lessons, &mut self.filter)?;
+            new.counts.ham += taught.ham as u64;
+            new.counts.spam += taught.spam as u64;
+            (self.say)(&in_words(taught));
+        }
+        if self.config.move_spam && !looked.arrived.is_empty() {
+            is_restless |= self.sort(session, watched, &mut new, &looked.arrived)?;
+        }
+        Ok((new, is_restless))
+    }
+
+    fn tell_lessons(&self, lessons: &[Lesson]) {
+        for Lesson { label, folder, uid, .. } in lessons {
+            let label = match label {
+                crate::moves::Label::Ham => "ham",
+                crate::moves::Label::Spam => "spam",
+            };
+            (self.say)(&format!("would learn as {label}: mail {uid} of {}", from_imap(folder)));
+        }
+    }
+
+    /// Moves new mail that is spam to the junk folder; returns whether there was some.
+    fn sort(
+        &mut self,
+        session: &mut Line,
+        watched: &[Watched],
+        state: &mut State,
+        arrived: &[Placed],
+    ) -> Result<bool, Fault> {
+        let Some(junk) = watched.first() else { return Ok(false) };
+        let Some(validity) = state.folders.get("INBOX").map(|inbox| inbox.validity) else {
+            return Ok(false);
+        };
+        let mut uids: Vec<u32> = arrived.iter().map(|it| it.uid).collect();
+        uids.sort_unstable();
+        let is_dry = self.mode == Mode::DryRun;
+        let selected = session.select("INBOX", !is_dry, None)?;
+        if selected.validity != validity {
+            return Ok(false);
+        }
+        let mut spam = Vec::new();
+        for uids in uids.chunks(20) {
+            for (uid, mail) in session.mails(uids)? {
+                if self.filter.is_spam(&mail)? {
+                    spam.push(uid);
+                }
+            }
+        }
+        if spam.is_empty() {
+            return Ok(false);
+        }
+        if is_dry {
+            for uid in spam {
+                (self.say)(&format!(
+                    "would move to {}: mail {uid} of INBOX",
+                    from_imap(&junk.name)
+                ));
+            }
+            return Ok(false);
+        }
+        spam.sort_unstable();
+        // Written before they are moved: whatever happens then, no move of this program teaches.
+        let mine = arrived.iter().filter(|it| spam.binary_search(&it.uid).is_ok());
+        let mine = mine.map(|it| OwnMove { uid: it.uid, identity: it.identity, since: now() });
+        state.own.extend(mine);
+        self.keep(state)?;
+        session.move_to(&spam, &junk.name)?;
+        state.counts.moved += spam.len() as u64;
+        (self.say)(&format!("moved {} to {}", mails(spam.len()), from_imap(&junk.name)));
+        Ok(true)
+    }
+}
+
+/// Waits; returns whether the program is to stop.
+fn wait_for_stop(news: &Receiver<News>, pause: Duration) -> bool {
+    let end = Instant::now() + pause;
+    loop {
+        match news.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(News::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
+            Err(RecvTimeoutError::Timeout) => return false,
+            // Those of a round that has ended.
+            Ok(News::Changed | News::Broken(_)) => {}
+        }
+    }
+}
+
+fn describe(watched: &[Watched], session: &Line) -> String {
+    let mut text = String::new();
+    for Watched { name, kind } in watched {
+        let kind = match kind {
+            crate::moves::Kind::Good => "",
+            crate::moves::Kind::Junk => " (spam)",
+            crate::moves::Kind::Trash => " (thrown away)",
+        };
+        let comma = if text.is_empty() { "" } else { ", " };
+        // A string can be written.
+        let _ = write!(text, "{comma}{}{kind}", from_imap(name));
+    }
+    let abilities = session.abilities;
+    let known = [
+        ("IDLE", abilities.idle),
+        ("MOVE", abilities.moves),
+        ("QRESYNC", abilities.qresync),
+        ("CONDSTORE", abilities.condstore && !abilities.qresync),
+    ];
+    let known: Vec<&str> = known.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
+    let known = if known.is_empty() { "nothing beyond IMAP4rev1".into() } else { known.join(", ") };
+    let _ = write!(text, "; the server knows {known}");
+    text
+}
+
+/// How many mails folders have.
+fn stock(state: &State, names: &[String]) -> String {
+    let count = |name: &String| state.folders.get(name).map_or(0, |folder| folder.mails.len());
+    let each = names.iter().map(|name| format!("{} ({})", from_imap(name), mails(count(name))));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+fn mails(count: usize) -> String {
+    if count == 1 { "1 mail".into() } else { format!("{count} mails") }
+}
+
+fn in_words(taught: Taught) -> String {
+    let Taught { ham, spam, known, missed } = taught;
+    let mut text = format!("learned {} as spam, {ham} as ham", mails(spam));
+    if known > 0 {
+        let _ = write!(text, "; knew {known} already");
+    }
+    if missed > 0 {
+        let _ = write!(text, "; {missed} were gone before they could be read");
+    }
+    text
+}

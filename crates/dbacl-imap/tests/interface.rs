@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Completions and the manual page say what the options are. After a change of the options,
+//! `BLESS=1 cargo test -p dbacl-imap interface` writes them anew.
+
+use clap::CommandFactory;
+use dbacl_imap::options::Options;
+use dbacl_testing::completions::{self, Program};
+use dbacl_testing::{Scratch, clap_options, command, finish, manual, programs};
+use std::process::Stdio;
+
+#[test]
+fn completions_and_the_manual_page_list_the_options() {
+    let options = clap_options(&Options::command());
+    assert!(options.len() > 12, "{options:?}");
+    manual::check("dbacl-imap", &options);
+    completions::check(&Program { name: "dbacl-imap", options, commands: &[] });
+}
+
+fn imap(scratch: &Scratch, arguments: &[&str]) -> dbacl_testing::Done {
+    let mut program = command(programs().join("dbacl-imap"));
+    program.args(arguments).current_dir(scratch.path(".")).env("HOME", scratch.path("."));
+    program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    finish(program.spawn().expect("the program starts"))
+}
+
+#[test]
+fn mistakes_are_told_in_one_line() {
+    let scratch = Scratch::new();
+    scratch.write("wrong.toml", "servr = 'a'\n");
+    scratch.write("none.pem", "no certificate\n");
+    let account = ["--server", "127.0.0.1", "--user", "alice", "--filter", "missing", "--plain"];
+    let with = |more: &[&'static str]| [&account[..], more].concat();
+    let secret = "--password-command=echo secret";
+    for (arguments, status, expected) in [
+        (vec!["--no-such-option"], 64, "unexpected argument '--no-such-option'"),
+        (vec![], 64, "the server is missing"),
+        (vec!["--config", "missing.toml"], 64, "missing.toml: No such file"),
+        (vec!["--config", "wrong.toml"], 64, "wrong.toml: line 1: unknown field `servr`"),
+        (with(&[]), 64, "password-command"),
+        (with(&[secret, "--status"]), 69, "nothing is known yet"),
+        (with(&[secret, "--once"]), 69, "missing"),
+        (with(&[secret]), 69, "missing"),
+        (
+            vec!["--server=a", "--user=b", "--filter=c", secret, "--certificates=none.pem"],
+            64,
+            "none.pem: there is no certificate in it",
+        ),
+    ] {
+        let done = imap(&scratch, &arguments);
+        let said = done.complaint(status);
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+        assert!(status == 64 || said.lines().count() == 1, "{said}");
+    }
+    assert!(imap(&scratch, &["--help"]).quiet(0).contains("--move-spam"));
+    assert!(imap(&scratch, &["--version"]).quiet(0).starts_with("dbacl-imap 2."));
+}
+
+#[test]
+fn without_tls_only_this_machine_is_spoken_with() {
+    let scratch = Scratch::new();
+    dbacl_filter(&scratch);
+    let account = ["--user=alice", "--filter=filter", "--plain", "--password-command=echo x"];
+    // An address that is kept for documents: nothing is sent there.
+    let arguments = [&account[..], &["--server=192.0.2.1", "--once"]].concat();
+    let said = imap(&scratch, &arguments).complaint(75);
+    assert!(said.contains("192.0.2.1 is not this machine"), "{said}");
+}
+
+/// A filter in the folder `filter`.
+fn dbacl_filter(scratch: &Scratch) {
+    for (kind, words) in [("ham", "the report"), ("spam", "cheap pills")] {
+        let mails: String = (0..5)
+            .map(|number| {
+                format!("From a Mon Jan  1 10:00:00 2024\nSubject: {words}\n\n{words} {number}\n\n")
+            })
+            .collect();
+        scratch.write(&format!("{kind}.mbox"), mails);
+    }
+    let done = scratch.dbacl("--mail-learn filter ham=ham.mbox spam=spam.mbox");
+    assert_eq!(done.status, 0, "{}", done.stderr);
+}

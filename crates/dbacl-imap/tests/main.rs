@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Integration tests: the real program, from outside, and with the real Dovecot.
+
+mod dovecot;
+mod interface;
+mod model;
+mod rules;

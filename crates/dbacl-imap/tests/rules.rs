@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The rules of `docs/imap.md`, one after the other, with the real Dovecot.
+
+use crate::dovecot::{Dovecot, mail};
+use dbacl_testing::{PATIENCE, command};
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// Configurations of the server in which the same must happen.
+const SERVERS: [(&str, &str); 3] = [
+    ("all extensions", ""),
+    (
+        "CONDSTORE without QRESYNC",
+        "protocol imap {\n imap_capability = IMAP4rev1 CONDSTORE ENABLE UIDPLUS\n}\n",
+    ),
+    ("plain IMAP4rev1", "protocol imap {\n imap_capability = IMAP4rev1\n}\n"),
+];
+
+#[test]
+fn moves_teach_and_nothing_else_does() {
+    for (name, lines) in SERVERS {
+        let Some(server) = Dovecot::start("moves_teach", lines) else { return };
+        let mut client = server.client();
+        let mails: Vec<String> = (0..10).map(|number| mail("any", number)).collect();
+        for mail in &mails {
+            client.append("INBOX", "", mail);
+        }
+        let label = |number: usize| server.label(&mails[number]);
+        let spam = || Some("spam".to_owned());
+        let ham = || Some("ham".to_owned());
+
+        client.append("Junk", "", &mail("old", 90));
+        let said = server.once(&[]);
+        assert!(said.contains("takes stock of Junk (1 mail), INBOX (10 mails)"), "{name}: {said}");
+        assert_eq!(label(0), None, "{name}");
+
+        // Into Junk, by MOVE and without it.
+        client.moves(0, "INBOX", "Junk");
+        client.run("SELECT INBOX");
+        let uid = client.only(1);
+        client.run(&format!("UID COPY {uid} Junk"));
+        client.run(&format!("UID STORE {uid} +FLAGS (\\Deleted)"));
+        client.run("EXPUNGE");
+        // The client of others first deletes, and then adds.
+        client.run("SELECT INBOX");
+        let uid = client.only(2);
+        client.run(&format!("UID STORE {uid} +FLAGS (\\Deleted)"));
+        client.run(&format!("UID EXPUNGE {uid}"));
+        client.append("Junk", "", &mails[2]);
+        let said = server.once(&[]);
+        assert!(said.contains("learned 3 mails as spam, 0 as ham"), "{name}: {said}");
+        assert_eq!((label(0), label(1), label(2)), (spam(), spam(), spam()), "{name}");
+
+        // Nothing is learned twice.
+        assert_eq!(server.once(&[]), "", "{name}");
+
+        // Junk to Trash, INBOX to Trash and Archive, out of Trash, and a rule.
+        client.moves(0, "Junk", "Trash");
+        client.moves(3, "INBOX", "Trash");
+        client.moves(4, "INBOX", "Archive");
+        client.append("Junk", "", &mail("rule", 91));
+        assert_eq!(server.once(&[]), "", "{name}");
+        client.moves(3, "Trash", "INBOX");
+        client.moves(0, "Trash", "Archive");
+        assert_eq!(server.once(&[]), "", "{name}");
+        assert_eq!((label(0), label(3), label(4)), (spam(), None, None), "{name}");
+
+        // Out of Junk into the inbox and another folder.
+        client.moves(1, "Junk", "INBOX");
+        client.moves(2, "Junk", "Archive");
+        let said = server.once(&[]);
+        assert!(said.contains("learned 0 mails as spam, 2 as ham"), "{name}: {said}");
+        assert_eq!((label(1), label(2)), (ham(), ham()), "{name}");
+
+        // A copy is no move.
+        client.run("SELECT INBOX");
+        let uid = client.only(5);
+        client.run(&format!("UID COPY {uid} Junk"));
+        assert_eq!(server.once(&[]), "", "{name}");
+        // Junk is emptied.
+        client.run("SELECT Junk");
+        client.run("STORE 1:* +FLAGS (\\Deleted)");
+        client.run("EXPUNGE");
+        assert_eq!(server.once(&[]), "", "{name}");
+        assert_eq!(label(5), None, "{name}");
+
+        // Flags, and flags of mail that comes with them.
+        client.run("SELECT INBOX");
+        let (one, other) = (client.only(6), client.only(7));
+        client.run(&format!("UID STORE {one} +FLAGS ($Junk)"));
+        client.run(&format!("UID STORE {other} +FLAGS ($NotJunk)"));
+        client.append("INBOX", "$Junk", &mail("marked", 92));
+        let said = server.once(&[]);
+        assert!(said.contains("learned 1 mail as spam, 1 as ham"), "{name}: {said}");
+        assert_eq!((label(6), label(7)), (spam(), ham()), "{name}");
+        client.run(&format!("UID STORE {one} -FLAGS ($Junk)"));
+        assert_eq!(server.once(&[]), "", "{name}");
+
+        // Other numbers: the move before it is not seen, and nothing is learned.
+        client.moves(8, "INBOX", "Junk");
+        server.renumber("INBOX", 77);
+        let said = server.once(&[]);
+        assert!(said.contains("takes stock of INBOX"), "{name}: {said}");
+        assert!(!said.contains("learned"), "{name}: {said}");
+        assert_eq!(label(8), None, "{name}");
+
+        // What would be learned.
+        client.moves(9, "INBOX", "Junk");
+        let said = server.once(&["--dry-run"]);
+        assert!(
+            said.contains("would learn as spam: mail ") && label(9).is_none(),
+            "{name}: {said}"
+        );
+        server.once(&[]);
+        assert_eq!(label(9), spam(), "{name}");
+        let status = server.program(&["--status"]).output().expect("the program starts");
+        let status = String::from_utf8_lossy(&status.stdout).into_owned();
+        assert!(status.contains("learned 5 as spam, 3 as ham"), "{name}: {status}");
+    }
+}
+
+/// Waits until something holds.
+#[track_caller]
+fn wait_until(server: &Dovecot, what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < end, "waited in vain: {what}: {}", server.logs());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn news_are_learned_at_once_and_over_lost_connections() {
+    let Some(server) = Dovecot::start("news_are_learned", "") else { return };
+    let mut client = server.client();
+    let mails: Vec<String> = (0..4).map(|number| mail("any", number)).collect();
+    for mail in &mails {
+        client.append("INBOX", "", mail);
+    }
+    let mut program = server.watch(&[]);
+    program.settle(&server);
+    let is_spam = |number: usize| server.label(&mails[number]).as_deref() == Some("spam");
+    let start = Instant::now();
+    client.moves(0, "INBOX", "Junk");
+    wait_until(&server, "a move is learned", || is_spam(0));
+    // Two seconds are asked for; on machines that are busy this is measured and not tested.
+    if std::env::var_os("DBACL_IMAP_TIMES").is_some() {
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    }
+    server.kick();
+    let mut client = server.client();
+    client.moves(1, "INBOX", "Junk");
+    wait_until(&server, "a move after a lost connection is learned", || is_spam(1));
+    // What happens while the program does not run.
+    program.signal("-TERM");
+    assert_eq!(program.wait(), Some(0));
+    client.moves(2, "INBOX", "Junk");
+    let mut program = server.watch(&[]);
+    wait_until(&server, "a move without the program is learned", || is_spam(2));
+    // Two cannot use one state.
+    let done = server.program(&["--once"]).output().expect("the program starts");
+    assert_eq!(done.status.code(), Some(75));
+    program.signal("-KILL");
+    program.wait();
+    client.moves(3, "INBOX", "Junk");
+    let _program = server.watch(&[]);
+    wait_until(&server, "a move after a kill is learned", || is_spam(3));
+}
+
+#[test]
+fn new_spam_is_moved_and_teaches_nothing() {
+    let Some(server) = Dovecot::start("new_spam_is_moved", "") else { return };
+    let mut client = server.client();
+    client.append("INBOX", "", &mail("spam", 1));
+    server.once(&["--move-spam"]);
+    let (spam, ham) = (mail("spam", 2), mail("ham", 3));
+    client.append("INBOX", "", &spam);
+    client.append("INBOX", "", &ham);
+    client.append("INBOX", "\\Seen", &mail("spam", 4));
+    let said = server.once(&["--move-spam", "--dry-run"]);
+    assert!(said.contains("would move to Junk: mail "), "{said}");
+    let said = server.once(&["--move-spam"]);
+    assert!(said.contains("moved 1 mail to Junk") && !said.contains("learned"), "{said}");
+    assert_eq!((server.label(&spam), server.label(&ham)), (None, None));
+    client.run("SELECT INBOX");
+    let left: Vec<usize> = (1..5).filter(|number| !client.find(*number).is_empty()).collect();
+    // What was there before, what is good, and what somebody has read.
+    assert_eq!(left, [1, 3, 4]);
+    assert_eq!(server.once(&["--move-spam"]), "");
+    // A person thinks otherwise: that is learned, and the mail is left alone.
+    client.moves(2, "Junk", "INBOX");
+    let said = server.once(&["--move-spam"]);
+    assert!(
+        said.contains("learned 0 mails as spam, 1 as ham") && !said.contains("moved"),
+        "{said}"
+    );
+    assert_eq!(server.label(&spam).as_deref(), Some("ham"));
+}
+
+#[test]
+fn tls_and_wrong_passwords() {
+    let lines = "ssl_cert = <@WORK@/cert.pem\nssl_key = <@WORK@/key.pem\n";
+    let made = std::env::temp_dir().join(format!("dbacl-imap-cert.{}", std::process::id()));
+    fs::create_dir_all(&made).expect("a folder");
+    let mut openssl = command("openssl");
+    openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]);
+    openssl.args(["-nodes", "-days", "30", "-subj", "/CN=localhost"]);
+    openssl.args(["-addext", "subjectAltName=DNS:localhost"]);
+    openssl.args(["-addext", "basicConstraints=critical,CA:FALSE"]);
+    openssl.args(["-keyout", "key.pem", "-out", "cert.pem"]);
+    let done = openssl.current_dir(&made).output();
+    if !done.is_ok_and(|done| done.status.success()) {
+        dbacl_testing::skip("tls_and_wrong_passwords", "openssl is not installed");
+        return;
+    }
+    let folder = made.display().to_string();
+    let Some(server) = Dovecot::start("tls", &lines.replace("@WORK@", &folder)) else { return };
+    let port = server.ports.1.to_string();
+    let run = |options: &[&str]| {
+        let mut program = command(dbacl_testing::programs().join("dbacl-imap"));
+        program.args(["--user=alice", "--filter=filter", "--state=state", "--port", &port]);
+        program.args(options).current_dir(server.scratch.path(".")).env("HOME", "/nowhere");
+        program.stdin(std::process::Stdio::null());
+        program.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        dbacl_testing::finish(program.spawn().expect("the program starts"))
+    };
+    let trusting = format!("--certificates={folder}/cert.pem");
+    let right = "--password-command=echo secret";
+    let said = run(&["--server=localhost", right, &trusting, "--check"]).quiet(0);
+    assert!(
+        said.contains("Junk (spam), INBOX, Trash (thrown away); the server knows IDLE"),
+        "{said}"
+    );
+    // Nobody trusts it; another name; a wrong password; no password.
+    for (options, status, expected) in [
+        (&["--server=localhost", right, "--check"][..], 75, "certificate"),
+        (&["--server=127.0.0.1", right, &trusting, "--check"], 75, "certificate"),
+        (&["--server=localhost", "--password-command=echo x", &trusting], 77, "lets alice not in"),
+        (&["--server=localhost", "--password-command=exit 3", &trusting], 69, "exit status: 3"),
+    ] {
+        let said = run(options).complaint(status);
+        assert!(said.contains(expected) && said.lines().count() == 1, "{options:?}: {said}");
+    }
+    drop(server);
+    fs::remove_dir_all(&made).expect("the folder can be removed");
+}
