@@ -2,11 +2,11 @@
 //! Classifying texts, and filtering lines (spec model 12 to 14).
 
 use super::MESSAGES;
-use super::config::{Config, OpenSets};
+use super::config::OpenSets;
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
-use super::records;
+use super::jobs::ClassifyJob;
 use super::signals::Signals;
 use super::structured::{Format, Id};
 use crate::classify::Fitted;
@@ -38,26 +38,22 @@ fn warn(warning: Warning) {
 ///
 /// # Errors
 /// What stopped it.
-pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
-    if let Some(records) = config.records {
-        return records::run(config, records, signals, output);
-    }
-    let set = fitted_set(&config)?;
-    let measures_entropy = config.options.has(ModelOption::Entropy);
-    let bits = config.bits.unwrap_or(EMPIRICAL_BITS);
-    let form = config.form;
+pub fn run(mut job: ClassifyJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let set = fitted_set(&job)?;
+    let measures_entropy = job.reading.options.has(ModelOption::Entropy);
+    let bits = job.bits.unwrap_or(EMPIRICAL_BITS);
+    let form = job.form;
     let cells =
-        config.dump.then(|| CellForm::of_cells(form.scores, form.probabilities, form.uncertainty));
-    let mut scorer =
-        Scorer::new(std::mem::take(&mut config.models), measures_entropy.then_some(bits));
+        job.dump.then(|| CellForm::of_cells(form.scores, form.probabilities, form.uncertainty));
+    let mut scorer = Scorer::new(std::mem::take(&mut job.models), measures_entropy.then_some(bits));
     if cells.is_some() {
         let heading = CellForm::of_heading(form.scores, form.probabilities, form.uncertainty);
         trace::head(output.buffer(), scorer.models(), heading);
-    } else if config.debug && config.prior {
+    } else if job.debug && job.prior {
         trace::priors(output.buffer(), scorer.models());
     }
-    let options = config.read_options();
-    let mut reader = inputs::reader(&config, &options, signals);
+    let options = job.reading.read_options();
+    let mut reader = inputs::reader(&job.reading, &options, signals);
     // Nobody sees these unless such forms are asked for.
     let (squares, counts) = (form.uncertainty, form.media || form.verbose && form.uncertainty);
     let entropy = form.confidence || (form.verbose && form.uncertainty);
@@ -65,21 +61,21 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
     let by_words = reader.cutter().has_only_words()
         && cells.is_none()
         && !is_once
-        && scorer.expect_words(config.order, Wanted { squares, counts, entropy });
+        && scorer.expect_words(job.reading.order, Wanted { squares, counts, entropy });
     let mut classifier = Classifier {
         scorer,
         by_words,
-        model_paths: std::mem::take(&mut config.model_paths),
-        echo: Echo { append: form.append, indented: config.indented },
-        debug: config.debug,
+        model_paths: job.model_paths,
+        echo: Echo { append: form.append, indented: job.reading.indented },
+        debug: job.debug,
         cells,
         form,
-        prior: config.prior,
-        filters: config.filters.clone(),
-        per_file: config.per_file,
-        format: config.format,
+        prior: job.prior,
+        filters: job.filters,
+        per_file: job.per_file,
+        format: job.format,
         results: 0,
-        line_buffered: config.line_buffered,
+        line_buffered: job.line_buffered,
         status: 0,
         set,
         collector: is_once.then(Collector::default),
@@ -90,9 +86,9 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
         let out = classifier.output.buffer();
         format.begin(out, classifier.scorer.models(), classifier.set.is_some());
     }
-    inputs::read(&config, signals, &mut reader, &mut classifier, |_, _| Ok(()))?;
+    inputs::read(&job.reading, signals, &mut reader, &mut classifier, |_, _| Ok(()))?;
     if !classifier.per_file && classifier.filters.is_empty() {
-        let only = match config.operands.as_slice() {
+        let only = match job.reading.operands.as_slice() {
             [] => &b"stdin"[..],
             [operand] => operand.as_bytes(),
             _ => b"",
@@ -104,35 +100,35 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
     }
     let status = classifier.status;
     output.flush().map_err(|error| output_failure(&error))?;
-    if config.strict && signals.stopped() {
+    if job.reading.strict && signals.stopped() {
         return Err(Failure::silent(Kind::Interrupted));
     }
-    Ok(if config.strict { 0 } else { status })
+    Ok(if job.reading.strict { 0 } else { status })
 }
 
 /// Looks at how the categories belong together; `Some` if verdicts are asked for.
-fn fitted_set(config: &Config) -> Result<Option<Fitted>, Failure> {
-    match Fitted::of(&config.models) {
-        Ok(None) if config.verdict => Err(Failure::new(
+fn fitted_set(job: &ClassifyJob) -> Result<Option<Fitted>, Failure> {
+    match Fitted::of(&job.models) {
+        Ok(None) if job.verdict => Err(Failure::new(
             Kind::Usage,
             "--verdict needs categories that were fitted together (--refit)",
         )),
         Ok(None) => Ok(None),
-        Err(mismatch) if config.verdict => Err(Failure::new(Kind::Data, mismatch.text())),
+        Err(mismatch) if job.verdict => Err(Failure::new(Kind::Data, mismatch.text())),
         Err(mismatch) => {
             let text = mismatch.text();
             MESSAGES.warning(&format!("{text}: results mean nothing; use --refit again"));
             Ok(None)
         }
         Ok(Some(set)) => {
-            for (on, letter) in [(config.form.confidence, "-X"), (config.prior, "-P")] {
+            for (on, letter) in [(job.form.confidence, "-X"), (job.prior, "-P")] {
                 if on {
                     MESSAGES.warning(&format!(
                         "option {letter} means nothing for categories that were fitted together"
                     ));
                 }
             }
-            Ok(config.verdict.then_some(set))
+            Ok(job.verdict.then_some(set))
         }
     }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! From what was typed to what it means: options act one after the other, in order of appearance,
-//! then the checks of spec text 10.1.
+//! From what was typed to the job that it asks for: options act one after the other, in order of
+//! appearance, then come the checks of spec text 10.1, then the settings of the job.
 
 use super::MESSAGES;
 use super::failure::{Failure, Kind};
 use super::hints;
+use super::jobs::{
+    ClassifyJob, CountJob, ExplainJob, Job, LearnJob, MergeJob, Reading, RecordsJob, SetJob,
+};
 use super::options::Key;
 use super::records::Records;
 use super::structured::Format;
@@ -16,7 +19,6 @@ use crate::charset::Charset;
 use crate::classify::shared::{SharedReading, complete_kind, default_scheme, settle_multinomial};
 use crate::cli::getopt::Event;
 use crate::cli::output::{Messages, raw};
-use crate::document::ReadOptions;
 use crate::error::{Error, Warning};
 use crate::joint::store::Generation;
 use crate::learn::LearnSettings;
@@ -42,122 +44,99 @@ use std::time::Duration;
 /// Categories of a run at most.
 const MAX_CATEGORIES: usize = 255;
 
-/// What a run is to do.
-pub enum Task {
-    /// Learn the category at this path.
-    Learn(PathBuf),
-    /// Compare texts with categories.
-    Classify,
-    /// Count the features of the inputs into this file.
-    Count(PathBuf),
-    /// Merge the counts in the operands into this file.
-    Merge(PathBuf),
-    /// Print this text and end well.
-    Print(String),
-}
-
-/// A run as its options ask for it.
-#[allow(clippy::struct_excessive_bools)] // each is a letter of the command line
-pub struct Config {
-    /// What to do.
-    pub task: Task,
+/// What the options say, before it is known which job they are for.
+struct Config {
     /// Files and folders to read; standard input if there are none.
-    pub operands: Vec<OsString>,
+    operands: Vec<OsString>,
     /// The option word of the model, or of the categories together.
-    pub options: ModelOptions,
+    options: ModelOptions,
     /// How text is cut into words.
-    pub scheme: Scheme,
+    scheme: Scheme,
     /// Longest n-gram.
-    pub order: u8,
+    order: u8,
     /// The regular expressions, in load order.
-    pub patterns: PatternList,
+    patterns: PatternList,
     /// Those given on the command line, without repeats.
-    pub own_patterns: Vec<PatternId>,
+    own_patterns: Vec<PatternId>,
     /// The categories to compare with.
-    pub models: Vec<Model>,
+    models: Vec<Model>,
     /// The expressions of the set that is changed, as its first category stores them.
-    pub set_patterns: Option<Vec<Vec<u8>>>,
+    set_patterns: Option<Vec<Vec<u8>>>,
     /// Where those categories came from, to load them again.
-    pub model_paths: Vec<Option<PathBuf>>,
+    model_paths: Vec<Option<PathBuf>>,
     /// Numbers, from 0, of the categories whose lines are printed; empty without `-f`.
-    pub filters: Vec<usize>,
+    filters: Vec<usize>,
     /// Forms of the results.
-    pub form: Form,
+    form: Form,
     /// Classify each file by itself.
-    pub per_file: bool,
+    per_file: bool,
     /// Read only indented lines.
-    pub indented: bool,
+    indented: bool,
     /// Print the model, or each token's scores.
-    pub dump: bool,
+    dump: bool,
     /// Print new tokens, or the text as it is read.
-    pub debug: bool,
+    debug: bool,
     /// Let the length of a mail count.
-    pub prior: bool,
+    prior: bool,
     /// `-h`, if given.
-    pub bits: Option<u8>,
+    bits: Option<u8>,
     /// `-H`, if given.
-    pub max_bits: Option<u8>,
+    max_bits: Option<u8>,
     /// `-z`.
-    pub min_count: i32,
+    min_count: i32,
     /// `-x`.
-    pub decimation: Option<u32>,
+    decimation: Option<u32>,
     /// `-L`, or the type's default.
-    pub reference: Reference,
+    reference: Reference,
     /// `-q`, if given.
-    pub quality: Option<u8>,
+    quality: Option<u8>,
     /// `-1`.
-    pub preload: bool,
+    preload: bool,
     /// `-m`; it shows in progress texts and in online dumps.
-    pub memory_map: bool,
+    memory_map: bool,
     /// `-o`.
-    pub online: Option<PathBuf>,
+    online: Option<PathBuf>,
     /// `-O`, in order.
-    pub merges: Vec<PathBuf>,
+    merges: Vec<PathBuf>,
     /// Counts to learn from instead of inputs (`--fit`).
-    pub counts: Option<Counts>,
+    counts: Option<Counts>,
     /// The order of features of `--fit` (`--canonical`).
-    pub count_order: Order,
+    count_order: Order,
     /// Place of the counted shard (`--place`).
-    pub place: Option<u32>,
+    place: Option<u32>,
     /// Processors to use (`--threads`), if given.
-    pub threads: Option<usize>,
+    threads: Option<usize>,
     /// Form of results for programs (`--format`).
-    pub format: Option<Format>,
+    format: Option<Format>,
     /// What a line of the input is, if each is a document (`--input`).
-    pub records: Option<Records>,
+    records: Option<Records>,
     /// Write each result at once (`--line-buffered`).
-    pub line_buffered: bool,
+    line_buffered: bool,
     /// The character set of the run.
-    pub locale: Locale,
+    locale: Locale,
     /// Status 0 for any verdict, `sysexits.h` for errors.
-    pub strict: bool,
-    /// An input that cannot be read to its end is an error.
-    pub whole: bool,
-    /// What the category that is learned is called, if that is not where it goes.
-    pub name: Option<PathBuf>,
+    strict: bool,
     /// The sets that categories were opened in; they are kept until the end.
-    pub opened: OpenSets,
+    opened: OpenSets,
     /// Zero bytes are blanks.
-    pub keep_nul: bool,
+    keep_nul: bool,
     /// The character set of the text, if it is told.
-    pub charset: Option<Charset>,
+    charset: Option<Charset>,
     /// Somebody is there to read a hint.
-    pub hints: bool,
+    hints: bool,
     /// `--verdict`.
-    pub verdict: bool,
+    verdict: bool,
     /// `--explain`; whether as HTML.
-    pub explain: Option<bool>,
+    explain: Option<bool>,
     /// `--keep`.
-    pub keep: Option<PathBuf>,
-    /// Each input is read as if it came alone: nothing that is broken in the one before matters.
-    pub apart: bool,
+    keep: Option<PathBuf>,
     /// How long to wait for another process (`--lock-timeout`).
-    pub lock_timeout: Duration,
+    lock_timeout: Duration,
 }
 
 impl Config {
     /// How a category is learned.
-    pub fn learn_settings(&self) -> LearnSettings {
+    fn learn_settings(&self) -> LearnSettings {
         LearnSettings {
             bits: self.bits.unwrap_or(15),
             max_bits: self.max_bits,
@@ -172,16 +151,133 @@ impl Config {
         }
     }
 
-    /// How the inputs are read. The regular expressions move there.
-    pub fn read_options(&mut self) -> ReadOptions {
-        ReadOptions {
+    /// Which inputs are read, and how. Operands and regular expressions move there.
+    fn reading(&mut self) -> Reading {
+        Reading {
+            operands: std::mem::take(&mut self.operands),
             options: self.options,
             scheme: self.scheme,
             order: self.order,
             patterns: std::mem::replace(&mut self.patterns, PatternList::new(self.locale)),
+            own_patterns: std::mem::take(&mut self.own_patterns),
             locale: self.locale,
             keep_nul: self.keep_nul,
             charset: self.charset,
+            indented: self.indented,
+            by_lines: !self.filters.is_empty(),
+            apart: false,
+            whole: false,
+            strict: self.strict,
+        }
+    }
+
+    fn learn(mut self, path: PathBuf) -> Result<LearnJob, Failure> {
+        if self.keep.is_some() && self.decimation.is_some() {
+            return Err(Failure::new(Kind::Usage, "--keep and -x do not go together"));
+        }
+        let settings = self.learn_settings();
+        // A document of a ledger is found again when it comes alone.
+        let reading = Reading { apart: self.keep.is_some(), ..self.reading() };
+        Ok(LearnJob {
+            reading,
+            path,
+            settings,
+            counts: self.counts.map(|counts| (counts, self.count_order)),
+            online: self.online,
+            merges: self.merges,
+            keep: self.keep,
+            preload: self.preload,
+            memory_map: self.memory_map,
+            verbose: self.form.verbose,
+            append: self.form.append,
+            dump: self.dump,
+            debug: self.debug,
+            hints: self.hints,
+            prior: self.prior,
+            threads: self.threads,
+            lock_timeout: self.lock_timeout,
+        })
+    }
+
+    fn count(mut self, target: PathBuf) -> Result<CountJob, Failure> {
+        if self.decimation.is_some() {
+            let text =
+                "-x draws lots in the order of the input, so parts cannot be counted with it";
+            return Err(Failure::new(Kind::Usage, text));
+        }
+        if self.online.is_some() || !self.merges.is_empty() {
+            let text = "-o and -O go with -l; --merge reads online memory dumps, too";
+            return Err(Failure::new(Kind::Usage, text));
+        }
+        let (place, confidence, threads) = (self.place, self.form.confidence, self.threads);
+        Ok(CountJob { reading: self.reading(), target, place, confidence, threads })
+    }
+
+    fn merge(self, target: PathBuf) -> Result<MergeJob, Failure> {
+        if self.operands.is_empty() {
+            return Err(Failure::new(Kind::Usage, "--merge needs counts to merge"));
+        }
+        let sources = self.operands.into_iter().map(PathBuf::from).collect();
+        Ok(MergeJob { sources, target, locale: self.locale })
+    }
+
+    /// The job of `-c`, in one of its forms.
+    fn classify(mut self) -> Result<Job, Failure> {
+        let mut reading = self.reading();
+        if let Some(records) = self.records {
+            return Ok(Job::ClassifyRecords(Box::new(RecordsJob {
+                reading,
+                records,
+                format: self.format.unwrap_or(Format::Ndjson),
+                models: self.models,
+                model_paths: self.model_paths,
+                bits: self.bits,
+                prior: self.prior,
+                confidence: self.form.confidence,
+                threads: self.threads,
+                opened: self.opened,
+            })));
+        }
+        if let Some(is_html) = self.explain {
+            if self.models.len() < 2 {
+                let text = "--explain compares categories: give two or more with -c";
+                return Err(Failure::new(Kind::Usage, text));
+            }
+            reading.by_lines = false;
+            return Ok(Job::Explain(Box::new(ExplainJob {
+                reading,
+                models: self.models,
+                is_html,
+                _opened: self.opened,
+            })));
+        }
+        Ok(Job::Classify(Box::new(ClassifyJob {
+            reading,
+            models: self.models,
+            model_paths: self.model_paths,
+            form: self.form,
+            format: self.format,
+            filters: self.filters,
+            per_file: self.per_file,
+            bits: self.bits,
+            prior: self.prior,
+            dump: self.dump,
+            debug: self.debug,
+            line_buffered: self.line_buffered,
+            verdict: self.verdict,
+            _opened: self.opened,
+        })))
+    }
+
+    fn set(mut self) -> SetJob {
+        SetJob {
+            // A set is not learned from a part of its documents, and each of them comes alone.
+            reading: Reading { whole: true, apart: true, ..self.reading() },
+            model_paths: self.model_paths,
+            patterns: self.set_patterns.unwrap_or_default(),
+            verbose: self.form.verbose,
+            lock_timeout: self.lock_timeout,
+            _opened: self.opened,
         }
     }
 }
@@ -218,7 +314,6 @@ impl<'a> Builder<'a> {
         let locale = Locale::from_environment(|name| variable(name)?.into_string().ok());
         let strict = variable("DBACL_STRICT").is_some_and(|value| value == "1");
         let config = Config {
-            task: Task::Classify,
             operands: Vec::new(),
             options: ModelOptions::default(),
             scheme: Scheme::Alpha,
@@ -254,8 +349,6 @@ impl<'a> Builder<'a> {
             line_buffered: false,
             locale,
             strict,
-            whole: false,
-            name: None,
             opened: OpenSets::default(),
             keep_nul: false,
             charset: None,
@@ -263,7 +356,6 @@ impl<'a> Builder<'a> {
             verdict: false,
             explain: None,
             keep: None,
-            apart: false,
             lock_timeout: USUAL_LIMIT,
         };
         Self {
@@ -317,11 +409,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Lets one part of the command line act; `Some` ends the run well.
+    /// Lets one part of the command line act; `Some` is a text to print instead of any job.
     ///
     /// # Errors
     /// What stops the run at this option.
-    pub fn act(&mut self, event: Event<Key>) -> Result<Option<Task>, Failure> {
+    pub fn act(&mut self, event: Event<Key>) -> Result<Option<String>, Failure> {
         match event {
             Event::Operand(operand) => self.config.operands.push(operand),
             Event::Complaint(message) => {
@@ -336,7 +428,7 @@ impl<'a> Builder<'a> {
         Ok(None)
     }
 
-    fn option(&mut self, key: Key, value: &OsStr) -> Result<Option<Task>, Failure> {
+    fn option(&mut self, key: Key, value: &OsStr) -> Result<Option<String>, Failure> {
         let bytes = value.as_bytes();
         let number = atoi(bytes);
         let config = &mut self.config;
@@ -347,9 +439,9 @@ impl<'a> Builder<'a> {
                 raw(&[self.program.as_bytes(), b": invalid option -- '-'"].concat());
                 self.config.bits = Some(0);
             }
-            Key::Help => return Ok(Some(Task::Print(super::help::text()))),
-            Key::Version => return Ok(Some(Task::Print(super::help::version()))),
-            Key::VersionText => return Ok(Some(Task::Print(super::help::version_text()))),
+            Key::Help => return Ok(Some(super::help::text())),
+            Key::Version => return Ok(Some(super::help::version())),
+            Key::VersionText => return Ok(Some(super::help::version_text())),
             Key::Learn => self.learn(bytes)?,
             Key::Category => self.category(bytes)?,
             Key::Random => {
@@ -551,7 +643,11 @@ impl<'a> Builder<'a> {
         resolve((self.variable)("DBACL_PATH").as_deref(), name)
     }
 
-    fn learn(&mut self, name: &[u8]) -> Result<(), Failure> {
+    /// Chooses the category to learn.
+    ///
+    /// # Errors
+    /// One was chosen before, or categories to compare with were.
+    pub fn learn(&mut self, name: &[u8]) -> Result<(), Failure> {
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         if self.classify {
             return usage("cannot use options -l and -c together");
@@ -712,11 +808,32 @@ impl<'a> Builder<'a> {
         Ok(patterns?)
     }
 
-    /// The checks after all options, in their order.
+    /// The job that the options ask for.
     ///
     /// # Errors
-    /// What makes the run impossible.
-    pub fn finish(mut self) -> Result<Config, Failure> {
+    /// What makes it impossible.
+    pub fn job(mut self) -> Result<Job, Failure> {
+        self.settle()?;
+        let Self { config, learn, count, merge, .. } = self;
+        match (merge, count, learn) {
+            (Some(target), _, _) => config.merge(target).map(Job::Merge),
+            (_, Some(target), _) => config.count(target).map(|job| Job::Count(Box::new(job))),
+            (_, _, Some(path)) => config.learn(path).map(|job| Job::Learn(Box::new(job))),
+            (None, None, None) => config.classify(),
+        }
+    }
+
+    /// The job of changing a set whose categories the options name.
+    ///
+    /// # Errors
+    /// What makes it impossible.
+    pub fn set_job(mut self) -> Result<SetJob, Failure> {
+        self.settle()?;
+        Ok(self.config.set())
+    }
+
+    /// The checks after all options, in their order.
+    fn settle(&mut self) -> Result<(), Failure> {
         use ModelOption::{Entropy, HtmlComments, Mail, StandardTokenizer};
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         if self.config.strict && self.misread {
@@ -731,9 +848,8 @@ impl<'a> Builder<'a> {
         if tasks != 1 {
             return usage("please use only one of -l, -c, --count and --merge.");
         }
-        if let Some(target) = self.merge {
-            self.config.task = Task::Merge(target);
-            return Ok(self.config);
+        if self.merge.is_some() {
+            return Ok(());
         }
         if self.count.is_none() && self.config.place.is_some() {
             return usage("--place goes with --count");
@@ -842,12 +958,7 @@ impl<'a> Builder<'a> {
         if !config.counts.as_ref().is_none_or(fits) {
             return usage("these options do not go with --fit");
         }
-        config.task = match (self.count, self.learn) {
-            (Some(target), _) => Task::Count(target),
-            (None, Some(path)) => Task::Learn(path),
-            (None, None) => Task::Classify,
-        };
-        Ok(self.config)
+        Ok(())
     }
 
     /// Loads the counts of `--fit`, and takes over how they were counted.

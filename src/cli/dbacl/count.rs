@@ -2,10 +2,10 @@
 //! Counting without learning (`--count`), and merging counts (`--merge`).
 
 use super::MESSAGES;
-use super::config::Config;
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
+use super::jobs::{CountJob, MergeJob, Reading};
 use super::learn::INEXACT;
 use super::signals::Signals;
 use super::threads;
@@ -16,63 +16,32 @@ use crate::error::Error;
 use crate::input::source::open_regular;
 use crate::learn::memory_dump;
 use crate::model::medium::Medium;
-use crate::model::settings::{Locale, ModelOption};
+use crate::model::settings::Locale;
 use crate::shards::collect::Counting;
-use crate::shards::counts::{CountSettings, Counts, Documents, counting_options};
+use crate::shards::counts::{CountSettings, Counts};
 use crate::shards::{dump, file};
 use crate::token::Feature;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// How the run counts.
-pub fn settings(config: &Config) -> CountSettings {
-    let mail = config.options.has(ModelOption::Mail);
-    CountSettings {
-        options: counting_options(config.options),
-        scheme: config.scheme,
-        order: config.order,
-        locale: config.locale,
-        documents: match (mail, config.form.confidence) {
-            (false, _) => Documents::None,
-            (true, false) => Documents::Bags,
-            (true, true) => Documents::Sequences,
-        },
-        keeps_nul: config.keep_nul,
-        patterns: config.own_patterns.iter().map(|&id| config.patterns.stored(id)).collect(),
-    }
-}
-
-/// Counts the inputs into `target`.
+/// Counts the inputs.
 ///
 /// # Errors
 /// What stopped it; nothing is written then.
-pub fn run(
-    config: &mut Config,
-    target: &Path,
-    signals: &Signals,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    if config.decimation.is_some() {
-        let text = "-x draws lots in the order of the input, so parts cannot be counted with it";
-        return Err(Failure::new(Kind::Usage, text));
-    }
-    if config.online.is_some() || !config.merges.is_empty() {
-        let text = "-o and -O go with -l; --merge reads online memory dumps, too";
-        return Err(Failure::new(Kind::Usage, text));
-    }
-    config.patterns.refuse_unstorable()?;
-    let how = settings(config);
-    let options = config.read_options();
-    let place = config.place;
-    let in_parallel = threads::inputs(config, &options, signals).count(&how)?;
+pub fn run(job: &mut CountJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    job.reading.patterns.refuse_unstorable()?;
+    let how = job.settings();
+    let options = job.reading.read_options();
+    let (reading, place) = (&job.reading, job.place);
+    let in_parallel = threads::inputs(reading, &options, job.threads, signals).count(&how)?;
     let counts = match in_parallel {
         Some(counts) if place.is_none() => counts.without_places().ok_or_else(too_many)?,
         Some(counts) => counts.at_place(place.unwrap_or(0)).ok_or_else(too_many)?,
         None => {
-            let mut counts = ShardCounts::new(config, how, place.is_some(), signals);
+            let mut counts = ShardCounts::new(reading, how, place.is_some(), signals);
             counts.counting.start_shard(place.unwrap_or(0));
-            let mut reader = inputs::reader(config, &options, signals);
-            inputs::read(config, signals, &mut reader, &mut counts, |_, _| Ok(()))?;
+            let mut reader = inputs::reader(reading, &options, signals);
+            inputs::read(reading, signals, &mut reader, &mut counts, |_, _| Ok(()))?;
             counts.counting.end_shard(reader.ending());
             counts.counting.into_counts().ok_or_else(too_many)?
         }
@@ -80,27 +49,23 @@ pub fn run(
     if counts.features() == 0 {
         MESSAGES.warning("no tokens matched - have I counted nothing?");
     }
-    save(target, &counts, output)
+    save(&job.target, &counts, output)
 }
 
 fn too_many() -> Failure {
     Failure::new(Kind::Data, "there are too many features or occurrences to count")
 }
 
-/// Merges the operands into `target`.
+/// Merges counts.
 ///
 /// # Errors
 /// What stopped it; nothing is written then.
-pub fn merge(config: &Config, target: &Path, output: &mut Output) -> Result<u8, Failure> {
-    if config.operands.is_empty() {
-        return Err(Failure::new(Kind::Usage, "--merge needs counts to merge"));
-    }
-    let paths: Vec<PathBuf> = config.operands.iter().map(PathBuf::from).collect();
-    let counts = load_all(&paths, config.locale)?;
+pub fn merge(job: &MergeJob, output: &mut Output) -> Result<u8, Failure> {
+    let counts = load_all(&job.sources, job.locale)?;
     if counts.is_inexact() {
         MESSAGES.warning(INEXACT);
     }
-    save(target, &counts, output)
+    save(&job.target, &counts, output)
 }
 
 /// Loads and merges counts, and online memory dumps.
@@ -194,12 +159,12 @@ pub struct ShardCounts<'a> {
 impl<'a> ShardCounts<'a> {
     /// Nothing counted yet.
     pub fn new(
-        config: &Config,
+        reading: &Reading,
         settings: CountSettings,
         is_placed: bool,
         signals: &'a Signals,
     ) -> Self {
-        let echo = Echo { append: false, indented: config.indented };
+        let echo = Echo { append: false, indented: reading.indented };
         Self { counting: Counting::new(settings, is_placed), echo, signals }
     }
 }

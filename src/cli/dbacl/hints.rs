@@ -3,9 +3,9 @@
 //!
 //! Scripts see nothing of this; what a run does never depends on it.
 
-use super::config::Config;
 use super::failure::Failure;
 use super::inputs;
+use super::jobs::Reading;
 use super::options::TABLE;
 use super::signals::Signals;
 use crate::category::header::Header;
@@ -122,16 +122,16 @@ impl LearnNotes {
 /// # Errors
 /// Those of reading.
 pub fn features(
-    config: &Config,
+    reading: &Reading,
     options: &ReadOptions,
     signals: &Signals,
 ) -> Result<Option<u64>, Failure> {
-    if config.operands.is_empty() {
+    if reading.operands.is_empty() {
         return Ok(None);
     }
     let mut census = Census::default();
-    let mut reader = inputs::reader(config, options, signals);
-    inputs::read(config, signals, &mut reader, &mut census, |_, _| Ok(()))?;
+    let mut reader = inputs::reader(reading, options, signals);
+    inputs::read(reading, signals, &mut reader, &mut census, |_, _| Ok(()))?;
     Ok(Some(census.sample.len() as u64 * u64::from(SAMPLING)))
 }
 

@@ -2,8 +2,9 @@
 //! Reads the operands of a command line.
 
 use super::MESSAGES;
-use super::config::{Config, lossy};
+use super::config::lossy;
 use super::failure::{Failure, Kind, output_failure};
+use super::jobs::Reading;
 use super::signals::Signals;
 use crate::document::{FeatureReader, FeatureSink, ReadOptions};
 use crate::error::{Error, Warning};
@@ -13,12 +14,12 @@ use std::os::unix::ffi::OsStrExt;
 
 /// A reader of the operands, which a signal to stop ends early.
 pub fn reader<'a>(
-    config: &Config,
+    reading: &Reading,
     options: &ReadOptions,
     signals: &'a Signals,
 ) -> FeatureReader<'a> {
     let reader = FeatureReader::stoppable(options, &signals.stop);
-    if config.filters.is_empty() { reader } else { reader.by_lines() }
+    if reading.by_lines { reader.by_lines() } else { reader }
 }
 
 /// Reads all operands, or standard input, into `sink`. `announce` is told each source's name before
@@ -27,7 +28,7 @@ pub fn reader<'a>(
 /// # Errors
 /// An operand that cannot be opened, an interrupt, output that cannot be written.
 pub fn read<S: FeatureSink>(
-    config: &Config,
+    reading: &Reading,
     signals: &Signals,
     reader: &mut FeatureReader<'_>,
     sink: &mut S,
@@ -36,13 +37,13 @@ pub fn read<S: FeatureSink>(
     let mut said = false;
     let mut read = |source: Source<'_>, sink: &mut S| -> Result<(), Failure> {
         let name = source.name.clone();
-        if config.apart {
+        if reading.apart {
             reader.start_anew();
         }
         let error = reader.read(source, sink).map_err(|error| output_failure(&error))?;
         if let Some(error) = error {
             // Half a text gives no verdict, and half a mailbox no category.
-            if config.strict || config.whole {
+            if reading.strict || reading.whole {
                 let text = format!("{}: {error}", lossy(&name));
                 return Err(Failure::new(Kind::Read, text));
             }
@@ -53,7 +54,7 @@ pub fn read<S: FeatureSink>(
     let mut announce = |sink: &mut S, name: Option<&[u8]>| {
         announce(sink, name).map_err(|error| output_failure(&error))
     };
-    if config.operands.is_empty() {
+    if reading.operands.is_empty() {
         announce(sink, None)?;
         return read(source::standard_input(), sink);
     }
@@ -62,7 +63,7 @@ pub fn read<S: FeatureSink>(
         unlisted += 1;
         MESSAGES.warning(&warning.0);
     };
-    for operand in &config.operands {
+    for operand in &reading.operands {
         if signals.stopped() {
             break;
         }
@@ -86,7 +87,7 @@ pub fn read<S: FeatureSink>(
                     }
                     let Some(source) = source::open_entry(path) else {
                         // Gone meanwhile, as mail may, or not readable.
-                        if config.whole && path.exists() {
+                        if reading.whole && path.exists() {
                             let text = format!("couldn't open {}", path.display());
                             return Err(Failure::new(Kind::NoInput, text));
                         }
@@ -98,7 +99,7 @@ pub fn read<S: FeatureSink>(
             }
         }
     }
-    if (config.strict || config.whole) && unlisted > 0 {
+    if (reading.strict || reading.whole) && unlisted > 0 {
         return Err(Failure::silent(Kind::NoInput));
     }
     Ok(())

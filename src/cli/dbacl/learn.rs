@@ -2,11 +2,12 @@
 //! Learning a category (spec model 5).
 
 use super::MESSAGES;
-use super::config::{Config, base_name, lossy};
+use super::config::{base_name, lossy};
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::hints::{self, LearnNotes};
 use super::inputs;
+use super::jobs::LearnJob;
 use super::lock;
 use super::signals::Signals;
 use super::threads;
@@ -54,35 +55,25 @@ fn warn(warning: Warning) {
 pub(super) const INEXACT: &str = "a part of the input was read otherwise than it would have been in one go, because of very long \
      lines or a broken attachment before it; a few features may differ";
 
-/// Learns the category at `path`.
+/// Learns a category.
 ///
 /// # Errors
 /// What stopped it; the old category is kept.
-pub fn run(
-    config: &mut Config,
-    path: &Path,
-    signals: &Signals,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    let mut settings = config.learn_settings();
-    let verbose = config.form.verbose;
-    // A document of a ledger is found again when it comes alone.
-    config.apart = config.keep.is_some();
-    if config.keep.is_some() && config.decimation.is_some() {
-        return Err(Failure::new(Kind::Usage, "--keep and -x do not go together"));
-    }
-    let is_mail = config.options.has(ModelOption::Mail);
+pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let mut settings = job.settings.clone();
+    let verbose = job.verbose;
+    let is_mail = job.reading.options.has(ModelOption::Mail);
     // Counts that are kept (-o) go on, and so does the ledger.
-    let adds = config.online.as_ref().is_some_and(|path| path.exists());
-    config.patterns.refuse_unstorable()?;
-    let counts = config.online.as_deref();
-    let _lock = counts.map(|counts| lock::of_counts(counts, config, signals)).transpose()?;
-    let state = initial_state(config, &mut settings, output)?;
-    let options = config.read_options();
+    let adds = job.online.as_ref().is_some_and(|path| path.exists());
+    job.reading.patterns.refuse_unstorable()?;
+    let kept = job.online.as_deref();
+    let limit = job.lock_timeout;
+    let _lock = kept.map(|counts| lock::of_counts(counts, limit, signals)).transpose()?;
+    let state = initial_state(job, &mut settings, output)?;
+    let options = job.reading.read_options();
     let patterns = &options.patterns;
     let mut counter = Counter::new(state, &settings, verbose);
-    if let Some(counts) = config.counts.take() {
-        let order = config.count_order;
+    if let Some((counts, order)) = job.counts.take() {
         replay(&counts, order, &mut counter, &mut warn)
             .map_err(|fault| Failure::new(Kind::Data, fault.to_string()))?;
         if counts.is_inexact() {
@@ -90,44 +81,45 @@ pub fn run(
         }
         // Words are quicker to fit than texts.
         if patterns.is_empty() {
-            counter.expect_words(config.order);
+            counter.expect_words(job.reading.order);
         }
         drop(counts);
-        return category_of(config, path, &settings, counter, patterns, signals, output);
+        return category_of(job, &settings, counter, patterns, signals, output);
     }
-    let shows = verbose || config.form.append || config.debug;
+    let shows = verbose || job.append || job.debug;
     let state = counter.state();
-    let is_plain = config.decimation.is_none() && !state.measures_entropy() && state.total == 0;
-    if is_plain && !shows && config.keep.is_none() && patterns.is_empty() {
-        let inputs = threads::inputs(config, &options, signals);
+    let is_plain = settings.decimation.is_none() && !state.measures_entropy() && state.total == 0;
+    if is_plain && !shows && job.keep.is_none() && patterns.is_empty() {
+        let inputs = threads::inputs(&job.reading, &options, job.threads, signals);
         if let Some(counter) = inputs.learn(&settings, &mut warn)? {
-            return category_of(config, path, &settings, counter, patterns, signals, output);
+            return category_of(job, &settings, counter, patterns, signals, output);
         }
     }
-    let by_words = config.keep.is_none()
+    let by_words = job.keep.is_none()
         && patterns.is_empty()
-        && !config.debug
-        && counter.expect_words(config.order);
-    if config.online.is_none() && !config.dump && !verbose {
+        && !job.debug
+        && counter.expect_words(job.reading.order);
+    if job.online.is_none() && !job.dump && !verbose {
         counter.forget_appearances();
     }
     let mut learner = Learner {
         counter,
         by_words,
-        echo: Echo { append: config.form.append, indented: config.indented },
-        debug: config.debug,
-        notes: config.hints.then(LearnNotes::default),
+        echo: Echo { append: job.append, indented: job.reading.indented },
+        debug: job.debug,
+        notes: job.hints.then(LearnNotes::default),
         at_start: true,
-        keeper: config.keep.as_ref().map(|_| DocumentKeeper::new(is_mail)),
+        keeper: job.keep.as_ref().map(|_| DocumentKeeper::new(is_mail)),
         output,
         signals,
     };
-    let mut reader = inputs::reader(config, &options, signals);
-    inputs::read(config, signals, &mut reader, &mut learner, |learner, name| {
+    let reading = &job.reading;
+    let mut reader = inputs::reader(reading, &options, signals);
+    inputs::read(reading, signals, &mut reader, &mut learner, |learner, name| {
         if let Some(keeper) = &mut learner.keeper {
             // A file of a folder is one document; other files may be mailboxes.
             keeper.start_source(
-                name.is_none_or(|name| config.operands.iter().any(|one| one.as_bytes() == name)),
+                name.is_none_or(|name| reading.operands.iter().any(|one| one.as_bytes() == name)),
             );
         }
         if verbose {
@@ -146,43 +138,41 @@ pub fn run(
     })?;
     let Learner { counter, notes, keeper, .. } = learner;
     let mut state = counter.into_state(&mut warn);
-    if let Some(status) = is_unlearnable(config, &state, output)? {
+    if let Some(status) = is_unlearnable(job, &state, output)? {
         return Ok(status);
     }
     if let Some(notes) = notes {
         let full = !state.table.has_room(state.used);
-        let features = if full { hints::features(config, &options, signals)? } else { None };
+        let features = if full { hints::features(&job.reading, &options, signals)? } else { None };
         notes.hints(&state, full, features).iter().for_each(|hint| MESSAGES.hint(hint));
     }
     // Waited for before anything is written.
-    let _locks = locks(config, path, signals)?;
-    let status = conclude(config, path, &settings, patterns, &mut state, output)?;
-    if let (Some(keeper), Some(ledger)) = (keeper, &config.keep) {
-        let stored: Vec<Vec<u8>> =
-            config.own_patterns.iter().map(|&pattern| patterns.stored(pattern)).collect();
+    let _locks = locks(job, signals)?;
+    let status = conclude(job, &settings, patterns, &mut state, output)?;
+    if let (Some(keeper), Some(ledger)) = (keeper, &job.keep) {
+        let stored = job.reading.stored_patterns(patterns);
         let features =
             ledger_file::settings(state.options, settings.scheme, state.max_order, &stored);
-        let learning = learning(config, &settings, &state);
-        let called = config.name.as_deref().unwrap_or(path);
-        let name = Name { name: base_name(called), learning };
+        let learning = learning(job, &settings, &state);
+        let name = Name { name: base_name(&job.path), learning };
         learned::keep(ledger, features, &name, adds, &keeper.corpus)?;
     }
-    whole_text(config, signals, status)
+    whole_text(job, signals, status)
 }
 
 /// How a category with this state was learned, for its ledger.
-fn learning(config: &Config, settings: &LearnSettings, state: &LearningState) -> Learning {
+fn learning(job: &LearnJob, settings: &LearnSettings, state: &LearningState) -> Learning {
     let is_plain = settings.reference == Reference::Uniform
         && state.max_order <= Makeup::PAIR
         && state.table.has_room(state.used)
         && !state.is_multinomial()
         && !state.options.has(ModelOption::Overflow)
         && !state.options.has(ModelOption::ReferenceOnly)
-        && config.own_patterns.is_empty()
-        && !config.form.confidence
-        && !config.preload
-        && config.online.is_none()
-        && config.merges.is_empty();
+        && job.reading.own_patterns.is_empty()
+        && !job.settings.confidence
+        && !job.preload
+        && job.online.is_none()
+        && job.merges.is_empty();
     Learning {
         is_plain,
         bits: settings.bits,
@@ -193,17 +183,17 @@ fn learning(config: &Config, settings: &LearnSettings, state: &LearningState) ->
 }
 
 /// The right to change the sets that the category and its ledger belong to.
-fn locks(config: &Config, path: &Path, signals: &Signals) -> Result<Vec<Lock>, Failure> {
-    let ledger = config.keep.as_deref().map(|ledger| store_of(&[], Some(ledger)));
-    let set = Store::of_link(path).map(|(set, _)| set);
+fn locks(job: &LearnJob, signals: &Signals) -> Result<Vec<Lock>, Failure> {
+    let ledger = job.keep.as_deref().map(|ledger| store_of(&[], Some(ledger)));
+    let set = Store::of_link(&job.path).map(|(set, _)| set);
     let set = set.filter(|set| ledger.as_ref().is_none_or(|ledger| !set.is(ledger)));
-    ledger.iter().chain(&set).map(|store| lock::of_set(store, config, signals)).collect()
+    let stores = ledger.iter().chain(&set);
+    stores.map(|store| lock::of_set(store, job.lock_timeout, signals)).collect()
 }
 
 /// Makes a category of all that has been counted.
 fn category_of(
-    config: &mut Config,
-    path: &Path,
+    job: &LearnJob,
     settings: &LearnSettings,
     counter: Counter,
     patterns: &PatternList,
@@ -211,17 +201,17 @@ fn category_of(
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let mut state = counter.into_state(&mut warn);
-    if let Some(status) = is_unlearnable(config, &state, output)? {
+    if let Some(status) = is_unlearnable(job, &state, output)? {
         return Ok(status);
     }
-    let _locks = locks(config, path, signals)?;
-    let status = conclude(config, path, settings, patterns, &mut state, output)?;
-    whole_text(config, signals, status)
+    let _locks = locks(job, signals)?;
+    let status = conclude(job, settings, patterns, &mut state, output)?;
+    whole_text(job, signals, status)
 }
 
 /// Says that the table is full, if it is; the exit status if there is nothing to learn.
 fn is_unlearnable(
-    config: &Config,
+    job: &LearnJob,
     state: &LearningState,
     output: &mut Output,
 ) -> Result<Option<u8>, Failure> {
@@ -234,12 +224,12 @@ fn is_unlearnable(
     MESSAGES.warning("no tokens matched - have I learned nothing?");
     output.flush().map_err(|error| output_failure(&error))?;
     // Who asks for a category and gets none should know.
-    if config.strict { Err(Failure::silent(Kind::Data)) } else { Ok(Some(0)) }
+    if job.reading.strict { Err(Failure::silent(Kind::Data)) } else { Ok(Some(0)) }
 }
 
 /// The exit status of a category that was saved.
-fn whole_text(config: &Config, signals: &Signals, status: u8) -> Result<u8, Failure> {
-    if config.strict && signals.stopped() {
+fn whole_text(job: &LearnJob, signals: &Signals, status: u8) -> Result<u8, Failure> {
+    if job.reading.strict && signals.stopped() {
         // Saved, but not from all of the text.
         return Err(Failure::silent(Kind::Interrupted));
     }
@@ -248,21 +238,20 @@ fn whole_text(config: &Config, signals: &Signals, status: u8) -> Result<u8, Fail
 
 /// From counts to the saved category: dump, fit, print, save.
 fn conclude(
-    config: &Config,
-    path: &Path,
+    job: &LearnJob,
     settings: &LearnSettings,
     patterns: &PatternList,
     state: &mut LearningState,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let verbose = config.form.verbose;
+    let (path, verbose) = (&job.path, job.verbose);
     let mut say_line = |line: &str| say(output, line);
     let mut progress = report(verbose, &mut say_line);
     progress.say(|| format!("picked up {} ({} distinct) tokens", state.total, state.used));
     progress.say(|| "calculating reference word weights".into());
     let mut failed = None;
-    if let Some(online) = &config.online {
-        let flags = run_flags(config, patterns);
+    if let Some(online) = &job.online {
+        let flags = run_flags(job, patterns);
         let mut write = |out: &mut dyn Write| memory_dump::write(out, state, flags);
         let saved = atomic_file::replace(&Disk, online, memory_dump::magic(state), &mut write);
         progress.say(|| {
@@ -281,21 +270,20 @@ fn conclude(
         }
     }
     let digrams = settings.reference.measure(&state.characters, &mut progress, &mut warn)?;
-    if config.debug && settings.reference == Reference::Dirichlet {
+    if job.debug && settings.reference == Reference::Dirichlet {
         digram_dump(&digrams, output).map_err(|error| output_failure(&error))?;
     }
     let mut say_line = |line: &str| say(output, line);
     let mut progress = report(verbose, &mut say_line);
-    let stored: Vec<Vec<u8>> =
-        config.own_patterns.iter().map(|&pattern| patterns.stored(pattern)).collect();
+    let stored = job.reading.stored_patterns(patterns);
     let mut existed = false;
-    let preload = config.preload.then(|| preload(path, state, &stored, &mut existed)).flatten();
+    let preload = job.preload.then(|| preload(path, state, &stored, &mut existed)).flatten();
     let model = finish(state, settings, digrams, preload.as_ref(), &mut progress, &mut warn)?;
     if existed {
         progress.say(|| "can't make fast save".into());
     }
-    let name = config.name.as_deref().unwrap_or(path).as_os_str().as_bytes();
-    if config.dump {
+    let name = path.as_os_str().as_bytes();
+    if job.dump {
         dump::head(output.buffer(), &model.header, name, &stored, state);
         dump::tokens(&mut Vec::new(), state, &model.weights, |text| {
             output.buffer().append(text);
@@ -312,7 +300,7 @@ fn conclude(
     let saved = learned::replace_category(path, &mut write);
     output.flush().map_err(|error| output_failure(&error))?;
     if let Err(error) = saved {
-        return save_status(path, &error, config.strict);
+        return save_status(path, &error, job.reading.strict);
     }
     match failed {
         Some(kind) => Err(Failure::silent(kind)),
@@ -373,7 +361,7 @@ fn save_failure(path: &Path, error: &Error) -> Failure {
 
 /// The counts to begin with: the online dump's if there is one, with those of `-O` added.
 fn initial_state(
-    config: &mut Config,
+    job: &mut LearnJob,
     settings: &mut LearnSettings,
     output: &mut Output,
 ) -> Result<LearningState, Failure> {
@@ -385,7 +373,7 @@ fn initial_state(
     let mut state =
         LearningState::new(settings.bits, settings.options, settings.scheme, settings.min_count);
     let say = |output: &mut Output, loaded: bool, path: &Path| {
-        if config.form.verbose {
+        if job.verbose {
             let verb: &[u8] = if loaded { b"loaded " } else { b"couldn't load " };
             let out = output.buffer();
             out.extend_from_slice(verb);
@@ -393,7 +381,7 @@ fn initial_state(
             out.push(b'\n');
         }
     };
-    if let Some(path) = &config.online {
+    if let Some(path) = &job.online {
         let loaded = load_dump(path)?;
         say(output, loaded.is_some(), path);
         if let Some(dump) = loaded {
@@ -410,17 +398,17 @@ fn initial_state(
             state = dump.state;
         }
     }
-    for path in &config.merges {
+    for path in &job.merges {
         let loaded = load_dump(path)?;
         say(output, loaded.is_some(), path);
         match loaded {
-            None if config.strict => {
+            None if job.reading.strict => {
                 let text = format!("couldn't open {}", path.display());
                 return Err(Failure::new(Kind::NoInput, text));
             }
             None => {
                 // In silence for scripts, as ever.
-                if config.hints {
+                if job.hints {
                     MESSAGES.warning(&format!("{}: no such counts, not added", path.display()));
                 }
             }
@@ -441,8 +429,8 @@ fn initial_state(
     settings.options = state.options;
     settings.scheme = state.scheme;
     settings.min_count = state.min_count;
-    config.options = state.options;
-    config.scheme = state.scheme;
+    job.reading.options = state.options;
+    job.reading.scheme = state.scheme;
     Ok(state)
 }
 
@@ -482,15 +470,15 @@ fn load_dump(path: &Path) -> Result<Option<memory_dump::Dump>, Failure> {
 }
 
 /// What a dump carries of the run, in the reference's bits.
-fn run_flags(config: &Config, patterns: &PatternList) -> RunFlags {
+fn run_flags(job: &LearnJob, patterns: &PatternList) -> RunFlags {
     let mut user_options = 1 << 2;
     for (on, bit) in [
-        (config.form.verbose, 5),
-        (!config.operands.is_empty(), 6),
-        (config.decimation.is_some(), 14),
-        (config.max_bits.is_some(), 15),
-        (config.memory_map, 21),
-        (config.form.confidence, 22),
+        (job.verbose, 5),
+        (!job.reading.operands.is_empty(), 6),
+        (job.settings.decimation.is_some(), 14),
+        (job.settings.max_bits.is_some(), 15),
+        (job.memory_map, 21),
+        (job.settings.confidence, 22),
     ] {
         user_options |= u32::from(on) << bit;
     }

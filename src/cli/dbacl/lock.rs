@@ -5,7 +5,6 @@
 //! Such files are replaced at the end of a run, so the lock is on an empty file beside them.
 
 use super::MESSAGES;
-use super::config::Config;
 use super::failure::Failure;
 use super::signals::Signals;
 use crate::joint::store::Store;
@@ -14,39 +13,40 @@ use crate::sets::FittedSetError;
 use crate::sets::error::lock;
 use std::io::{self, IsTerminal};
 use std::path::Path;
+use std::time::Duration;
 
-/// The right to learn into `counts` (`-o`). `None` where there can be no lock: the folder cannot be
+/// The right to learn into `counts` (`-o`), waited for up to `limit`. `None` where there can be no lock: the folder cannot be
 /// written, the file system knows no locks, or the lock's name is taken by something else.
 ///
 /// # Errors
 /// Somebody else learns into it for too long; a signal.
 pub fn of_counts(
     counts: &Path,
-    config: &Config,
+    limit: Duration,
     signals: &Signals,
 ) -> Result<Option<Lock>, Failure> {
-    match take(counts, ".learning", config, signals) {
+    match take(counts, ".learning", limit, signals) {
         Ok(lock) => Ok(Some(lock.vanishing())),
         Err(FittedSetError::Unlockable { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-/// The right to change a set, or the ledger beside which it would be.
+/// The right to change a set, or the ledger beside which it would be, waited for up to `limit`.
 ///
 /// # Errors
 /// Somebody else has it for too long; a signal; a lock that cannot be made.
-pub fn of_set(store: &Store, config: &Config, signals: &Signals) -> Result<Lock, Failure> {
-    Ok(take(&store.anchor(), ".lock", config, signals)?)
+pub fn of_set(store: &Store, limit: Duration, signals: &Signals) -> Result<Lock, Failure> {
+    Ok(take(&store.anchor(), ".lock", limit, signals)?)
 }
 
 fn take(
     file: &Path,
     ending: &str,
-    config: &Config,
+    limit: Duration,
     signals: &Signals,
 ) -> Result<Lock, FittedSetError> {
-    let patience = Patience { limit: config.lock_timeout, stop: &signals.stop };
+    let patience = Patience { limit, stop: &signals.stop };
     lock(file, ending, patience, &mut || {
         if io::stderr().is_terminal() {
             MESSAGES.warning(&format!("waiting for another process to change {}", file.display()));

@@ -4,6 +4,7 @@
 use super::MESSAGES;
 use super::config::Builder;
 use super::failure::Failure;
+use super::jobs::Job;
 use super::options::{Key, TABLE};
 use crate::cli::getopt::{self, Event};
 use crate::learn::options::LearnOptions;
@@ -26,20 +27,25 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Method, String
     let variable = |name: &str| std::env::var_os(name);
     let mut builder = Builder::new(OsStr::new("dbacl"), &MESSAGES, &variable);
     let reason = |failure: Failure| failure.lines.join("; ");
-    let learn = Event::Option { key: Key::Learn, value: Some("category".into()) };
-    let events = getopt::parse(OsStr::new("dbacl"), words, TABLE, false);
-    for event in std::iter::once(learn).chain(events).enumerate().map(check) {
-        builder.act(event?).map_err(reason)?;
+    builder.learn(b"category").map_err(reason)?;
+    for event in getopt::parse(OsStr::new("dbacl"), words, TABLE, false) {
+        builder.act(check(event)?).map_err(reason)?;
     }
-    let mut config = builder.finish().map_err(reason)?;
-    config.patterns.refuse_unstorable().map_err(|error| error.to_string())?;
-    let settings = config.learn_settings();
-    let learn = LearnOptions::default().with_settings(settings).with_reading(config.read_options());
-    Ok(Method { learn, prior: config.prior })
+    let Job::Learn(mut job) = builder.job().map_err(reason)? else {
+        return Err(OTHER_OPTION.to_owned());
+    };
+    job.reading.patterns.refuse_unstorable().map_err(|error| error.to_string())?;
+    let reading = job.reading.read_options();
+    let learn = LearnOptions::default().with_settings(job.settings).with_reading(reading);
+    Ok(Method { learn, prior: job.prior })
 }
 
-/// Refuses what an option set cannot say. The first event is our own.
-fn check((at, event): (usize, Event<Key>)) -> Result<Event<Key>, String> {
+/// Said of options that do not belong to a method.
+const OTHER_OPTION: &str = "it may only hold options that say how to learn (-T -e -w -g -j -L -q \
+                            -h -H -z -x -M -S -r) and -P";
+
+/// Refuses what an option set cannot say.
+fn check(event: Event<Key>) -> Result<Event<Key>, String> {
     match &event {
         Event::Complaint(message) => {
             Err(String::from_utf8_lossy(message).trim_start_matches("dbacl: ").to_owned())
@@ -62,9 +68,7 @@ fn check((at, event): (usize, Event<Key>)) -> Result<Event<Key>, String> {
                 | Key::Version
                 | Key::Help,
             ..
-        } if at > 0 => Err("it may only hold options that say how to learn (-T -e -w -g -j -L -q \
-                            -h -H -z -x -M -S -r) and -P"
-            .to_owned()),
+        } => Err(OTHER_OPTION.to_owned()),
         Event::Option { .. } => Ok(event),
     }
 }

@@ -9,6 +9,7 @@ pub(super) mod failure;
 mod help;
 mod hints;
 mod inputs;
+mod jobs;
 mod learn;
 mod lock;
 pub mod method;
@@ -24,9 +25,10 @@ pub use failure::Failure;
 
 use crate::cli::getopt::{self, Event};
 use crate::cli::output::{Messages, Output};
-use config::{Builder, Config, Task};
+use config::Builder;
 use dbacl_cli::progress;
 use failure::Kind;
+use jobs::Job;
 use options::Key;
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -84,33 +86,37 @@ fn command(
 ) -> Result<u8, Failure> {
     let variable = &VARIABLE;
     let posixly_correct = variable("POSIXLY_CORRECT").is_some();
-    let mut events = getopt::parse(program, args, options::TABLE, posixly_correct);
+    let events = getopt::parse(program, args, options::TABLE, posixly_correct);
     if let Some(job) = MailJob::of(&events) {
         return mail(program, job, events, strict, output);
     }
     let mut builder = Builder::new(program, &MESSAGES, variable);
     strict.store(builder.is_strict(), Ordering::Relaxed);
-    let request = refit::request(&mut events);
+    // What goes with --refit is understood first, since it says how categories are opened.
+    let request = refit::request(&events);
     let has_operands = events.iter().any(|event| matches!(event, Event::Operand(_)));
     let is_typed = !has_operands && std::io::stdin().is_terminal();
-    if let Ok(Some(_)) = &request {
+    let mut request = request?;
+    if request.is_some() {
         builder.mends_categories();
     }
     for event in events {
-        let result = builder.act(event);
+        let result = match &mut request {
+            Some(request) => request.act(event, &mut builder),
+            None => builder.act(event),
+        };
         strict.store(builder.is_strict(), Ordering::Relaxed);
-        if let Some(task) = result? {
-            let Task::Print(text) = task else { continue };
+        if let Some(text) = result? {
             output.buffer().extend_from_slice(text.as_bytes());
             output.flush().map_err(|error| failure::output_failure(&error))?;
             return Ok(0);
         }
     }
-    match request? {
+    match request {
         Some(request) => watched("fitting", !is_typed, || {
             refit::run(&request, builder, &signals::Signals::install(), output)
         }),
-        None => builder.finish().and_then(|config| perform(config, output)),
+        None => perform(builder.job()?, output),
     }
 }
 
@@ -208,22 +214,19 @@ fn mail(
     }
 }
 
-fn perform(mut config: Config, output: &mut Output) -> Result<u8, Failure> {
+fn perform(job: Job, output: &mut Output) -> Result<u8, Failure> {
     let signals = signals::Signals::install();
-    match std::mem::replace(&mut config.task, Task::Classify) {
-        Task::Learn(path) => {
-            let is_typed = config.operands.is_empty() && std::io::stdin().is_terminal();
-            let prints = config.form.verbose || config.form.append || config.debug || config.dump;
-            watched("learning", !is_typed && !prints, || {
-                learn::run(&mut config, &path, &signals, output)
+    match job {
+        Job::Learn(mut job) => {
+            let is_typed = job.reading.operands.is_empty() && std::io::stdin().is_terminal();
+            watched("learning", !is_typed && !job.prints(), || {
+                learn::run(&mut job, &signals, output)
             })
         }
-        Task::Classify if config.explain.is_some() => {
-            let is_html = config.explain == Some(true);
-            refit::explain::run(config, is_html, &signals, output)
-        }
-        Task::Count(target) => count::run(&mut config, &target, &signals, output),
-        Task::Merge(target) => count::merge(&config, &target, output),
-        Task::Classify | Task::Print(_) => classify::run(config, &signals, output),
+        Job::Classify(job) => classify::run(*job, &signals, output),
+        Job::ClassifyRecords(job) => records::run(*job, &signals, output),
+        Job::Explain(job) => refit::explain::run(*job, &signals, output),
+        Job::Count(mut job) => count::run(&mut job, &signals, output),
+        Job::Merge(job) => count::merge(&job, output),
     }
 }

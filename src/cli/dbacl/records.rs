@@ -3,9 +3,10 @@
 //! file of its own would be, whatever came before it; results come in the order of the records.
 
 use super::MESSAGES;
-use super::config::{Config, OpenSets, lossy};
+use super::config::{OpenSets, lossy};
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
+use super::jobs::RecordsJob;
 use super::signals::Signals;
 use super::structured::{Format, Id};
 use crate::classify::DocumentScores;
@@ -53,24 +54,17 @@ impl Records {
 ///
 /// # Errors
 /// What stopped it; records that cannot be read only make the status an error's.
-pub fn run(
-    mut config: Config,
-    records: Records,
-    signals: &Signals,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    let threads = config
-        .threads
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
-    let threads = if config.patterns.is_empty() && crate::alloc_hints::has_addresses_to_spare() {
+pub fn run(mut job: RecordsJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let all = || std::thread::available_parallelism().map_or(1, Into::into);
+    let threads = job.threads.unwrap_or_else(all);
+    let threads = if job.reading.patterns.is_empty() && crate::alloc_hints::has_addresses_to_spare()
+    {
         threads
     } else {
         1
     };
-    let models = std::mem::take(&mut config.models);
-    let paths = std::mem::take(&mut config.model_paths);
-    let opened = std::mem::take(&mut config.opened);
-    let how = How::new(&mut config, records);
+    let how = How::new(&mut job);
+    let RecordsJob { reading, records, models, model_paths: paths, opened, .. } = job;
     let mut crew = Crew { workers: vec![Worker::new(&how, models)], paths, opened, threads, how };
     let format = crew.how.format;
     format.begin(output.buffer(), crew.workers[0].scores.models(), false);
@@ -83,10 +77,10 @@ pub fn run(
         }
         inputs::after_signals(signals, &mut state.said)
     };
-    if config.operands.is_empty() {
+    if reading.operands.is_empty() {
         each(source::standard_input())?;
     }
-    for operand in &config.operands {
+    for operand in &reading.operands {
         if records == Records::Ndjson && !Path::new(operand).is_dir() {
             // Such a file is a file: a pipe with a name may wait for ever.
             source::open_regular(Path::new(operand)).map_err(|error| {
@@ -129,16 +123,16 @@ struct How {
 }
 
 impl How {
-    fn new(config: &mut Config, records: Records) -> Self {
-        let measures_entropy = config.options.has(ModelOption::Entropy);
-        let bits = config.bits.unwrap_or(EMPIRICAL_BITS);
+    fn new(job: &mut RecordsJob) -> Self {
+        let measures_entropy = job.reading.options.has(ModelOption::Entropy);
+        let bits = job.bits.unwrap_or(EMPIRICAL_BITS);
         Self {
-            records,
-            format: config.format.unwrap_or(Format::Ndjson),
-            options: config.read_options(),
+            records: job.records,
+            format: job.format,
+            options: job.reading.read_options(),
             empirical_bits: measures_entropy.then_some(bits),
-            prior: config.prior,
-            confident: config.form.confidence,
+            prior: job.prior,
+            confident: job.confidence,
         }
     }
 }

@@ -2,9 +2,9 @@
 //! Looks after inputs that are read on several processors: signals, and progress on a terminal.
 
 use super::MESSAGES;
-use super::config::Config;
 use super::failure::{Failure, Kind};
 use super::inputs;
+use super::jobs::Reading;
 use super::signals::Signals;
 use crate::document::ReadOptions;
 use crate::shards::parallel::{Inputs, Interrupted, Watcher};
@@ -17,15 +17,16 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// The inputs of a run.
 pub fn inputs<'a>(
-    config: &'a Config,
-    reading: &'a ReadOptions,
+    reading: &'a Reading,
+    options: &'a ReadOptions,
+    threads: Option<usize>,
     signals: &'a Signals,
 ) -> Inputs<'a> {
     Inputs {
-        operands: &config.operands,
-        reading,
-        indented: config.indented,
-        threads: config.threads,
+        operands: &reading.operands,
+        reading: options,
+        indented: reading.indented,
+        threads,
         stop: &signals.stop,
         watcher: signals,
     }

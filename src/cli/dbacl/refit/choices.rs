@@ -3,9 +3,10 @@
 //! odds.
 
 use super::super::MESSAGES;
-use super::super::config::{Builder, Task, lossy};
+use super::super::config::{Builder, lossy};
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::inputs::after_signals;
+use super::super::jobs::Job;
 use super::super::signals::Signals;
 use super::record::{self, GroupLine};
 use crate::atomic_file::Disk;
@@ -40,7 +41,7 @@ const PASSES: [u32; 4] = [1, 3, 10, 30];
 pub fn run(
     source: &OsStr,
     names: &[OsString],
-    builder: Builder<'_>,
+    mut builder: Builder<'_>,
     signals: &Signals,
     output: &mut Output,
 ) -> Result<u8, Failure> {
@@ -52,16 +53,18 @@ pub fn run(
     if chosen == other {
         return usage("--choices needs two different categories");
     }
-    let mut config = builder.finish()?;
-    if !matches!(config.task, Task::Learn(_)) || !config.operands.is_empty() {
-        return usage("--choices takes its groups from one FILE, - for standard input");
-    }
-    let (options, max_order) = (config.options, config.order);
+    // The other options are those of learning.
+    builder.learn(names[0].as_bytes())?;
+    let mut reading = match builder.job()? {
+        Job::Learn(job) if job.reading.operands.is_empty() => job.reading,
+        _ => return usage("--choices takes its groups from one FILE, - for standard input"),
+    };
+    let (options, max_order) = (reading.options, reading.order);
     if options.has(ModelOption::Multinomial) || !options.has(ModelOption::StandardTokenizer) {
         return usage("--choices does not go with -g and -M");
     }
-    let (scheme, quiet) = (config.scheme, MESSAGES.is_quiet());
-    let groups = read(source, &config.read_options(), signals)?;
+    let (scheme, quiet) = (reading.scheme, MESSAGES.is_quiet());
+    let groups = read(source, &reading.read_options(), signals)?;
     let model = fit(&groups, signals)?;
     let form = Form {
         options,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! `--explain`: why a text gets its verdict, in the terminal or as one HTML page.
 
-use super::super::config::Config;
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::inputs;
+use super::super::jobs::ExplainJob;
 use super::super::signals::Signals;
 use crate::classify::Fitted;
 use crate::classify::explain::Recorder;
@@ -13,28 +13,19 @@ use crate::cli::output::Output;
 ///
 /// # Errors
 /// What stopped it.
-pub fn run(
-    mut config: Config,
-    is_html: bool,
-    signals: &Signals,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    if config.models.len() < 2 {
-        let text = "--explain compares categories: give two or more with -c";
-        return Err(Failure::new(Kind::Usage, text));
-    }
-    let fitted = Fitted::of(&config.models);
+pub fn run(job: ExplainJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let ExplainJob { mut reading, models, is_html, _opened } = job;
+    let fitted = Fitted::of(&models);
     let fitted = fitted.map_err(|mismatch| Failure::new(Kind::Data, mismatch.text()))?;
-    let mut recorder = Recorder::new(std::mem::take(&mut config.models));
-    config.filters.clear();
-    let options = config.read_options();
-    let mut reader = inputs::reader(&config, &options, signals);
-    inputs::read(&config, signals, &mut reader, &mut recorder, |_, _| Ok(()))?;
+    let mut recorder = Recorder::new(models);
+    let options = reading.read_options();
+    let mut reader = inputs::reader(&reading, &options, signals);
+    inputs::read(&reading, signals, &mut reader, &mut recorder, |_, _| Ok(()))?;
     let explained = recorder.explain(fitted.as_ref());
     let explanation = explained.explanation;
     let page = if is_html { explanation.html() } else { explanation.text() };
     output.buffer().extend_from_slice(page.as_bytes());
     output.flush().map_err(|error| output_failure(&error))?;
     let status = u8::try_from(explained.best + 1).unwrap_or(u8::MAX);
-    Ok(if config.strict { 0 } else { status })
+    Ok(if reading.strict { 0 } else { status })
 }

@@ -2,8 +2,9 @@
 //! `--refit`: documents and ordinary categories → a set of files that judges better.
 
 use super::super::MESSAGES;
-use super::super::config::{Config, lossy};
+use super::super::config::lossy;
 use super::super::failure::{Failure, Kind, output_failure};
+use super::super::jobs::SetJob;
 use super::super::lock;
 use super::super::signals::Signals;
 use super::Request;
@@ -30,15 +31,15 @@ use std::path::{Path, PathBuf};
 /// What stopped it; files are as they were.
 pub fn refit(
     request: &Request,
-    config: &mut Config,
+    job: &mut SetJob,
     names: &[PathBuf],
     signals: &Signals,
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let keep = request.keep.as_deref();
-    let lock = lock::of_set(&store_of(names, keep), config, signals)?;
+    let lock = lock::of_set(&store_of(names, keep), job.lock_timeout, signals)?;
     let files = SetFiles::open(names, keep, lock)?;
-    let fitted = refit_files(request, config, &files, signals)?;
+    let fitted = refit_files(request, job, &files, signals)?;
     if fitted.is_better {
         publish(files, true, signals)?;
     }
@@ -70,27 +71,28 @@ struct Fitted {
 /// What stopped it.
 fn refit_files(
     request: &Request,
-    config: &mut Config,
+    job: &mut SetJob,
     files: &SetFiles,
     signals: &Signals,
 ) -> Result<Fitted, Failure> {
     let in_words = |error| Failure::from(files.in_words(error));
     let settings = |categories: &[MappedCategory]| {
         let patterns = categories.first().map_or(&[][..], |first| first.patterns());
-        ledger_file::settings(config.options, config.scheme, config.order, patterns)
+        let reading = &job.reading;
+        ledger_file::settings(reading.options, reading.scheme, reading.order, patterns)
     };
-    let job = RefitJob::open(files, settings, false).map_err(in_words)?;
+    let set = RefitJob::open(files, settings, false).map_err(in_words)?;
     let labels = files.labels();
-    let corpus = if let Some(ledger) = &job.ledger {
-        job.corpus_of(ledger, &labels).map_err(in_words)?
+    let corpus = if let Some(ledger) = &set.ledger {
+        set.corpus_of(ledger, &labels).map_err(in_words)?
     } else {
-        let settings = settings(&job.categories);
-        read_documents(request, config, &job, &labels, signals, &settings)?
+        let settings = settings(&set.categories);
+        read_documents(request, job, &set, &labels, signals, &settings)?
     };
-    let is_mail = config.options.has(ModelOption::Mail);
+    let is_mail = job.reading.options.has(ModelOption::Mail);
     let mut note = |note| warn(&note);
-    let fitted = job.fit(corpus, &request.wishes, is_mail, &mut note).map_err(in_words)?;
-    let text = text_of(&fitted, config.form.verbose);
+    let fitted = set.fit(corpus, &request.wishes, is_mail, &mut note).map_err(in_words)?;
+    let text = text_of(&fitted, job.verbose);
     Ok(Fitted { is_better: fitted.is_better(), text })
 }
 
@@ -130,30 +132,30 @@ pub fn say(output: &mut Output, text: &str) -> Result<u8, Failure> {
 /// Reads what `-c NAME=SOURCE` and the operands name.
 fn read_documents(
     request: &Request,
-    config: &mut Config,
-    job: &RefitJob<'_>,
+    job: &mut SetJob,
+    set: &RefitJob<'_>,
     names: &[Vec<u8>],
     signals: &Signals,
     settings: &FeatureSettings,
 ) -> Result<Corpus, Failure> {
-    let operands = std::mem::take(&mut config.operands);
-    let agree = blend::digrams_agree(&job.categories);
-    let measured = if agree { &[][..] } else { &job.categories };
-    let mut reader = Reader::new(config, measured, names);
+    let operands = std::mem::take(&mut job.reading.operands);
+    let agree = blend::digrams_agree(&set.categories);
+    let measured = if agree { &[][..] } else { &set.categories };
+    let mut reader = Reader::new(&mut job.reading, measured, names);
     let mut label = 0;
     for source in &request.sources {
         if let Some(source) = source {
             if ledger_file::is_ledger(Path::new(source)) {
                 let ledger = ledger_file::load_fitting(Path::new(source), settings)?;
                 let name = &names[label as usize..][..1];
-                let corpus = job.corpus_of(&ledger, name)?;
+                let corpus = set.corpus_of(&ledger, name)?;
                 reader.add(&corpus, label);
                 label += 1;
                 continue;
             }
             let unit = request.unit.filter(|unit| matches!(unit, Unit::Whole | Unit::Line));
             let unit = unit.unwrap_or(Unit::Whole);
-            reader.read(config, signals, Some(source), unit, label)?;
+            reader.read(&mut job.reading, signals, Some(source), unit, label)?;
         }
         label += 1;
     }
@@ -166,7 +168,7 @@ fn read_documents(
             );
             return Err(Failure::new(Kind::Usage, text));
         };
-        reader.read(config, signals, Some(operand), unit, 0)?;
+        reader.read(&mut job.reading, signals, Some(operand), unit, 0)?;
     }
     Ok(reader.into_corpus())
 }

@@ -138,17 +138,15 @@ pub fn correct(mut builder: Builder<'_>, folder: &Path) -> Result<u8, Failure> {
     for name in &names {
         builder.category(name.as_os_str().as_bytes())?;
     }
-    let mut config = builder.finish()?;
-    config.operands = files.to_vec();
-    // A set is not learned from a part of its documents.
-    config.whole = true;
+    let mut job = builder.set_job()?;
+    job.reading.operands = files.to_vec();
     let keep = Some(direct(&folder.join(LEDGER)));
     let request = Request { keep, ..Request::default() };
     let action = Action::correction(label);
     let is_typed = files.is_empty() && io::stdin().is_terminal();
     let signals = Signals::install();
     super::super::watched("fitting", !is_typed, || {
-        update::run(&request, &action, &mut config, &names, &signals)
+        update::run(&request, &action, &mut job, &names, &signals)
     })
 }
 

@@ -10,8 +10,9 @@ mod reader;
 mod record;
 mod update;
 
-use super::config::{Builder, Config, lossy};
+use super::config::{Builder, lossy};
 use super::failure::{Failure, Kind};
+use super::jobs::SetJob;
 use super::options::Key;
 use super::signals::Signals;
 use crate::cli::getopt::Event;
@@ -55,12 +56,12 @@ impl Action {
     }
 }
 
-/// Takes the options of this module out of a command line; `None` when it has none that asks for
+/// What the options of this module ask for; `None` when no option of a command line asks for
 /// something to be done here.
 ///
 /// # Errors
 /// Values that cannot be.
-pub fn request(events: &mut Vec<Event<Key>>) -> Result<Option<Request>, Failure> {
+pub fn request(events: &[Event<Key>]) -> Result<Option<Request>, Failure> {
     let is_ours = |event: &Event<Key>| {
         matches!(
             event,
@@ -74,40 +75,67 @@ pub fn request(events: &mut Vec<Event<Key>>) -> Result<Option<Request>, Failure>
         return Ok(None);
     }
     let mut request = Request::default();
-    let mut rest = Vec::new();
-    for event in events.drain(..) {
-        let Event::Option { key, value } = event else {
-            rest.push(event);
-            continue;
-        };
-        let value = value.unwrap_or_default();
-        if !request.takes(key, &value)? {
-            let value = if key == Key::Category { request.category(&value) } else { value };
-            rest.push(Event::Option { key, value: Some(value) });
+    for event in events {
+        if let Event::Option { key, value } = event {
+            request.takes(*key, value.as_deref().unwrap_or_default())?;
         }
     }
-    if let Some((_, names)) = &mut request.choices {
-        // The categories are to be learned: the other options are those of learning.
-        let is_category =
-            |event: &Event<Key>| matches!(event, Event::Option { key: Key::Category, .. });
-        let categories = rest.extract_if(.., |event| is_category(event));
-        names.extend(categories.filter_map(|event| match event {
-            Event::Option { value, .. } => value,
-            _ => None,
-        }));
-        let value = names.first().cloned();
-        rest.push(Event::Option { key: Key::Learn, value });
-    }
-    *events = rest;
     Ok(Some(request))
 }
 
 impl Request {
-    /// Acts on an option of this module; returns whether it is one.
-    fn takes(&mut self, key: Key, value: &OsStr) -> Result<bool, Failure> {
+    /// Lets a part of the command line act that is not of this module; `Some` is a text to print
+    /// instead of any job.
+    ///
+    /// # Errors
+    /// What stops the run at this option.
+    pub fn act(
+        &mut self,
+        event: Event<Key>,
+        builder: &mut Builder<'_>,
+    ) -> Result<Option<String>, Failure> {
+        let Event::Option { key, value } = event else { return builder.act(event) };
+        let text = value.as_deref().unwrap_or_default();
+        if key == Key::Category {
+            let name = self.category(text);
+            match &mut self.choices {
+                // They are to be learned.
+                Some((_, names)) => names.push(name),
+                None => builder.category(name.as_bytes())?,
+            }
+            return Ok(None);
+        }
+        // Understood before.
+        if Self::is_ours(key) { Ok(None) } else { builder.act(Event::Option { key, value }) }
+    }
+
+    /// Whether an option is one of this module.
+    const fn is_ours(key: Key) -> bool {
+        matches!(
+            key,
+            Key::Refit
+                | Key::Choices
+                | Key::Update
+                | Key::LearnErrors
+                | Key::Unlearn
+                | Key::Correct
+                | Key::Documents
+                | Key::Cost
+                | Key::Blend
+                | Key::Exact
+                | Key::Once
+                | Key::Contrast
+                | Key::Always
+                | Key::FalsePositives
+                | Key::Unsure
+                | Key::Keep
+        )
+    }
+
+    /// Takes note of an option of this module; of others it knows nothing.
+    fn takes(&mut self, key: Key, value: &OsStr) -> Result<(), Failure> {
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         match key {
-            Key::Refit => {}
             Key::Choices => self.choices = Some((value.to_owned(), Vec::new())),
             Key::Update | Key::LearnErrors | Key::Unlearn | Key::Correct => {
                 if self.action.is_some() {
@@ -149,9 +177,9 @@ impl Request {
             },
             Key::Unsure => self.wishes.unsure = true,
             Key::Keep => self.keep = Some(PathBuf::from(value)),
-            _ => return Ok(false),
+            _ => {}
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Splits `NAME=SOURCE`; returns the name.
@@ -195,19 +223,17 @@ pub fn run(
     if let Some((source, names)) = &request.choices {
         return choices::run(source, names, builder, signals, output);
     }
-    let mut config = builder.finish()?;
-    // A set is not learned from a part of its documents.
-    config.whole = true;
-    let paths = paths(&config)?;
+    let mut job = builder.set_job()?;
+    let paths = paths(&job)?;
     if let Some(action) = &request.action {
-        return update::run(request, action, &mut config, &paths, signals);
+        return update::run(request, action, &mut job, &paths, signals);
     }
-    fit::refit(request, &mut config, &paths, signals, output)
+    fit::refit(request, &mut job, &paths, signals, output)
 }
 
 /// The category files of a run.
-fn paths(config: &Config) -> Result<Vec<PathBuf>, Failure> {
-    let paths: Option<Vec<PathBuf>> = config.model_paths.iter().cloned().collect();
+fn paths(job: &SetJob) -> Result<Vec<PathBuf>, Failure> {
+    let paths: Option<Vec<PathBuf>> = job.model_paths.iter().cloned().collect();
     let paths = paths.ok_or_else(|| {
         Failure::new(Kind::Usage, "random text cannot be fitted together with categories")
     })?;

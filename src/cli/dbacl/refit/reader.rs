@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Sources of labelled documents → a corpus, through the same filters and tokenizers as scoring.
 
-use super::super::config::{Config, lossy};
+use super::super::config::lossy;
 use super::super::failure::{Failure, Kind};
 use super::super::inputs;
+use super::super::jobs::Reading;
 use super::super::signals::Signals;
 use super::record;
 use crate::category::mapped::MappedCategory;
@@ -76,13 +77,16 @@ struct Documents<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader for the tokens of `config`'s categories, which are called `names`. `measured` are
-    /// the categories if their reference measures differ.
-    pub fn new(config: &mut Config, measured: &'a [MappedCategory], names: &'a [Vec<u8>]) -> Self {
-        config.apart = true;
+    /// A reader for the tokens of categories that are called `names`. `measured` are the categories
+    /// if their reference measures differ.
+    pub fn new(
+        reading: &mut Reading,
+        measured: &'a [MappedCategory],
+        names: &'a [Vec<u8>],
+    ) -> Self {
         let documents = Documents {
             corpus: CorpusBuilder::default(),
-            is_mail: config.options.has(ModelOption::Mail),
+            is_mail: reading.options.has(ModelOption::Mail),
             measured,
             names,
             label: 0,
@@ -94,7 +98,7 @@ impl<'a> Reader<'a> {
             line: 0,
             fault: None,
         };
-        Self { options: config.read_options(), documents }
+        Self { options: reading.read_options(), documents }
     }
 
     /// Reads the documents of `source`; `None` stands for standard input. Documents get `label`,
@@ -104,7 +108,7 @@ impl<'a> Reader<'a> {
     /// A source that cannot be opened, an interrupt, a line that cannot be understood.
     pub fn read(
         &mut self,
-        config: &mut Config,
+        reading: &mut Reading,
         signals: &Signals,
         source: Option<&OsStr>,
         unit: Unit,
@@ -123,15 +127,15 @@ impl<'a> Reader<'a> {
         documents.label = label;
         documents.splits = documents.is_mail && folder.is_none();
         documents.line = 0;
-        config.operands = match (source, folder) {
+        reading.operands = match (source, folder) {
             (_, Some(folder)) => messages_of(folder),
             (Some(source), None) => vec![source.to_owned()],
             (None, None) => Vec::new(),
         };
         // Lines as documents come without the two lines that end an input.
-        config.filters = if unit == Unit::Whole { Vec::new() } else { vec![0] };
-        let mut reader = inputs::reader(config, &self.options, signals);
-        inputs::read(config, signals, &mut reader, documents, |_, _| Ok(()))?;
+        reading.by_lines = unit != Unit::Whole;
+        let mut reader = inputs::reader(reading, &self.options, signals);
+        inputs::read(reading, signals, &mut reader, documents, |_, _| Ok(()))?;
         match documents.fault.take() {
             Some(fault) => {
                 let name =

@@ -3,8 +3,9 @@
 //! library's [`crate::sets::update`].
 
 use super::super::MESSAGES;
-use super::super::config::{Config, lossy};
+use super::super::config::lossy;
 use super::super::failure::{Failure, Kind};
+use super::super::jobs::SetJob;
 use super::super::lock;
 use super::super::signals::Signals;
 use super::fit::publish;
@@ -27,7 +28,7 @@ use std::path::PathBuf;
 pub fn run(
     request: &Request,
     action: &Action,
-    config: &mut Config,
+    job: &mut SetJob,
     paths: &[PathBuf],
     signals: &Signals,
 ) -> Result<u8, Failure> {
@@ -41,25 +42,26 @@ pub fn run(
     let unknown = || FittedSetError::UnknownLabel { label: lossy(name.as_bytes()) };
     let label = names.iter().position(|known| known == name.as_bytes());
     let label = u32::try_from(label.ok_or_else(unknown)?).unwrap_or(u32::MAX);
-    let patterns = config.set_patterns.take().unwrap_or_default();
-    let settings = ledger_file::settings(config.options, config.scheme, config.order, &patterns);
+    let reading = &mut job.reading;
+    let settings =
+        ledger_file::settings(reading.options, reading.scheme, reading.order, &job.patterns);
     // Read before the lock is taken: standard input may take its time.
-    let operands = std::mem::take(&mut config.operands);
-    let mut reader = Reader::new(config, &[], &names);
+    let operands = std::mem::take(&mut reading.operands);
+    let mut reader = Reader::new(reading, &[], &names);
     let sources: Vec<_> =
         if operands.is_empty() { vec![None] } else { operands.iter().map(Some).collect() };
     for source in sources {
         let unit = request.unit.unwrap_or(Unit::Whole);
-        reader.read(config, signals, source.map(OsString::as_os_str), unit, label)?;
+        reader.read(reading, signals, source.map(OsString::as_os_str), unit, label)?;
     }
     let corpus = reader.into_corpus();
     if corpus.documents.is_empty() {
         return Err(Failure::new(Kind::Data, "there are no features in the document"));
     }
-    let lock = lock::of_set(&store_of(paths, Some(ledger)), config, signals)?;
+    let lock = lock::of_set(&store_of(paths, Some(ledger)), job.lock_timeout, signals)?;
     let files = SetFiles::open(paths, Some(ledger), lock)?;
     let request = update::Request::new(kind, label, &corpus);
-    let is_mail = config.options.has(ModelOption::Mail);
+    let is_mail = job.reading.options.has(ModelOption::Mail);
     let mut warn = |warning: crate::error::Warning| MESSAGES.warning(&warning.0);
     let done = update::change(&files, &request, &settings, is_mail, &mut warn);
     let (done, outcomes) = done.map_err(|error| files.in_words(error))?;
