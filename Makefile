@@ -58,7 +58,7 @@ check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --profile checked --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-default-features --no-deps -p dbacl
+	CARGO=$(CARGO) .ci/public-items
 	cd fuzz && $(CARGO) check --release --locked --no-default-features --features drive
 	cd crates/dbacl-python && $(CARGO) fmt --check && \
 	  $(CARGO) clippy --profile checked --locked --target-dir ../../target -- -D warnings

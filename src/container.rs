@@ -222,6 +222,7 @@ pub enum ContainerFault {
 
 impl ContainerFault {
     /// The error for the file at `path`.
+    #[doc(hidden)]
     pub fn at(self, path: &Path) -> Error {
         match self {
             Self::Foreign => Error::NotAModel { path: path.to_path_buf() },

@@ -114,6 +114,9 @@ pub enum Error {
         /// What it was needed for.
         what: String,
     },
+    /// Counts that cannot be put together, or that cannot be learned from with these options.
+    #[error("{0}")]
+    Counts(String),
     /// A number left the range in which the model's formulas hold.
     #[error("{0}")]
     Numeric(String),
@@ -121,6 +124,7 @@ pub enum Error {
 
 impl Error {
     /// Wraps an I/O error with the path that it concerns.
+    #[doc(hidden)]
     pub fn io(path: &Path, source: io::Error) -> Self {
         Self::Io { path: path.to_path_buf(), source }
     }
@@ -141,6 +145,7 @@ impl Error {
     }
 
     /// A damage report for `path`.
+    #[doc(hidden)]
     pub fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_path_buf(), what: what.into() }
     }
@@ -153,6 +158,7 @@ pub struct Warning(pub String);
 
 impl Warning {
     /// A warning with this text.
+    #[doc(hidden)]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }

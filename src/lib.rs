@@ -34,6 +34,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A large corpus is counted in parts, on any number of machines, and learned once: see
+//! [`PartCounter`].
+//!
 //! Mail is learned with [`LearnOptions::mail`]; tokenizer, n-grams, regular expressions and table
 //! sizes are methods of [`LearnOptions`].
 //!
@@ -63,7 +66,8 @@
 //! nothing, reads no environment and never ends the process. `unsafe` code stands in two modules
 //! only: memory maps, which a caller must ask for with an `unsafe` call, and hints for memory.
 //!
-//! The feature `cli`, on by default, adds what only the programs need: option tables, help,
+//! The feature `choices` adds the module `choices`: learning which of several texts is chosen, as
+//! chess-adapter and `dbacl --choices` do. The feature `cli`, on by default, adds what only the programs need: option tables, help,
 //! signals. With `default-features = false` none of their dependencies is built. The feature also
 //! opens the engine's modules to the programs and tests of this repository; they are hidden here,
 //! and change without notice.
@@ -73,6 +77,7 @@
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 mod alloc_hints;
+#[cfg(feature = "choices")]
 pub mod choices;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -138,7 +143,6 @@ mod lock;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod lock;
-pub mod measures;
 #[cfg(not(feature = "cli"))]
 mod model;
 #[cfg(feature = "cli")]
@@ -191,12 +195,18 @@ pub use dbacl_charset as charset;
 pub use dbacl_risk as risk;
 
 // Documents and their features.
-#[doc(inline)]
+#[doc(no_inline)]
 pub use dbacl_charset::Charset;
-pub use document::{Cutter, FeatureReader, FeatureSink, FilteredText, LineState, ReadOptions};
+#[doc(no_inline)]
+pub use dbacl_words::Scheme;
+#[doc(hidden)]
+pub use document::{Cutter, FilteredText, LineState};
+pub use document::{FeatureReader, FeatureSink, ReadOptions};
 pub use input::source::Source;
 pub use model::medium::Medium;
-pub use model::settings::{Locale, ModelOption, ModelOptions, Scheme};
+pub use model::settings::{ModelOption, ModelOptions};
+#[doc(no_inline)]
+pub use posix_regex::Locale;
 pub use token::id::FeatureId;
 pub use token::pattern::PatternList;
 pub use token::{Feature, PatternId};
@@ -205,23 +215,32 @@ pub use token::{Feature, PatternId};
 pub use learn::learner::Learner;
 pub use learn::options::LearnOptions;
 pub use learn::reference::Reference;
+pub use shards::counts::Counts;
+pub use shards::part::PartCounter;
 
 // Category files.
-pub use category::header::{Header, HeaderFault};
+pub use category::header::Header;
+#[doc(hidden)]
+pub use category::header::HeaderFault;
 pub use category::mapped::{MappedCategory, open as open_category};
 pub use category::reader::{Category, Fault, StoredSlot};
 pub use numeric::quantize::QuantWeight;
 
 // Several categories in one file.
+#[doc(hidden)]
+pub use container::bytes as container_bytes;
 pub use container::{
-    Container, ContainerFault, Member, MemberKind, NewMember, bytes as container_bytes,
-    save as save_container,
+    Container, ContainerFault, Member, MemberKind, NewMember, save as save_container,
 };
 
 // Comparing and explaining.
 pub use classify::explain::Explained;
 pub use classify::{CategorySet, Classifier, Incomparable, Verdict};
 pub use joint::explain::{Explanation, Piece, TokenEvidence};
+
+// How good verdicts are.
+#[doc(no_inline)]
+pub use dbacl_measures as measures;
 
 // Fitting together, keeping a set on disk, and filtering mail.
 pub use joint::fit::{FitError, FitNote, FitOptions, FitVerdicts};

@@ -114,13 +114,13 @@ pub struct ParsedHeader {
 impl Header {
     /// How the first line begins: that of dbacl 1.14.1, or one that it refuses where it would read
     /// text otherwise than these settings ask for.
-    pub fn magic(&self) -> &'static [u8] {
+    pub(crate) fn magic(&self) -> &'static [u8] {
         let scheme = self.scheme.unwrap_or(Scheme::Alpha);
         if self.options.read_unicode(scheme) { UNICODE_MAGIC } else { MAGIC }
     }
 
     /// Writes the header lines 1 to 6: everything before the expressions (spec model 9.1).
-    pub fn write_numbers(&self, out: &mut Vec<u8>, name: &[u8]) {
+    pub(crate) fn write_numbers(&self, out: &mut Vec<u8>, name: &[u8]) {
         let float = |out: &mut Vec<u8>, label: &str, value: f64| {
             out.extend_from_slice(label.as_bytes());
             cformat::fixed(out, value, 0, 6);
@@ -158,7 +158,7 @@ impl Header {
     }
 
     /// Writes the lines behind the numbers: expressions, options and the end mark.
-    pub fn write_settings(&self, out: &mut Vec<u8>, patterns: &[Vec<u8>]) {
+    pub(crate) fn write_settings(&self, out: &mut Vec<u8>, patterns: &[Vec<u8>]) {
         for pattern in patterns {
             out.extend_from_slice(b"# regex ");
             out.extend_from_slice(pattern);
@@ -179,6 +179,7 @@ impl Header {
     ///
     /// # Errors
     /// The line that cannot be read. Sizes are checked for plausibility, not against the file.
+    #[doc(hidden)]
     pub fn parse(bytes: &[u8]) -> Result<ParsedHeader, HeaderFault> {
         let mut lines = Lines { bytes, at: 0 };
         let first = lines.next().unwrap_or_default();

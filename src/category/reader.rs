@@ -104,11 +104,12 @@ impl<D: AsRef<[u8]>> Category<D> {
     }
 
     /// Header lines that this version does not interpret.
-    pub fn other_lines(&self) -> &[Vec<u8>] {
+    pub(crate) fn other_lines(&self) -> &[Vec<u8>] {
         &self.other_lines
     }
 
     /// Number of slots.
+    #[doc(hidden)]
     pub const fn size(&self) -> usize {
         self.mask + 1
     }
@@ -119,11 +120,12 @@ impl<D: AsRef<[u8]>> Category<D> {
     }
 
     /// Where the slots begin, bytes from the beginning of the file.
-    pub const fn slots_offset(&self) -> usize {
+    pub(crate) const fn slots_offset(&self) -> usize {
         self.slots
     }
 
     /// The slot at index `at`, below [`Self::size`].
+    #[doc(hidden)]
     pub fn slot(&self, at: usize) -> StoredSlot {
         let from = self.slots + at * SLOT_BYTES;
         let slot = &self.bytes.as_ref()[from..from + SLOT_BYTES];
@@ -152,7 +154,7 @@ impl<D: AsRef<[u8]>> Category<D> {
 
     /// Asks for the memory where the searches for `ids` begin.
     #[inline]
-    pub fn prefetch(&self, ids: impl Iterator<Item = FeatureId>) {
+    pub(crate) fn prefetch(&self, ids: impl Iterator<Item = FeatureId>) {
         let bytes = self.bytes.as_ref();
         for id in ids {
             prefetch(bytes, self.slots + (id.0 as usize & self.mask) * SLOT_BYTES);
@@ -160,6 +162,7 @@ impl<D: AsRef<[u8]>> Category<D> {
     }
 
     /// The stored digram weights, in row order.
+    #[doc(hidden)]
     pub fn digrams(&self) -> impl Iterator<Item = QuantWeight> + '_ {
         let bytes = &self.bytes.as_ref()[self.digrams..self.digrams + DIGRAM_BYTES];
         bytes.chunks_exact(WEIGHT_BYTES).map(|weight| QuantWeight(BigEndian::read_u16(weight)))
@@ -176,6 +179,7 @@ impl<D: AsRef<[u8]>> Category<D> {
     /// All addends are multiples of 1/32 and their f32 sums stay below 2^24 steps, so whole steps
     /// give the same bits. Carriage returns are skipped. A character adds to the length of the
     /// token unless a boundary mark follows it.
+    #[doc(hidden)]
     pub fn log_reference(&self, body: &[u8]) -> f32 {
         let Some((&first, rest)) = body.split_first() else { return 0.0 };
         let digrams = self.digram_bytes();

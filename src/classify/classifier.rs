@@ -67,6 +67,7 @@ impl Verdict {
     }
 
     /// Log-probability of a token under each category, nats: score by complexity.
+    #[doc(hidden)]
     pub fn means(&self) -> impl Iterator<Item = f64> + '_ {
         let each = self.scores.iter().zip(&self.complexities);
         each.map(|(&score, &complexity)| document::divide(score, complexity))
@@ -110,6 +111,7 @@ impl<D: AsRef<[u8]>> Classifier<D> {
     }
 
     /// The same classifier, for which the length of a mail counts as well (`-P`).
+    #[doc(hidden)]
     #[must_use]
     pub const fn counting_length(mut self) -> Self {
         self.counts_length = true;
@@ -147,6 +149,7 @@ impl<D: AsRef<[u8]>> Classifier<D> {
     }
 
     /// The verdict on a document that has been filtered before.
+    #[doc(hidden)]
     pub fn classify_filtered(&mut self, document: &FilteredText) -> Verdict {
         self.reader.cutter().restart();
         self.scores.forget_words();

@@ -76,7 +76,7 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
     ///
     /// # Errors
     /// Why they cannot be compared.
-    pub fn in_locale<N: Into<String>>(
+    pub(crate) fn in_locale<N: Into<String>>(
         categories: impl IntoIterator<Item = (N, Category<D>)>,
         locale: Locale,
     ) -> Result<Self, Incomparable> {
@@ -87,6 +87,7 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
     ///
     /// # Errors
     /// Why they cannot be compared.
+    #[doc(hidden)]
     pub fn shared<N: Into<String>>(
         categories: impl IntoIterator<Item = (N, Arc<Category<D>>)>,
         locale: Locale,
@@ -110,6 +111,7 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
     }
 
     /// The categories, in their order.
+    #[doc(hidden)]
     pub fn categories(&self) -> impl Iterator<Item = &Category<D>> {
         self.models.iter().filter_map(Model::category)
     }
@@ -120,11 +122,12 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
     }
 
     /// The names, to keep.
-    pub fn shared_names(&self) -> Arc<[String]> {
+    pub(crate) fn shared_names(&self) -> Arc<[String]> {
         self.names.clone()
     }
 
     /// How documents are read for these categories.
+    #[doc(hidden)]
     pub const fn reading(&self) -> &ReadOptions {
         &self.reading
     }

@@ -10,7 +10,8 @@ use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
 use crate::token::word::WordSink;
 
-/// Cuts lines of text, one after the other; n-grams may go on from line to line.
+/// The part of a [`super::FeatureReader`] that cuts lines into features; n-grams may go on from line
+/// to line.
 #[derive(Debug, Clone)]
 pub struct Cutter {
     patterns: PatternList,
@@ -21,6 +22,7 @@ pub struct Cutter {
     takes_words: bool,
 }
 
+#[doc(hidden)]
 impl Cutter {
     /// A cutter at the start of a run.
     pub fn new(options: &ReadOptions) -> Self {

@@ -96,26 +96,25 @@ impl ReadOptions {
 
     /// The character set of text that the filters write: UTF-8 for the schemes of Unicode, wherever
     /// the program runs.
+    #[doc(hidden)]
     pub const fn text_locale(&self) -> Locale {
         if self.scheme.is_unicode() { Locale::Utf8 } else { self.locale }
     }
 
     /// Whether the text is mail.
-    pub const fn reads_mail(&self) -> bool {
+    pub(crate) const fn reads_mail(&self) -> bool {
         self.options.has(ModelOption::Mail)
     }
 
     /// Whether `option` is chosen.
-    pub const fn has(&self, option: ModelOption) -> bool {
+    pub(crate) const fn has(&self, option: ModelOption) -> bool {
         self.options.has(option)
     }
 }
 
-/// Takes the features of documents, and takes part in reading where it wants to.
+/// Takes the features of documents.
 ///
-/// Only [`Self::feature`] is needed. The other methods see the steps of reading in their order;
-/// those that are given the [`Cutter`] may make it begin anew, where a document begins within a
-/// source.
+/// Programs of this repository also take part in the steps of reading; those methods are hidden.
 pub trait FeatureSink {
     /// A feature, in the order of the text.
     fn feature(&mut self, feature: Feature<'_>);
@@ -125,6 +124,7 @@ pub trait FeatureSink {
     ///
     /// # Errors
     /// Ends the run.
+    #[doc(hidden)]
     fn raw_line(&mut self, _line: &mut Vec<u8>) -> io::Result<bool> {
         Ok(true)
     }
@@ -134,6 +134,7 @@ pub trait FeatureSink {
     ///
     /// # Errors
     /// Ends the run.
+    #[doc(hidden)]
     fn text(&mut self, _line: &[u8], _state: LineState, _cutter: &mut Cutter) -> io::Result<()> {
         Ok(())
     }
@@ -143,6 +144,7 @@ pub trait FeatureSink {
     ///
     /// # Errors
     /// Ends the run.
+    #[doc(hidden)]
     fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
         cutter.features(line, medium, &mut |feature| self.feature(feature));
         Ok(())
@@ -152,6 +154,7 @@ pub trait FeatureSink {
     ///
     /// # Errors
     /// Ends the run.
+    #[doc(hidden)]
     fn end_of_line(&mut self, _line: &[u8], _cutter: &mut Cutter) -> io::Result<()> {
         Ok(())
     }
@@ -160,6 +163,7 @@ pub trait FeatureSink {
     ///
     /// # Errors
     /// Ends the run.
+    #[doc(hidden)]
     fn end_of_source(&mut self, _name: &[u8], _cutter: &mut Cutter) -> io::Result<()> {
         Ok(())
     }
@@ -201,12 +205,13 @@ impl<'a> FeatureReader<'a> {
     }
 
     /// A reader that ends early once `stop` is set.
-    pub fn stoppable(options: &ReadOptions, stop: &'a AtomicBool) -> Self {
+    pub(crate) fn stoppable(options: &ReadOptions, stop: &'a AtomicBool) -> Self {
         Self::build(options, Some(stop))
     }
 
     /// The same reader for sources whose lines are documents of their own: sources come without the
     /// two lines `\r\n` that drive the decoders of mail to their end.
+    #[doc(hidden)]
     #[must_use]
     pub fn by_lines(mut self) -> Self {
         self.pipeline.leave_out_extra_lines();
@@ -215,7 +220,7 @@ impl<'a> FeatureReader<'a> {
 
     /// The same reader, going on behind an input that left room for lines of 2^`bits` bytes.
     #[must_use]
-    pub fn with_room(self, bits: u8) -> Self {
+    pub(crate) fn with_room(self, bits: u8) -> Self {
         Self { pipeline: self.pipeline.with_room(bits), ..self }
     }
 
@@ -241,7 +246,9 @@ impl<'a> FeatureReader<'a> {
         self.read(Source::bytes(document), sink).map(|_| ())
     }
 
-    /// What the filters leave of a document in memory; [`Self::replay`] reads on from there.
+    /// What the filters leave of a document in memory, for learning or judging it several times
+    /// ([`crate::Learner::learn_filtered`], [`crate::Classifier::classify_filtered`]).
+    #[doc(hidden)]
     pub fn filter(&mut self, document: &[u8]) -> FilteredText {
         let mut text = FilteredText::default();
         // Memory can be read, and taking lines down refuses nothing.
@@ -251,7 +258,7 @@ impl<'a> FeatureReader<'a> {
     }
 
     /// Reads a filtered document. Errors of `sink` end it.
-    pub fn replay(&mut self, document: &FilteredText, sink: &mut impl FeatureSink) {
+    pub(crate) fn replay(&mut self, document: &FilteredText, sink: &mut impl FeatureSink) {
         let mut line = std::mem::take(&mut self.line);
         let mut cutting = Cutting { cutter: &mut self.cutter, sink };
         let _ = document.lines().try_for_each(|(text, state)| {
@@ -271,19 +278,14 @@ impl<'a> FeatureReader<'a> {
     }
 
     /// What has been read so far would carry over to the next source.
-    pub fn ending(&self) -> Ending {
+    pub(crate) fn ending(&self) -> Ending {
         let ending = self.pipeline.ending();
         Ending { at_rest: ending.at_rest && self.cutter.is_at_rest(), ..ending }
     }
 
     /// The part that cuts lines.
-    pub fn cutter(&mut self) -> &mut Cutter {
+    pub(crate) fn cutter(&mut self) -> &mut Cutter {
         &mut self.cutter
-    }
-
-    /// The part that cuts lines, when nothing more is to be read.
-    pub fn into_cutter(self) -> Cutter {
-        self.cutter
     }
 }
 

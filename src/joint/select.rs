@@ -53,7 +53,7 @@ pub struct Quality {
 
 impl Quality {
     /// Of scores by document and category.
-    pub fn of(scores: &[f64], labels: &[u32], categories: usize) -> Self {
+    pub(crate) fn of(scores: &[f64], labels: &[u32], categories: usize) -> Self {
         let rows = scores.chunks_exact(categories).zip(labels);
         let errors = rows.filter(|(row, label)| best(row) != **label as usize).count();
         let area_above =
@@ -71,13 +71,13 @@ impl Quality {
     }
 
     /// Whether these scores rank better than `other`, or as well with fewer errors.
-    pub fn ranks_above(&self, other: &Self) -> bool {
+    pub(crate) fn ranks_above(&self, other: &Self) -> bool {
         self.area_above < other.area_above
             || self.area_above == other.area_above && self.errors < other.errors
     }
 
     /// Whether these judgements are better than `other`.
-    pub fn beats(&self, other: &Self) -> bool {
+    pub(crate) fn beats(&self, other: &Self) -> bool {
         self.errors < other.errors
             || self.errors == other.errors && self.area_above < other.area_above
     }

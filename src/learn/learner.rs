@@ -66,6 +66,7 @@ impl Learner {
     }
 
     /// Learns a document that has been filtered before ([`FeatureReader::filter`]).
+    #[doc(hidden)]
     pub fn learn_filtered(&mut self, document: &FilteredText) {
         self.reader.replay(document, &mut self.counts);
     }
@@ -97,7 +98,11 @@ impl Learner {
     }
 }
 
-fn conclude(
+/// From counts to the category.
+///
+/// # Errors
+/// Those of [`Learner::finish`].
+pub fn conclude(
     mut state: LearningState,
     settings: &LearnSettings,
     patterns: &[Vec<u8>],
@@ -120,6 +125,20 @@ fn conclude(
     Category::new(bytes).map_err(|fault| Error::damaged(place, format!("{fault:?}")))
 }
 
+/// A counter that has seen nothing.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] when there is no memory for the table.
+pub fn empty_counter(options: &LearnOptions) -> Result<Counter> {
+    let settings = options.settings();
+    if !Table::fits_in_memory(settings.bits) {
+        return Err(Error::OutOfMemory { what: format!("2^{} features", settings.bits) });
+    }
+    let LearnSettings { bits, options: model, scheme, min_count, .. } = *settings;
+    let state = LearningState::new(bits, model, scheme, min_count);
+    Ok(Counter::new(state, settings, false))
+}
+
 /// The counts of a learning run, as the features of documents come in.
 pub struct LearnedCounts {
     /// The counts.
@@ -136,14 +155,7 @@ impl LearnedCounts {
     /// # Errors
     /// [`Error::OutOfMemory`] when there is no memory for the table.
     pub fn new(options: &LearnOptions) -> Result<Self> {
-        let settings = options.settings();
-        if !Table::fits_in_memory(settings.bits) {
-            let what = format!("2^{} features", settings.bits);
-            return Err(Error::OutOfMemory { what });
-        }
-        let LearnSettings { bits, options: model, scheme, min_count, .. } = *settings;
-        let state = LearningState::new(bits, model, scheme, min_count);
-        let mut counter = Counter::new(state, settings, false);
+        let mut counter = empty_counter(options)?;
         let reading = options.reading();
         let by_words = reading.patterns.is_empty() && counter.expect_words(reading.order);
         counter.forget_appearances();

@@ -60,7 +60,7 @@ impl LearnOptions {
 
     /// The same fit for documents that are read as `reading` says.
     #[must_use]
-    pub fn with_reading(mut self, reading: ReadOptions) -> Self {
+    pub(crate) fn with_reading(mut self, reading: ReadOptions) -> Self {
         (self.settings.options, self.settings.scheme) = (reading.options, reading.scheme);
         self.reading = reading;
         self
@@ -68,7 +68,7 @@ impl LearnOptions {
 
     /// The same reading for a fit by all of `settings`, which know kind of text and tokenizer, too.
     #[must_use]
-    pub fn with_settings(mut self, settings: LearnSettings) -> Self {
+    pub(crate) fn with_settings(mut self, settings: LearnSettings) -> Self {
         (self.reading.options, self.reading.scheme) = (settings.options, settings.scheme);
         self.settings = settings;
         self
@@ -164,12 +164,12 @@ impl LearnOptions {
     }
 
     /// How counts are fitted.
-    pub const fn settings(&self) -> &LearnSettings {
+    pub(crate) const fn settings(&self) -> &LearnSettings {
         &self.settings
     }
 
     /// The texts of the expressions as a category stores them, `EXPRESSION||DIGITS`.
-    pub fn stored_patterns(&self) -> Vec<Vec<u8>> {
+    pub(crate) fn stored_patterns(&self) -> Vec<Vec<u8>> {
         self.reading.patterns.stored_all()
     }
 }

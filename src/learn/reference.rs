@@ -48,6 +48,7 @@ impl Reference {
     ///
     /// # Errors
     /// The maximum-entropy iteration can leave the range of numbers.
+    #[doc(hidden)]
     pub fn measure(
         self,
         counts: &CharacterCounts,

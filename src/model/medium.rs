@@ -11,12 +11,14 @@ pub struct Medium(u8);
 
 impl Medium {
     /// Plain text, and mail whose n-grams run on over lines.
+    #[doc(hidden)]
     pub const TEXT: Self = Self(1);
 
     /// The medium with this number.
     ///
     /// # Panics
     /// If `number` is 16 or more; numbers come from our own tables.
+    #[doc(hidden)]
     pub const fn new(number: u8) -> Self {
         assert!(number < 16, "a medium has four bits");
         Self(number)
@@ -28,7 +30,7 @@ impl Medium {
     }
 
     /// The medium as an index into tables of an entry for each medium.
-    pub const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
 }

@@ -2,7 +2,6 @@
 //! The settings that a model is learned under and that its file stores: option bits and the
 //! tokenizing scheme (spec text 10.2, model 9.1).
 
-#[doc(inline)]
 pub use dbacl_words::Scheme;
 pub use posix_regex::Locale;
 
@@ -73,11 +72,13 @@ pub struct ModelOptions(u32);
 
 impl ModelOptions {
     /// The set with these bits; unknown bits are kept, as files may carry them.
+    #[doc(hidden)]
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
     /// The stored word.
+    #[doc(hidden)]
     pub const fn bits(self) -> u32 {
         self.0
     }
@@ -88,16 +89,18 @@ impl ModelOptions {
     }
 
     /// Whether any of `options` is in the set.
-    pub fn has_any(self, options: &[ModelOption]) -> bool {
+    pub(crate) fn has_any(self, options: &[ModelOption]) -> bool {
         options.iter().any(|&option| self.has(option))
     }
 
     /// Adds `option`.
+    #[doc(hidden)]
     pub const fn insert(&mut self, option: ModelOption) {
         self.0 |= 1 << option as u8;
     }
 
     /// Takes `option` out.
+    #[doc(hidden)]
     pub const fn remove(&mut self, option: ModelOption) {
         self.0 &= !(1 << option as u8);
     }
@@ -111,12 +114,12 @@ impl ModelOptions {
 
     /// Whether text is read as Unicode, by the scheme or from mail, which dbacl 1.14.1 does not
     /// know: files of such models begin with a line that it refuses.
-    pub const fn read_unicode(self, scheme: Scheme) -> bool {
+    pub(crate) const fn read_unicode(self, scheme: Scheme) -> bool {
         scheme.is_unicode() || self.has(ModelOption::MailUnicode)
     }
 
     /// The names as written behind the numbers of a file's option line, for people.
-    pub fn names(self, scheme: Scheme) -> String {
+    pub(crate) fn names(self, scheme: Scheme) -> String {
         let mut text = format!("CP_{}", scheme.name().to_ascii_uppercase());
         for (option, name) in PRINTED {
             if self.has(option) {

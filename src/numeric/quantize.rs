@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Weights as stored: u16 fixed point with five fractional bits (spec model 1.1).
 
-use crate::error::{Error, Result};
-
 /// Steps per nat of the grid that stored weights lie on.
 pub const STEPS_PER_NAT: f32 = 32.0;
 
@@ -12,23 +10,13 @@ pub struct QuantWeight(pub u16);
 
 impl QuantWeight {
     /// The largest weight, which also stands for infinity.
+    #[doc(hidden)]
     pub const MAX: Self = Self(u16::MAX);
 
-    /// Stores the non-negative weight `w`: NaN becomes 0, anything above 2048 the largest value,
-    /// and 2048 itself wraps to 0, as in the reference.
-    ///
-    /// # Errors
-    /// A negative `w` has no stored form.
-    pub fn try_from_weight(w: f32) -> Result<Self> {
-        if w < 0.0 {
-            let text = format!("digitize_a_weight called with negative argument {w:.6}");
-            return Err(Error::Numeric(text));
-        }
-        Ok(Self::from_weight(w))
-    }
-
-    /// Stores `w`; a negative weight, which rounding can produce next to 0, becomes 0.
+    /// Stores `w`: NaN and negative weights, which rounding can produce next to 0, become 0; anything
+    /// above 2048 becomes the largest value, and 2048 itself wraps to 0, as in the reference.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // truncation is the format
+    #[doc(hidden)]
     pub fn from_weight(w: f32) -> Self {
         if w > 2048.0 {
             Self::MAX
@@ -44,12 +32,12 @@ impl QuantWeight {
     }
 
     /// Stores a log-probability, which is at most 0, by its negative.
-    pub fn from_log_probability(x: f32) -> Self {
+    pub(crate) fn from_log_probability(x: f32) -> Self {
         Self::from_weight(-x)
     }
 
     /// The log-probability stored by [`Self::from_log_probability`]; 0 reads as `-0.0`.
-    pub fn log_probability(self) -> f32 {
+    pub(crate) fn log_probability(self) -> f32 {
         -self.weight()
     }
 }
@@ -70,10 +58,10 @@ mod tests {
             (2048.1, 65535),
             (f32::INFINITY, 65535),
             (f32::NAN, 0),
+            (-0.1, 0),
         ] {
-            assert_eq!(QuantWeight::try_from_weight(w).unwrap().0, stored, "{w}");
+            assert_eq!(QuantWeight::from_weight(w).0, stored, "{w}");
         }
-        assert!(QuantWeight::try_from_weight(-0.1).is_err());
         assert_eq!(QuantWeight(0).log_probability().to_bits(), (-0.0f32).to_bits());
     }
 

@@ -23,6 +23,7 @@ pub enum MailReading {
 
 impl MailReading {
     /// All readings, with their names on the command line.
+    #[doc(hidden)]
     pub const ALL: [(Self, &'static str); 2] =
         [(Self::Unicode, "unicode"), (Self::Classic, "classic")];
 

@@ -273,22 +273,29 @@ impl Index {
     }
 }
 
-/// Counts of some shards.
+/// Counts of the features of some documents: all that a category is made of, exactly.
+///
+/// See [`super::part::PartCounter`] for an example.
 #[derive(Debug, Clone)]
 pub struct Counts {
     /// How features were cut.
+    #[doc(hidden)]
     pub settings: CountSettings,
     /// Whether shards have places of their own in the sequence; otherwise counts follow each other
     /// in the order in which they are merged.
+    #[doc(hidden)]
     pub is_placed: bool,
     /// The words.
+    #[doc(hidden)]
     pub terms: Terms,
     nodes: Vec<Node>,
     index: Index,
     /// The shards, by place.
+    #[doc(hidden)]
     pub shards: Vec<Shard>,
 }
 
+#[doc(hidden)]
 impl Counts {
     /// Nothing counted yet.
     pub fn new(settings: CountSettings, is_placed: bool) -> Self {
@@ -441,12 +448,22 @@ impl Counts {
         }
         order
     }
+}
 
-    /// Adds `other`: behind these counts, or at its places.
+impl Counts {
+    /// Adds `other`: behind these counts, or at its places (`--place`).
     ///
     /// # Errors
-    /// [`MergeFault`]; these counts are of no use any more then.
-    pub fn merge(&mut self, other: &Self) -> Result<(), MergeFault> {
+    /// [`crate::Error::Counts`] for counts that were made otherwise, or are too many; these counts
+    /// are of no use any more then.
+    pub fn merge(&mut self, other: &Self) -> crate::error::Result<()> {
+        self.add_parts(other).map_err(|fault| crate::error::Error::Counts(fault.to_string()))
+    }
+}
+
+#[doc(hidden)]
+impl Counts {
+    pub(super) fn add_parts(&mut self, other: &Self) -> Result<(), MergeFault> {
         if let Some(what) = self.settings.difference(&other.settings) {
             return Err(MergeFault::Settings(what));
         }

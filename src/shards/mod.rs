@@ -17,6 +17,7 @@ pub mod counts;
 pub mod dump;
 pub mod file;
 pub mod parallel;
+pub mod part;
 pub mod replay;
 #[cfg(test)]
 mod tests;

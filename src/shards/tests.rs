@@ -388,7 +388,7 @@ fn what_does_not_belong_together_is_refused() {
     let files = [b"one two three\n".to_vec()];
     let counts = |run: &Run, place| run.count(&files, place);
     let alnum = Run { scheme: Scheme::Alnum, ..run.clone() };
-    let merge = |mut left: Counts, right: &Counts| left.merge(right);
+    let merge = |mut left: Counts, right: &Counts| left.add_parts(right);
     for (left, right, fault) in [
         (
             counts(&run, None),
@@ -448,5 +448,5 @@ fn counts_beyond_a_model_are_refused() {
         counts.merge(&same).unwrap();
     }
     let same = counts.clone();
-    assert_eq!(counts.merge(&same), Err(MergeFault::Overflow));
+    assert_eq!(counts.add_parts(&same), Err(MergeFault::Overflow));
 }

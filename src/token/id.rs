@@ -17,7 +17,7 @@ impl FeatureId {
     }
 
     /// The id of a single word.
-    pub fn of_word(word: Word<'_>, medium: Medium) -> Self {
+    pub(crate) fn of_word(word: Word<'_>, medium: Medium) -> Self {
         let mut body = [BOUNDARY; 1 + WORD_WINDOW + HASH_PADDING];
         body[1..=WORD_WINDOW].copy_from_slice(word.window());
         body[word.len() + 1] = BOUNDARY;
@@ -25,7 +25,7 @@ impl FeatureId {
     }
 
     /// The id of a feature whose body hashes to `body_hash` at level 0.
-    pub fn from_body_hash(body_hash: u64, medium: Medium) -> Self {
+    pub(crate) fn from_body_hash(body_hash: u64, medium: Medium) -> Self {
         let tail = u64::from(MEDIUM_MARK) | (u64::from(medium.number()) + 3) << 8;
         let (_, _, low) =
             mix(body_hash.wrapping_add(tail), body_hash, GOLDEN_RATIO.wrapping_add(2));

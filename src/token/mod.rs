@@ -47,6 +47,7 @@ impl<'a> Feature<'a> {
     }
 
     /// Whether the body holds only boundary marks. Such features are neither learned nor scored.
+    #[doc(hidden)]
     pub fn is_blank(&self) -> bool {
         self.body.iter().all(|&byte| byte == BOUNDARY)
     }

@@ -106,25 +106,27 @@ impl PatternList {
     }
 
     /// Number of expressions.
+    #[doc(hidden)]
     pub fn len(&self) -> usize {
         self.patterns.len()
     }
 
     /// Whether there are none.
+    #[doc(hidden)]
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
 
     /// The expression as category files have it: `TEXT||DIGITS` (spec text 6.3). Empty for a
     /// number that [`PatternList::add`] did not return.
-    pub fn stored(&self, id: PatternId) -> Vec<u8> {
+    pub(crate) fn stored(&self, id: PatternId) -> Vec<u8> {
         let Some(pattern) = self.patterns.get(usize::from(id.0)) else { return Vec::new() };
         let digits = (b'1'..=b'9').filter(|digit| pattern.mask.has(usize::from(digit - b'0')));
         pattern.text.iter().copied().chain(*b"||").chain(digits).collect()
     }
 
     /// All of them, as category files store them, in load order.
-    pub fn stored_all(&self) -> Vec<Vec<u8>> {
+    pub(crate) fn stored_all(&self) -> Vec<Vec<u8>> {
         (0..self.patterns.len()).map(|index| self.stored(number(index))).collect()
     }
 
@@ -133,7 +135,7 @@ impl PatternList {
     /// # Errors
     /// [`Error::UnstorablePattern`] for an expression that holds a newline or whose line in the
     /// file would be longer than 511 bytes. dbacl 1.14.1 writes a category that it cannot load.
-    pub fn refuse_unstorable(&self) -> Result<()> {
+    pub(crate) fn refuse_unstorable(&self) -> Result<()> {
         for (index, pattern) in self.patterns.iter().enumerate() {
             let line = b"# regex ".len() + self.stored(number(index)).len();
             let why = if pattern.text.iter().any(|byte| matches!(byte, b'\n' | 0)) {
@@ -158,7 +160,7 @@ impl PatternList {
     ///
     /// Costs line × expression, however the matches overlap; with back-references up to a limit
     /// (see [`PatternList::abandoned`]).
-    pub fn features(
+    pub(crate) fn features(
         &mut self,
         line: &[u8],
         keep_case: bool,
@@ -194,7 +196,8 @@ impl PatternList {
 
     /// How many lines were left before all matches of an expression with back-references were
     /// found, because that took too many steps.
-    pub fn abandoned(&self) -> u64 {
+    #[cfg(test)]
+    fn abandoned(&self) -> u64 {
         self.patterns.iter().map(|pattern| pattern.expression.abandoned()).sum()
     }
 }

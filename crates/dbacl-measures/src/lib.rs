@@ -3,7 +3,7 @@
 //! false positives, errors, and how sure a rate is.
 //!
 //! ```
-//! use dbacl::measures::{Scored, area_above, mistakes, rate};
+//! use dbacl_measures::{Scored, area_above, mistakes, rate};
 //!
 //! // Scores of a filter for two spams and two hams: higher means spam.
 //! let scored = [(2.5, true), (-0.5, true), (0.1, false), (-3.0, false)]
@@ -14,7 +14,7 @@
 //! assert!(errors.value == 0.5 && errors.low > 0.1 && errors.high < 0.9);
 //! ```
 
-use crate::numeric::elementary::real;
+use dbacl_numeric::elementary::real;
 
 /// A score, higher for documents that look positive, and whether the document is.
 #[derive(Debug, Clone, Copy, PartialEq)]

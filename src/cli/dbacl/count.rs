@@ -30,8 +30,8 @@ use std::path::{Path, PathBuf};
 /// What stopped it; nothing is written then.
 pub fn run(job: &mut CountJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
     job.reading.patterns.refuse_unstorable()?;
-    let how = job.settings();
     let options = job.reading.read_options();
+    let how = CountSettings::of(&options, job.confidence);
     let (reading, place) = (&job.reading, job.place);
     let in_parallel = threads::inputs(reading, &options, job.threads, signals).count(&how)?;
     let counts = match in_parallel {

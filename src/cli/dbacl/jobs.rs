@@ -10,10 +10,10 @@ use super::structured::Format;
 use crate::charset::Charset;
 use crate::document::ReadOptions;
 use crate::learn::LearnSettings;
-use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
+use crate::model::settings::{Locale, ModelOptions, Scheme};
 use crate::report::print::Form;
 use crate::score::model::Model;
-use crate::shards::counts::{CountSettings, Counts, Documents, counting_options};
+use crate::shards::counts::Counts;
 use crate::shards::replay::Order;
 use crate::token::PatternId;
 use crate::token::pattern::PatternList;
@@ -215,26 +215,6 @@ pub struct CountJob {
     pub confidence: bool,
     /// Processors to use (`--threads`), if given.
     pub threads: Option<usize>,
-}
-
-impl CountJob {
-    /// How the inputs are counted.
-    pub fn settings(&self) -> CountSettings {
-        let reading = &self.reading;
-        CountSettings {
-            options: counting_options(reading.options),
-            scheme: reading.scheme,
-            order: reading.order,
-            locale: reading.locale,
-            documents: match (reading.options.has(ModelOption::Mail), self.confidence) {
-                (false, _) => Documents::None,
-                (true, false) => Documents::Bags,
-                (true, true) => Documents::Sequences,
-            },
-            keeps_nul: reading.keep_nul,
-            patterns: reading.stored_patterns(&reading.patterns),
-        }
-    }
 }
 
 /// Merging counts.

@@ -201,7 +201,7 @@ impl Judge {
         let Self { scorer, cutter, .. } = self;
         // A category of texts knows only the medium of texts (case
         // tools/mailinspect-text-category).
-        let is_mail = self.reading.has(ModelOption::Mail);
+        let is_mail = self.reading.options.has(ModelOption::Mail);
         let medium = if is_mail { self.filter.medium() } else { Medium::TEXT };
         cutter.features(line, medium, &mut |feature| {
             scorer.score_each(&feature, &mut *warnings, |cell, _| trace(&feature, &cell));

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Counting a part of the documents anywhere, and learning from what was counted in all parts.
+
+use super::collect::Counting;
+use super::counts::{CountSettings, Counts, Documents, counting_options};
+use super::file::{self, Fault};
+use super::replay::{Order, replay};
+use crate::atomic_file::{self, Disk};
+use crate::category::reader::Category;
+use crate::document::{FeatureReader, ReadOptions};
+use crate::error::{Error, Result, Warning};
+use crate::input::source::{Source, open_regular};
+use crate::learn::learner::{conclude, empty_counter};
+use crate::learn::options::LearnOptions;
+use crate::model::settings::ModelOption;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+impl CountSettings {
+    /// How documents are counted that are read as `reading` says, with what confidences (`-X`) need
+    /// or without.
+    pub fn of(reading: &ReadOptions, confidence: bool) -> Self {
+        Self {
+            options: counting_options(reading.options),
+            scheme: reading.scheme,
+            order: reading.order,
+            locale: reading.locale,
+            documents: match (reading.options.has(ModelOption::Mail), confidence) {
+                (false, _) => Documents::None,
+                (true, false) => Documents::Bags,
+                (true, true) => Documents::Sequences,
+            },
+            keeps_nul: reading.keep_nul,
+            patterns: reading.patterns.stored_all(),
+        }
+    }
+}
+
+/// Counts the features of a part of the documents of a category.
+///
+/// Parts can be counted by several processes or machines, merged in any tree, and learned from once:
+///
+/// ```
+/// use dbacl::{Counts, LearnOptions, Learner, PartCounter};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// let options = LearnOptions::text().order(2);
+/// for (name, text) in [("monday", "call me ishmael"), ("tuesday", "some years ago")] {
+///     let mut part = PartCounter::new(&options)?;
+///     part.count(text.as_bytes());
+///     part.finish()?.save(&folder.join(name))?;
+/// }
+/// let mut counts = Counts::open(&folder.join("monday"))?;
+/// counts.merge(&Counts::open(&folder.join("tuesday"))?)?;
+/// let (category, _warnings) = counts.learn(&options)?;
+///
+/// // The same category, to the byte, as if one learner had read all documents in that order.
+/// let mut learner = Learner::new(&options)?;
+/// learner.learn(b"call me ishmael");
+/// learner.learn(b"some years ago");
+/// assert_eq!(category.as_bytes(), learner.finish()?.as_bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct PartCounter {
+    reader: FeatureReader<'static>,
+    counting: Counting,
+}
+
+impl PartCounter {
+    /// A counter that has seen nothing. Of `options` only the reading counts, and whether
+    /// confidences are wanted.
+    ///
+    /// # Errors
+    /// [`Error::UnstorablePattern`] for an expression that no category can hold.
+    pub fn new(options: &LearnOptions) -> Result<Self> {
+        options.reading().patterns.refuse_unstorable()?;
+        let mut counting = Counting::new(settings(options), false);
+        counting.start_shard(0);
+        Ok(Self { reader: FeatureReader::new(options.reading()), counting })
+    }
+
+    /// Counts a document in memory.
+    pub fn count(&mut self, document: &[u8]) {
+        // Memory can be read, and counting refuses nothing.
+        let _ = self.reader.read_bytes(document, &mut self.counting);
+    }
+
+    /// Counts a document from a stream.
+    ///
+    /// # Errors
+    /// The error that ended reading; what was read before is counted.
+    pub fn read(&mut self, document: impl Read) -> io::Result<()> {
+        let source = Source { name: Vec::new(), reader: Box::new(document) };
+        self.reader.read(source, &mut self.counting)?.map_or(Ok(()), Err)
+    }
+
+    /// The counts.
+    ///
+    /// # Errors
+    /// [`Error::Counts`] when there are more than 2^32 features, or more occurrences than their
+    /// numbers hold.
+    pub fn finish(mut self) -> Result<Counts> {
+        self.counting.end_shard(self.reader.ending());
+        let counts = self.counting.into_counts();
+        counts.ok_or_else(|| Error::Counts("there are too many features to count".into()))
+    }
+}
+
+fn settings(options: &LearnOptions) -> CountSettings {
+    CountSettings::of(options.reading(), options.settings().confidence)
+}
+
+impl Counts {
+    /// Reads a file of counts (`docs/counts-format.md`), as [`Self::save`] and `dbacl --count`
+    /// write it.
+    ///
+    /// # Errors
+    /// [`Error::Io`], or [`Error::Damaged`] for a file that is none of counts or is damaged.
+    pub fn open(path: &Path) -> Result<Self> {
+        let mut file = open_regular(path).map_err(|error| Error::io(path, error))?;
+        file::read(&mut file).map_err(|fault| match fault {
+            Fault::Io(error) => Error::io(path, error),
+            fault => Error::damaged(path, fault.to_string()),
+        })
+    }
+
+    /// Writes the counts to a file, which is whole at every moment. The bytes depend on the counts
+    /// only.
+    ///
+    /// # Errors
+    /// [`Error::Occupied`] for a file that is none of counts; [`Error::Io`], [`Error::Temporary`].
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let mut write = |out: &mut dyn Write| file::write(out, self);
+        atomic_file::replace(&Disk, path, file::KIND, &mut write)
+    }
+
+    /// The category that a [`crate::Learner`] with `options` would have learned from the documents
+    /// that were counted, and what users should know about it.
+    ///
+    /// # Errors
+    /// [`Error::Counts`] when `options` read documents otherwise than they were counted, or when
+    /// there are more occurrences than a model can hold; else those of [`crate::Learner::finish`].
+    pub fn learn(&self, options: &LearnOptions) -> Result<(Category<Vec<u8>>, Vec<Warning>)> {
+        if let Some(what) = settings(options).difference(&self.settings) {
+            return Err(Error::Counts(format!("it was counted with {what}")));
+        }
+        let mut warnings = Vec::new();
+        let mut counter = empty_counter(options)?;
+        let mut warn = |warning| warnings.push(warning);
+        replay(self, Order::Appearance, &mut counter, &mut warn)
+            .map_err(|fault| Error::Counts(fault.to_string()))?;
+        // Words are quicker to fit than texts.
+        if options.reading().patterns.is_empty() {
+            counter.expect_words(options.reading().order);
+        }
+        let state = counter.into_state(&mut warn);
+        let category =
+            conclude(state, options.settings(), &options.stored_patterns(), &mut warnings)?;
+        Ok((category, warnings))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::learner::Learner;
+
+    const MAILS: [&[u8]; 3] = [
+        b"From a@b.c Mon Jan  1 00:00:00 2024\nSubject: one two\n\nthree <b>four</b>\n",
+        b"From a@b.c Mon Jan  1 00:00:00 2024\nSubject: two\n\nfive three\n",
+        b"From a@b.c Mon Jan  1 00:00:00 2024\nSubject: six\n\nfive five\n",
+    ];
+
+    #[test]
+    fn parts_of_mail_are_learned_as_one_learner_would() {
+        for options in [LearnOptions::mail(), LearnOptions::mail().order(2).confidence()] {
+            let mut learner = Learner::new(&options).expect("a learner");
+            let mut counts: Option<Counts> = None;
+            for mail in MAILS {
+                learner.learn(mail);
+                let mut part = PartCounter::new(&options).expect("a counter");
+                part.read(mail).expect("memory can be read");
+                let part = part.finish().expect("few features");
+                match &mut counts {
+                    None => counts = Some(part),
+                    Some(counts) => counts.merge(&part).expect("counted alike"),
+                }
+            }
+            let (category, warnings) = counts.expect("counts").learn(&options).expect("a category");
+            assert_eq!(warnings, []);
+            assert_eq!(category.as_bytes(), learner.finish().expect("a category").as_bytes());
+        }
+    }
+
+    #[test]
+    fn counts_are_learned_as_they_were_counted_or_not_at_all() {
+        let mut part = PartCounter::new(&LearnOptions::text()).expect("a counter");
+        part.count(b"one two");
+        let counts = part.finish().expect("few features");
+        let learned = counts.learn(&LearnOptions::text().order(2)).map(|_| ());
+        let error = learned.expect_err("other n-grams");
+        assert_eq!(error.to_string(), "it was counted with another order of n-grams (-w)");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("counts");
+        std::fs::write(&path, b"no counts").expect("a file");
+        assert!(matches!(Counts::open(&path), Err(Error::Damaged { .. })));
+        assert!(matches!(counts.save(&path), Err(Error::Occupied { .. })));
+        assert_eq!(std::fs::read(&path).expect("the file"), b"no counts");
+    }
+}
