@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A mail filter in a few lines: it passes a mail on with a line that says what it is, or learns what
-//! the user says of a mail. The filter is made by
-//! `dbacl --mail-learn FOLDER ham=MAILBOX spam=MAILBOX`.
+//! A mail filter in a few lines: it passes a mail on with a line that says what it is, or learns
+//! what the user says of a mail. The filter is made by `dbacl --mail-learn FOLDER ham=MAILBOX
+//! spam=MAILBOX`.
 //!
 //! ```text
 //! cargo run --example mail_filter -- FOLDER <MAIL           pass the mail on with a line X-DBACL

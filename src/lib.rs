@@ -41,9 +41,9 @@
 //! sizes are methods of [`LearnOptions`].
 //!
 //! Categories that are fitted together on labelled documents judge much better, and their
-//! probabilities hold: see [`JointFit`]. [`FittedSet`] keeps such a set on disk: it judges documents
-//! and learns, corrects and forgets single ones, in the files that `dbacl --mail-learn` and
-//! `dbacl --refit` make. [`MailFilter`] only judges mail.
+//! probabilities hold: see [`JointFit`]. [`FittedSet`] keeps such a set on disk: it judges
+//! documents and learns, corrects and forgets single ones, in the files that `dbacl --mail-learn`
+//! and `dbacl --refit` make. [`MailFilter`] only judges mail.
 //!
 //! # How data flows
 //!
@@ -67,10 +67,10 @@
 //! only: memory maps, which a caller must ask for with an `unsafe` call, and hints for memory.
 //!
 //! The feature `choices` adds the module `choices`: learning which of several texts is chosen, as
-//! chess-adapter and `dbacl --choices` do. The feature `cli`, on by default, adds what only the programs need: option tables, help,
-//! signals. With `default-features = false` none of their dependencies is built. The feature also
-//! opens the engine's modules to the programs and tests of this repository; they are hidden here,
-//! and change without notice.
+//! chess-adapter and `dbacl --choices` do. The feature `cli`, on by default, adds what only the
+//! programs need: option tables, help, signals. With `default-features = false` none of their
+//! dependencies is built. The feature also opens the engine's modules to the programs and tests of
+//! this repository; they are hidden here, and change without notice.
 
 #![warn(missing_docs)]
 // Without the programs, parts of the engine that only they use are left over.

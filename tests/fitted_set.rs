@@ -37,8 +37,8 @@ fn copy(filter: &Path) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// All files of the current generation, without the first lines of categories, in which paths stand,
-/// and their checksums.
+/// All files of the current generation, without the first lines of categories, in which paths
+/// stand, and their checksums.
 fn contents(filter: &Path) -> Vec<(String, Vec<u8>)> {
     let folder = filter.join("ledger.set/current");
     let entries = fs::read_dir(folder).expect("a generation").map(|entry| entry.expect("an entry"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What a release is made of agrees: programs and packages, crates and licences, versions and dates.
+//! What a release is made of agrees: programs and packages, crates and licences, versions and
+//! dates.
 
 use dbacl_testing::{command, root, skip};
 use serde_json::Value;

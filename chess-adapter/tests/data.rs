@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The recorded inputs and results: gamelines, encodings, completions, descriptions, choices.
 //!
-//! They are kept in `testdata/`, here and beside the recorded cases; only the masters' games are used where the
-//! project's shared folder is beside the checkout, and SKIPPED otherwise.
+//! They are kept in `testdata/`, here and beside the recorded cases; only the masters' games are
+//! used where the project's shared folder is beside the checkout, and SKIPPED otherwise.
 
 use std::io::Write as _;
 use std::path::Path;

@@ -73,8 +73,8 @@ impl Adapter {
         assert!(sent.expect("kill runs").success());
     }
 
-    /// Waits for the adapter's end and tells whether it was successful. A classifier that hangs does so
-    /// for longer.
+    /// Waits for the adapter's end and tells whether it was successful. A classifier that hangs
+    /// does so for longer.
     #[track_caller]
     fn ends_well(&mut self) -> bool {
         let mut status = None;

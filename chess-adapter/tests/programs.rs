@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Games through other people's programs: python-chess, and a real xboard against fairymax and itself.
+//! Games through other people's programs: python-chess, and a real xboard against fairymax and
+//! itself.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

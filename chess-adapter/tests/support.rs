@@ -36,7 +36,8 @@ pub fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/golden/inputs/chess")
 }
 
-/// The masters' games and what was recorded of them: the folder that `DBACL_SHARED` names, or the one beside the checkout.
+/// The masters' games and what was recorded of them: the folder that `DBACL_SHARED` names, or the
+/// one beside the checkout.
 pub fn shared(test: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
     let named = std::env::var_os("DBACL_SHARED").map(PathBuf::from);
@@ -93,8 +94,8 @@ pub fn some_games(folder: &Path, count: usize) -> String {
 }
 
 /// Writes a shell script that can be run. A process of its own does that: if this process had the
-/// file open for writing while another thread starts a child, the child would hold the file open, too,
-/// until it has begun its own program, and running the script would fail with "text file busy"
+/// file open for writing while another thread starts a child, the child would hold the file open,
+/// too, until it has begun its own program, and running the script would fail with "text file busy"
 /// meanwhile.
 pub fn script(path: &Path, body: &str) {
     let mut command = Command::new("sh");

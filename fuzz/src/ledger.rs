@@ -137,8 +137,8 @@ impl Written {
     }
 }
 
-/// A byte of flags, then steps: learn a document in memory, or in a file and its changes, or read the
-/// state again.
+/// A byte of flags, then steps: learn a document in memory, or in a file and its changes, or read
+/// the state again.
 pub fn ledger_state(data: &[u8]) {
     let Some((&flags, mut data)) = data.split_first() else { return };
     let (mut ledger, mut state) = (ledger(), state(flags));

@@ -4,8 +4,8 @@
 use super::fit::{Tally, probabilities};
 use crate::numeric::elementary::log;
 
-/// The scores of groups whose choice is known, kept for calibration: they must be groups that the fit
-/// has not seen.
+/// The scores of groups whose choice is known, kept for calibration: they must be groups that the
+/// fit has not seen.
 #[derive(Debug, Clone, Default)]
 pub struct Judged {
     scores: Vec<f64>,
@@ -16,7 +16,8 @@ pub struct Judged {
 /// The highest temperature that is considered; the lowest is one over it.
 const HIGHEST: f64 = 20.0;
 
-/// Steps of the search: each takes off three eighths of the interval, so what is left is below 1e-8.
+/// Steps of the search: each takes off three eighths of the interval, so what is left is below
+/// 1e-8.
 const STEPS: usize = 45;
 
 /// Bins of probabilities.
@@ -57,8 +58,8 @@ impl Judged {
         tally
     }
 
-    /// Sum over the groups of minus the logarithm of the chosen alternative's probability, nats, where
-    /// scores are divided by `temperature`.
+    /// Sum over the groups of minus the logarithm of the chosen alternative's probability, nats,
+    /// where scores are divided by `temperature`.
     pub fn cost(&self, temperature: f64) -> f64 {
         let mut sum = 0.0;
         self.each(temperature, |shares, chosen| {
@@ -67,8 +68,8 @@ impl Judged {
         sum
     }
 
-    /// The temperature with the lowest cost, by golden-section search over its logarithm (the cost is
-    /// convex in one over the temperature); 1 without groups.
+    /// The temperature with the lowest cost, by golden-section search over its logarithm (the cost
+    /// is convex in one over the temperature); 1 without groups.
     pub fn temperature(&self) -> f64 {
         if self.is_empty() {
             return 1.0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The fit itself: stochastic gradient with a step of its own for each weight (`AdaGrad`; Duchi, Hazan
-//! and Singer 2011).
+//! The fit itself: stochastic gradient with a step of its own for each weight (`AdaGrad`; Duchi,
+//! Hazan and Singer 2011).
 //!
 //! For a group with probabilities p, the gradient of an alternative is g = p(i) - [i was chosen]. In
 //! the order of the alternatives, and for each occurrence of a feature of one with |g| > [`SKIP`]:
@@ -9,12 +9,12 @@
 //! G += g²;   w -= rate * x * g / sqrt(G + START / x²)
 //! ```
 //!
-//! x is the feature's strength ([`Groups::push_strong`]), 1 unless told otherwise. The formula is that of a
-//! feature that occurs x times, whose weight is given as the sum over its occurrences.
+//! x is the feature's strength ([`Groups::push_strong`]), 1 unless told otherwise. The formula is
+//! that of a feature that occurs x times, whose weight is given as the sum over its occurrences.
 //!
-//! Weights and sums of squares are f32, scores and probabilities f64; a score is summed in the order of
-//! the features. Groups are taken one after the other in one thread, so that the same groups in the same
-//! order give the same weights to the bit, whoever prepared them.
+//! Weights and sums of squares are f32, scores and probabilities f64; a score is summed in the
+//! order of the features. Groups are taken one after the other in one thread, so that the same
+//! groups in the same order give the same weights to the bit, whoever prepared them.
 
 use super::groups::{Group, Groups};
 use super::table::{NOWHERE, Slot, Table};
@@ -32,8 +32,8 @@ pub const CONSTANT_SHARE: f64 = 0.5;
 /// What the steps have come down to at the end of the run, as a share of the first ones.
 pub const LAST_SHARE: f64 = 0.2;
 
-/// The length of the first steps for texts of so many words: the more words share a score, the shorter.
-/// 100 words an alternative give 0.035.
+/// The length of the first steps for texts of so many words: the more words share a score, the
+/// shorter. 100 words an alternative give 0.035.
 #[allow(clippy::cast_precision_loss)] // numbers of words are far below 2^52
 pub fn rate_for(occurrences: usize, alternatives: usize) -> f64 {
     0.35 / (occurrences as f64 / alternatives.max(1) as f64).max(1.0).sqrt()
@@ -44,7 +44,8 @@ pub fn rate_for(occurrences: usize, alternatives: usize) -> f64 {
 pub struct Settings {
     /// The first steps' length; see [`rate_for`].
     pub rate: f64,
-    /// Groups that will be learned, all passes together: steps depend on how much of the run is over.
+    /// Groups that will be learned, all passes together: steps depend on how much of the run is
+    /// over.
     pub groups: u64,
     /// Whether a feature is taken up only when a chosen alternative has it. What never was chosen
     /// cannot speak against an alternative then, and much fewer features are kept.
@@ -192,8 +193,8 @@ impl Fit {
         (&self.scores, &self.shares)
     }
 
-    /// Learns the groups in their order. What the model made of each before it was learned is added to
-    /// `tally`.
+    /// Learns the groups in their order. What the model made of each before it was learned is added
+    /// to `tally`.
     pub fn learn(&mut self, groups: &Groups, tally: &mut Tally) {
         for group in groups.iter() {
             self.learn_group(group, tally);

@@ -11,8 +11,8 @@
 //! score(chosen) - score(other) = -scale * s / ln 2      bits, as `dbacl -n` prints them
 //! ```
 //!
-//! within the grid of 1/32 nat that stored weights lie on, that is, within 1/64 nat divided by `scale`
-//! for each occurrence of a feature.
+//! within the grid of 1/32 nat that stored weights lie on, that is, within 1/64 nat divided by
+//! `scale` for each occurrence of a feature.
 
 use super::fit::Fit;
 use crate::category::header::Header;
@@ -35,8 +35,8 @@ pub struct Form {
     pub scheme: Scheme,
     /// Longest n-gram.
     pub max_order: u8,
-    /// What weights are multiplied by. With 1 the files hold nats; with more, the grid is finer, and
-    /// whoever reads the scores divides by it.
+    /// What weights are multiplied by. With 1 the files hold nats; with more, the grid is finer,
+    /// and whoever reads the scores divides by it.
     pub scale: f64,
     /// Weights of at most this size, nats, are left out.
     pub smallest: f64,
@@ -45,8 +45,8 @@ pub struct Form {
 }
 
 impl Form {
-    /// For groups of [`push_word`](super::Groups::push_word): plain text, words of visible bytes, case
-    /// kept, single words; weights as they are, none left out.
+    /// For groups of [`push_word`](super::Groups::push_word): plain text, words of visible bytes,
+    /// case kept, single words; weights as they are, none left out.
     pub fn of_words(groups: u64) -> Self {
         let options = ModelOptions::default().with(ModelOption::Text);
         let options = options.with(ModelOption::StandardTokenizer).with(ModelOption::KeepCase);

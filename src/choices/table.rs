@@ -33,8 +33,9 @@ pub struct Table {
 const FIRST_SIZE: usize = 1 << 16;
 
 impl Table {
-    /// An empty table for at most `limit` features. Growing to `limit` takes 12 bytes a slot for the
-    /// old and the new table together: up to 52 bytes a feature for a moment, 17 to 35 afterwards.
+    /// An empty table for at most `limit` features. Growing to `limit` takes 12 bytes a slot for
+    /// the old and the new table together: up to 52 bytes a feature for a moment, 17 to 35
+    /// afterwards.
     pub fn new(limit: usize) -> Self {
         Self { slots: vec![Slot::default(); FIRST_SIZE], features: 0, limit, refused: 0 }
     }
@@ -110,8 +111,8 @@ impl Table {
         }
     }
 
-    /// Where `id` is from now on, with weight 0 if it is new; [`NOWHERE`] if the table is full or `id`
-    /// is 0. Room must have been made by [`Self::reserve`].
+    /// Where `id` is from now on, with weight 0 if it is new; [`NOWHERE`] if the table is full or
+    /// `id` is 0. Room must have been made by [`Self::reserve`].
     #[allow(clippy::cast_possible_truncation)] // at most 2^29 slots
     pub fn insert(&mut self, id: FeatureId) -> u32 {
         if id.0 == 0 {

@@ -10,8 +10,8 @@ use crate::token::pattern::PatternList;
 use crate::token::tokenizer::Tokenizer;
 use crate::token::word::WordSink;
 
-/// The part of a [`super::FeatureReader`] that cuts lines into features; n-grams may go on from line
-/// to line.
+/// The part of a [`super::FeatureReader`] that cuts lines into features; n-grams may go on from
+/// line to line.
 #[derive(Debug, Clone)]
 pub struct Cutter {
     patterns: PatternList,

@@ -100,7 +100,8 @@ impl<'a> Stream<'a> {
 
     /// Appends one chunk to `line`: bytes up to and including a newline, at most `limit`, as far as
     /// they stand before the first zero byte, or all of them, as `nul` says. Returns how many bytes
-    /// were read, how many of them appended, and whether more bytes were wanted and there were none.
+    /// were read, how many of them appended, and whether more bytes were wanted and there were
+    /// none.
     fn chunk(&mut self, limit: usize, nul: Nul, line: &mut Vec<u8>) -> Chunk {
         let mut chunk = Chunk::default();
         let mut hidden = false;

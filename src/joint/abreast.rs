@@ -3,10 +3,10 @@
 //! them.
 //!
 //! Fits do not know of each other, and every one does the same sums in the same order as
-//! [`super::solver::solve`] does them alone, so the bits are the same. What is saved is memory traffic: the
-//! weights of a feature lie side by side, and are multiplied by instructions that take several at a
-//! time. Squared lengths of views are worked out for the documents that need them only, which are
-//! those within the margin of a category.
+//! [`super::solver::solve`] does them alone, so the bits are the same. What is saved is memory
+//! traffic: the weights of a feature lie side by side, and are multiplied by instructions that take
+//! several at a time. Squared lengths of views are worked out for the documents that need them
+//! only, which are those within the margin of a category.
 
 use super::dataset::{Cell, Dataset, MIN_DOCUMENTS, Row, contrast, scale};
 use super::solver::{Duals, Fit, Weight};

@@ -16,7 +16,8 @@ impl Default for Checksum {
 }
 
 impl Checksum {
-    /// Adds a word. Each step is reversible, so two inputs that differ in one word differ in the sum.
+    /// Adds a word. Each step is reversible, so two inputs that differ in one word differ in the
+    /// sum.
     pub const fn word(&mut self, word: u64) {
         self.0 = (self.0 ^ word).wrapping_mul(STEP).rotate_left(29);
     }

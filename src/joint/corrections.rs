@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Corrections: a ledger of the documents that users have put right, beside the ledger of all. They win
-//! over the folders that documents are learned from until these say the same.
+//! Corrections: a ledger of the documents that users have put right, beside the ledger of all. They
+//! win over the folders that documents are learned from until these say the same.
 
 use super::documents::Term;
 use super::ledger::{Fault, Ledger};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A corpus over dense feature numbers, and the two views of its documents that the fit sees.
 //!
-//! With u distinct features, n occurrences and complexity cx = n / max order, a document is shown as
+//! With u distinct features, n occurrences and complexity cx = n / max order, a document is shown
+//! as
 //!
 //! ```text
 //! presence   x_t = p/sqrt(u)      bias input 0.1 p cx/sqrt(u)    p = 1, or 2 for once scoring
@@ -269,8 +270,8 @@ impl Row {
 #[derive(Debug, Clone)]
 pub struct Views {
     /// `f_t = ln((N + 1)/df_t)`, with contrast times [`contrast`]: the penalty of a weight is its
-    /// square divided by this, so that weights of rare features move more easily. 0 for features that
-    /// take no part.
+    /// square divided by this, so that weights of rare features move more easily. 0 for features
+    /// that take no part.
     pub scales: Vec<f32>,
     /// Factors of each document.
     pub rows: Vec<Row>,
@@ -326,9 +327,9 @@ pub fn scale(documents: usize, frequency: u32) -> f32 {
     narrow(log((real(documents) + 1.0) / f64::from(frequency)))
 }
 
-/// 1/4 + |r|/2, where r is the logarithm of the ratio of the shares of both sides' documents that contain
-/// a feature: (documents with it, documents). Half a document is added to each side with it and
-/// without it.
+/// 1/4 + |r|/2, where r is the logarithm of the ratio of the shares of both sides' documents that
+/// contain a feature: (documents with it, documents). Half a document is added to each side with it
+/// and without it.
 pub fn contrast(sides: [(u32, usize); 2]) -> f32 {
     let share = |(with, all): (u32, usize)| (f64::from(with) + 0.5) / (real(all) + 1.0);
     narrow(0.25 + log(share(sides[0]) / share(sides[1])).abs() / 2.0)

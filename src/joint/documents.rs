@@ -198,9 +198,9 @@ impl Collector {
         self.keys.is_empty()
     }
 
-    /// Ends the document: its occurrences and its terms, in order of first appearance. Of two features
-    /// under one id, a collision of hashes, the first one tells what the term is, as in a table of
-    /// counts.
+    /// Ends the document: its occurrences and its terms, in order of first appearance. Of two
+    /// features under one id, a collision of hashes, the first one tells what the term is, as in a
+    /// table of counts.
     #[allow(clippy::cast_possible_truncation)] // both halves were put there as 32 bits
     pub fn finish(&mut self) -> (u32, &[Term]) {
         let occurrences = u32::try_from(self.keys.len()).unwrap_or(u32::MAX);

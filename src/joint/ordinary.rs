@@ -5,8 +5,8 @@
 //! In the category that holds it a document looks far too good; leaving its counts out of the
 //! weights mends that: lambda' = max(0, lambda + ln((count - c)/count)/order) (spec refit 3.6). The
 //! counts of its whole fold go with it, as they do from the fit: else copies and answers, which are
-//! kept in one fold, would speak for the ordinary scores alone, and too large a share of these would
-//! be kept.
+//! kept in one fold, would speak for the ordinary scores alone, and too large a share of these
+//! would be kept.
 
 use super::dataset::Dataset;
 use super::index::FeatureIndex;
@@ -31,8 +31,8 @@ pub fn weights_of<D: AsRef<[u8]>>(category: &Category<D>, index: &FeatureIndex) 
     weights
 }
 
-/// The weight without `own` of the feature's `count` occurrences. `rest` is ln(N/(N - n)) where n of all
-/// N occurrences of the category go.
+/// The weight without `own` of the feature's `count` occurrences. `rest` is ln(N/(N - n)) where n
+/// of all N occurrences of the category go.
 pub fn without(weight: f32, own: u32, count: u32, order: u8, rest: f64) -> f64 {
     if own >= count || weight == 0.0 {
         return 0.0;
@@ -46,8 +46,8 @@ pub fn rise(all: f64, gone: f64) -> f64 {
     if gone < all { -log((all - gone) / all) } else { 0.0 }
 }
 
-/// Occurrences of each feature in the documents of category `label` that `takes_part` holds for, and
-/// of all features together.
+/// Occurrences of each feature in the documents of category `label` that `takes_part` holds for,
+/// and of all features together.
 fn counts_in(data: &Dataset, label: u32, takes_part: impl Fn(usize) -> bool) -> (Vec<u32>, f64) {
     let mut counts = vec![0u32; data.ids.len()];
     let mut all = 0.0;
@@ -73,8 +73,8 @@ pub struct Without {
     pub is_seen: Vec<bool>,
 }
 
-/// What is left of a category without each of the first `wanted` folds: weights fall with the counts of their
-/// features and rise as the rest becomes smaller.
+/// What is left of a category without each of the first `wanted` folds: weights fall with the
+/// counts of their features and rise as the rest becomes smaller.
 pub fn without_folds<D: AsRef<[u8]>>(
     data: &Dataset,
     index: &FeatureIndex,
@@ -102,8 +102,8 @@ pub fn without_folds<D: AsRef<[u8]>>(
     (0..wanted).map(fold).collect()
 }
 
-/// Scores of every document under every category as learned without the document's fold, document by
-/// document. `data` still holds its rare features.
+/// Scores of every document under every category as learned without the document's fold, document
+/// by document. `data` still holds its rare features.
 pub fn scores<D: AsRef<[u8]> + Sync>(
     data: &Dataset,
     categories: &[Category<D>],

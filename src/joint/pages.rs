@@ -274,8 +274,8 @@ impl Pages {
         out.write_all(&self.bytes)
     }
 
-    /// Writes the changes behind `head`, whose last bytes are for a checksum; nothing if there is no
-    /// file that they could be changes of.
+    /// Writes the changes behind `head`, whose last bytes are for a checksum; nothing if there is
+    /// no file that they could be changes of.
     ///
     /// # Errors
     /// Those of `out`.

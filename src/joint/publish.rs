@@ -103,8 +103,8 @@ fn put(slot: &mut [u8], id: FeatureId, weight: QuantWeight) {
 /// Slots that are copied at a time.
 const CHUNK: usize = 1 << 14;
 
-/// Writes a fitted category file with some weights changed, without ever holding all of it in memory:
-/// new memory costs more than what is done with it.
+/// Writes a fitted category file with some weights changed, without ever holding all of it in
+/// memory: new memory costs more than what is done with it.
 ///
 /// # Errors
 /// Those of `out`.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The documents of a ledger → the ordinary category that learning them makes, to the byte.
 //!
-//! Records hold what learning needs of a word, or of two, under the uniform measure: id, medium, number of
-//! character pairs, the second word's id, occurrences, and the order of first appearance, which decides
-//! the slots.
+//! Records hold what learning needs of a word, or of two, under the uniform measure: id, medium,
+//! number of character pairs, the second word's id, occurrences, and the order of first appearance,
+//! which decides the slots.
 
 use super::documents::Makeup;
 use super::ledger::{Fault, Learning, Ledger};
@@ -20,8 +20,8 @@ use crate::model::medium::Medium;
 use crate::model::settings::Scheme;
 use crate::numeric::quantize::QuantWeight;
 
-/// The file of category `label` as learned from the documents of `ledger`; `old` is the
-/// ordinary category that was learned from these documents or others. `None` if it holds what no ledger
+/// The file of category `label` as learned from the documents of `ledger`; `old` is the ordinary
+/// category that was learned from these documents or others. `None` if it holds what no ledger
 /// keeps, or if there are no documents.
 ///
 /// # Errors

@@ -6,11 +6,11 @@
 //! once    (sum over t of     lambda_t / (u/max order)  - log Z) u^(1/4)
 //! ```
 //!
-//! with `c_t` occurrences of feature t, n of all, and u distinct features. Any dbacl scores by counts.
-//! A word that is repeated a hundred times is hardly more evidence than one that is repeated ten
-//! times, and long documents are judged more surely than short ones: verdicts can count so
-//! (spec refit 1, *once*). The power of u was chosen by cross-validation between the average and the
-//! presence view's own margin, which grows with the square root.
+//! with `c_t` occurrences of feature t, n of all, and u distinct features. Any dbacl scores by
+//! counts. A word that is repeated a hundred times is hardly more evidence than one that is
+//! repeated ten times, and long documents are judged more surely than short ones: verdicts can
+//! count so (spec refit 1, *once*). The power of u was chosen by cross-validation between the
+//! average and the presence view's own margin, which grows with the square root.
 
 use super::documents::Term;
 use crate::category::header::Header;

@@ -147,8 +147,8 @@ pub fn sides(data: &Dataset, problem: usize, left_out: impl Fn(usize) -> bool) -
     (0..data.len()).map(side).collect()
 }
 
-/// Documents that stand side by side and come into one fold together: neighbours are often answers to
-/// each other or copies, and would tell too much about each other.
+/// Documents that stand side by side and come into one fold together: neighbours are often answers
+/// to each other or copies, and would tell too much about each other.
 const NEIGHBOURS: usize = 16;
 
 /// Documents that are scored at a time.
@@ -180,7 +180,8 @@ fn blocks(data: &Dataset) -> Vec<Range<usize>> {
     starts.map(|start| start..(start + abreast::WIDEST).min(all)).collect()
 }
 
-/// Fits all problems at once, each on its own: the result does not depend on how many run at a time.
+/// Fits all problems at once, each on its own: the result does not depend on how many run at a
+/// time.
 pub fn fit_all(data: &Dataset, cost: f64, left_out: impl Fn(usize) -> bool + Sync) -> Vec<Fit> {
     if problems(data.categories) == 1 {
         let sides = sides(data, 0, &left_out);

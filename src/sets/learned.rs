@@ -11,8 +11,8 @@ use crate::joint::store::ledger_file::{LedgerError, check, load, replace, save};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Keeps documents of the category `name` in the ledger at `path`, of which the caller holds the lock:
-/// instead of those that it holds of the category, or with `adds` behind them.
+/// Keeps documents of the category `name` in the ledger at `path`, of which the caller holds the
+/// lock: instead of those that it holds of the category, or with `adds` behind them.
 ///
 /// # Errors
 /// A ledger that cannot be read, is of other features, or cannot be written.
@@ -50,8 +50,8 @@ pub fn keep(
     change.publish(true).map_err(FittedSetError::generation)
 }
 
-/// Replaces the category `path` where it is: in its set, if it is a link into one; the caller holds the
-/// set's lock.
+/// Replaces the category `path` where it is: in its set, if it is a link into one; the caller holds
+/// the set's lock.
 ///
 /// # Errors
 /// It cannot be written; the old one is kept.

@@ -75,8 +75,8 @@ impl fmt::Display for Outcome {
 }
 
 /// What a set knows a document by: a checksum of its features. Parts of a mail that no feature
-/// comes from, such as headers that mail systems add, do not change it. Shown as sixteen hexadecimal
-/// digits.
+/// comes from, such as headers that mail systems add, do not change it. Shown as sixteen
+/// hexadecimal digits.
 ///
 /// ```
 /// use dbacl::DocumentId;

@@ -38,7 +38,8 @@ impl CountSettings {
 
 /// Counts the features of a part of the documents of a category.
 ///
-/// Parts can be counted by several processes or machines, merged in any tree, and learned from once:
+/// Parts can be counted by several processes or machines, merged in any tree, and learned from
+/// once:
 ///
 /// ```
 /// use dbacl::{Counts, LearnOptions, Learner, PartCounter};

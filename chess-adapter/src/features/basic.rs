@@ -2,8 +2,8 @@
 //! A legal move to a short document: words that say what the move does (spec chess 9.3, appendix
 //! A).
 //!
-//! The words are laid down in a template, a text of one word a line with `{symbols}` in it, so that they can be tuned
-//! without touching code.
+//! The words are laid down in a template, a text of one word a line with `{symbols}` in it, so that
+//! they can be tuned without touching code.
 
 use anyhow::{Context as _, Result, bail};
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square, san::San};
@@ -68,8 +68,8 @@ impl Default for Template {
 }
 
 impl Template {
-    /// Reads a template: one word a line, `{symbol}` for what depends on the move, `#` before remarks, one of which
-    /// must be `# name: NAME`.
+    /// Reads a template: one word a line, `{symbol}` for what depends on the move, `#` before
+    /// remarks, one of which must be `# name: NAME`.
     ///
     /// # Errors
     ///
@@ -117,7 +117,8 @@ impl Template {
         &self.name
     }
 
-    /// Name and a hash of the words, as recorded beside the models: two templates with the same one are the same.
+    /// Name and a hash of the words, as recorded beside the models: two templates with the same one
+    /// are the same.
     pub fn identity(&self) -> String {
         format!("{} {:016x}", self.name, self.fingerprint)
     }
@@ -245,7 +246,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The dearest of our pieces, but pawns, king and the one that moved, that stands to be lost after the move.
+    /// The dearest of our pieces, but pawns, king and the one that moved, that stands to be lost
+    /// after the move.
     fn hanging(&self) -> char {
         let board = self.after.board();
         let (us, them) = (self.us(), self.us().other());

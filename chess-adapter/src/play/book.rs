@@ -15,9 +15,10 @@ use crate::text::prepare::{GameSink, Gameline};
 
 /// First line of a book in text form.
 const TEXT_MAGIC: &str = "# chess book 1";
-/// Games that the mean of a position's moves counts for beside a move's own games: the variance of one game's result
-/// (0.55) over the variance of the moves of a position among each other (0.0011, once chance is taken off). Both were
-/// measured on the 1,420 moves of at least 30 games, weighted by games, in positions of at least 100 (46,245 games).
+/// Games that the mean of a position's moves counts for beside a move's own games: the variance of
+/// one game's result (0.55) over the variance of the moves of a position among each other (0.0011,
+/// once chance is taken off). Both were measured on the 1,420 moves of at least 30 games, weighted
+/// by games, in positions of at least 100 (46,245 games).
 const PRIOR_GAMES: f64 = 500.0;
 /// Bytes of a Polyglot record.
 const RECORD: usize = 16;
@@ -44,8 +45,8 @@ impl Count {
         ratio(f64::from(self.wins) - f64::from(self.losses), f64::from(self.games()))
     }
 
-    /// What [`Count::balance`] would probably be after endless games: drawn towards the mean of all moves of the
-    /// position, and the more so the fewer games there are.
+    /// What [`Count::balance`] would probably be after endless games: drawn towards the mean of all
+    /// moves of the position, and the more so the fewer games there are.
     pub fn expected_balance(self, mean: f64) -> f64 {
         let surplus = f64::from(self.wins) - f64::from(self.losses);
         (surplus + PRIOR_GAMES * mean) / (f64::from(self.games()) + PRIOR_GAMES)
@@ -191,7 +192,8 @@ impl Book {
     }
 }
 
-/// Adds the bits of a book's statistics to the scores; moves it does not know get the mean of those it knows.
+/// Adds the bits of a book's statistics to the scores; moves it does not know get the mean of those
+/// it knows.
 pub fn adjust(moves: &[BookMove], completions: &[Completion], weight: f64, scores: &mut [f64]) {
     let known: Vec<(Move, f64)> =
         moves.iter().filter_map(|b| Some((b.m, b.count?.bits()))).collect();
@@ -295,8 +297,8 @@ impl Counter {
         out
     }
 
-    /// The book as a Polyglot file; the weight is twice the wins plus the draws, scaled to fit. Castling is the king
-    /// taking its own rook.
+    /// The book as a Polyglot file; the weight is twice the wins plus the draws, scaled to fit.
+    /// Castling is the king taking its own rook.
     pub fn to_polyglot(&self, at_least: u32) -> Vec<u8> {
         let rows = self.rows(at_least);
         let points = |c: &Count| u64::from(c.wins) * 2 + u64::from(c.draws);
@@ -316,8 +318,8 @@ impl Counter {
 
     /// The book as an indented tree from the start position (spec chess 9.15 a).
     ///
-    /// Children are ordered by wins less losses among decisive games, ties by games, at most 16 of them. A position
-    /// met before is named, not opened again.
+    /// Children are ordered by wins less losses among decisive games, ties by games, at most 16 of
+    /// them. A position met before is named, not opened again.
     pub fn to_tree(&self, depth: usize, at_least: u32) -> String {
         let mut nodes: HashMap<u64, Vec<(u16, Count)>> = HashMap::new();
         for (key, m, count) in self.rows(at_least) {

@@ -88,8 +88,8 @@ pub fn draw(list: &[Scored], candidates: &[usize], temperature: f64, random: &mu
     random.weighted(&weights(&scores, temperature)).map_or(candidates[0], |drawn| candidates[drawn])
 }
 
-/// The probabilities with which [`draw`] takes the moves of a sorted list: shares that sum to one. At
-/// temperature 0 the first has all.
+/// The probabilities with which [`draw`] takes the moves of a sorted list: shares that sum to one.
+/// At temperature 0 the first has all.
 pub fn shares(list: &[Scored], temperature: f64) -> Vec<f64> {
     if temperature <= 0.0 {
         return (0..list.len()).map(|place| f64::from(u8::from(place == 0))).collect();

@@ -114,7 +114,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// The named program, or `dbacl` beside this one, or `dbacl` on the search path; `args` go before ours.
+    /// The named program, or `dbacl` beside this one, or `dbacl` on the search path; `args` go
+    /// before ours.
     pub fn find(path: Option<&Path>, args: &[String], children: &ChildProcesses) -> Self {
         let beside = || {
             let beside = std::env::current_exe().ok()?.with_file_name("dbacl");
@@ -188,7 +189,8 @@ impl Classifier {
         };
         let (mut stdin, stdout) = (stdin.context("no pipe")?, stdout.context("no pipe")?);
         let (to, lines) = mpsc::channel::<Vec<u8>>();
-        // Writing has a thread of its own: a long list fills both pipes before the first answer is read.
+        // Writing has a thread of its own: a long list fills both pipes before the first answer is
+        // read.
         std::thread::spawn(move || {
             for text in lines {
                 if stdin.write_all(&text).and_then(|()| stdin.flush()).is_err() {
@@ -201,8 +203,8 @@ impl Classifier {
         Ok(())
     }
 
-    /// Adds the categories, and that lines are judged one by one. Categories that were fitted together are always
-    /// named together, for the classifier warns of those that come alone.
+    /// Adds the categories, and that lines are judged one by one. Categories that were fitted
+    /// together are always named together, for the classifier warns of those that come alone.
     fn name_categories(&self, command: &mut Command) {
         for category in &self.categories {
             command.arg("-c").arg(category);
@@ -303,9 +305,10 @@ impl Scorer for Classifier {
 
 /// Turns the report of running averages into bits per feature, one list for each category.
 ///
-/// A row has for each category the average score so far in nats and the complexity so far, then the feature. Each
-/// feature adds the reciprocal of the model's order to the complexity, which is printed with one decimal only: the
-/// last row tells the order, and with it every complexity exactly.
+/// A row has for each category the average score so far in nats and the complexity so far, then the
+/// feature. Each feature adds the reciprocal of the model's order to the complexity, which is
+/// printed with one decimal only: the last row tells the order, and with it every complexity
+/// exactly.
 fn read_features(report: impl std::io::BufRead, categories: usize) -> Result<Vec<Vec<FeatureRow>>> {
     let mut rows = Vec::new();
     for line in report.lines() {
@@ -330,7 +333,8 @@ fn read_features(report: impl std::io::BufRead, categories: usize) -> Result<Vec
     Ok((0..categories).map(bits_of).collect())
 }
 
-/// Reads a row `AVERAGE * COMPLEXITY ... []TOKEN[]TOKEN[](MEDIUM)`, averages and complexities for each category.
+/// Reads a row `AVERAGE * COMPLEXITY ... []TOKEN[]TOKEN[](MEDIUM)`, averages and complexities for
+/// each category.
 fn parse_feature(line: &str, categories: usize) -> Option<(Vec<(f64, f64)>, String)> {
     let mut rest = line;
     let mut averages = Vec::with_capacity(categories);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Known positions that stand in for unknown ones (spec chess 9.15 b).
 //!
-//! Positions of the training games are grouped by side to move, material and pawns, and within a group by complete-link
-//! clustering: two positions of a cluster are never further apart than a given number of single piece moves. A position
-//! that the book does not know takes the summed statistics of the nearest cluster.
+//! Positions of the training games are grouped by side to move, material and pawns, and within a
+//! group by complete-link clustering: two positions of a cluster are never further apart than a
+//! given number of single piece moves. A position that the book does not know takes the summed
+//! statistics of the nearest cluster.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -27,7 +28,8 @@ const BRANCH: usize = 5;
 /// The largest group that is clustered whole; of larger ones the most played positions are.
 const MAX_GROUP: usize = 256;
 
-/// What must be equal for two positions to be compared: side to move, pawns, number of pieces of each kind.
+/// What must be equal for two positions to be compared: side to move, pawns, number of pieces of
+/// each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Skeleton {
     white_to_move: bool,
@@ -52,8 +54,8 @@ impl Pieces {
         Self(squares)
     }
 
-    /// The least number of single piece moves, rules and captures ignored, between two positions of equal material:
-    /// within a kind, pieces on equal squares stay and every other one moves once.
+    /// The least number of single piece moves, rules and captures ignored, between two positions of
+    /// equal material: within a kind, pieces on equal squares stay and every other one moves once.
     fn distance(&self, other: &Self) -> usize {
         self.0.iter().zip(&other.0).map(|(a, b)| (*a & !*b).count()).sum()
     }
@@ -124,7 +126,8 @@ fn best_first(mut children: Vec<(Count, Board)>) -> Branch {
     children.into_iter().map(|(count, board)| (count.decisive_balance(), board)).collect()
 }
 
-/// Collects the boards of positions that a counter has seen often enough: the second pass over the games.
+/// Collects the boards of positions that a counter has seen often enough: the second pass over the
+/// games.
 pub struct Collector {
     wanted: HashSet<u64>,
     boards: HashMap<u64, (Board, Color)>,
@@ -154,7 +157,8 @@ impl GameSink for Collector {
     }
 }
 
-/// Clusters the collected positions and writes them as text; positions of a cluster are at most `reach` moves apart.
+/// Clusters the collected positions and writes them as text; positions of a cluster are at most
+/// `reach` moves apart.
 pub fn to_text(counter: &Counter, collector: &Collector, at_least: u32, reach: usize) -> String {
     let mut moves: HashMap<u64, Vec<(u16, Count)>> = HashMap::new();
     for (key, m, count) in counter.rows(at_least) {
@@ -193,8 +197,8 @@ pub fn to_text(counter: &Counter, collector: &Collector, at_least: u32, reach: u
     out
 }
 
-/// Merges the two nearest clusters until none are within reach; the distance of clusters is that of their furthest
-/// members.
+/// Merges the two nearest clusters until none are within reach; the distance of clusters is that of
+/// their furthest members.
 fn complete_link(pieces: &[Pieces], reach: usize) -> Vec<Vec<usize>> {
     let mut clusters: Vec<Vec<usize>> = (0..pieces.len()).map(|i| vec![i]).collect();
     let mut distances: Vec<Vec<usize>> =
@@ -295,7 +299,8 @@ impl Clusters {
         self.groups.get(skeleton)?.get(*place)
     }
 
-    /// What was played in a known position, or in those that stand for it; nothing is known of others.
+    /// What was played in a known position, or in those that stand for it; nothing is known of
+    /// others.
     fn branch(&self, board: &Board, turn: Color) -> Branch {
         let moves = self.cluster_of(board, turn).map(|c| c.moves.as_slice()).unwrap_or_default();
         best_first(moves.iter().map(|(m, count)| (*count, board_after(board, *m))).collect())
@@ -315,8 +320,9 @@ impl Clusters {
         best_first(position.legal_moves().into_iter().filter_map(known).collect())
     }
 
-    /// How much two branches differ, child by child in their order: the difference of the balances, and that of what
-    /// follows, `depth` half-moves deep. A missing child has balance 0 and nothing after it.
+    /// How much two branches differ, child by child in their order: the difference of the balances,
+    /// and that of what follows, `depth` half-moves deep. A missing child has balance 0 and nothing
+    /// after it.
     fn branch_distance(&self, a: &Branch, b: &Branch, turn: Color, depth: usize) -> f64 {
         let pairs = (0..a.len().max(b.len())).map(|at| (a.get(at), b.get(at)));
         let balance = |child: Option<&(f64, Board)>| child.map_or(0.0, |(balance, _)| *balance);
@@ -333,8 +339,8 @@ impl Clusters {
         sum
     }
 
-    /// The legal moves of the nearest cluster within reach; of clusters equally near that whose best known member has
-    /// the most similar branch, then the one with more games.
+    /// The legal moves of the nearest cluster within reach; of clusters equally near that whose
+    /// best known member has the most similar branch, then the one with more games.
     pub fn suggestions(&self, position: &Chess) -> Vec<BookMove> {
         let pieces = Pieces::of(position.board());
         let skeleton = skeleton(position.board(), position.turn(), &pieces);
@@ -459,7 +465,8 @@ mod tests {
         let far = read_fen("4k3/8/8/8/8/8/8/4K3 w - - 0 1").expect("good");
         assert!(clusters.suggestions(&far).is_empty());
         assert!(Clusters::from_text("junk").is_err());
-        // Five half-moves with one child each, which always won or always lost, against nothing known.
+        // Five half-moves with one child each, which always won or always lost, against nothing
+        // known.
         let single = Clusters::from_text(&to_text(&counter, &collector, 2, 0)).expect("good text");
         let known = single.branch(Chess::default().board(), Color::White);
         let unknown = single.branch(far.board(), Color::White);

@@ -97,9 +97,9 @@ impl Description {
     }
 }
 
-/// The four features of a player's game so far: its first half-move in words, whether the kings have
-/// castled to opposed sides, pieces beyond the own third row, and pawns beyond it on the file of the
-/// other king or beside.
+/// The four features of a player's game so far: its first half-move in words, whether the kings
+/// have castled to opposed sides, pieces beyond the own third row, and pawns beyond it on the file
+/// of the other king or beside.
 fn features(
     position: &Chess,
     moves: &[Move],

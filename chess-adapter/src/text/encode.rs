@@ -38,9 +38,11 @@ impl Encoding {
         }
     }
 
-    /// Appends one word of the plain gameline, `index` words after the start, made by `first` if `index` is even.
+    /// Appends one word of the plain gameline, `index` words after the start, made by `first` if
+    /// `index` is even.
     ///
-    /// Words must come in order; what is needed before the word (space, underscore, pad) is written here.
+    /// Words must come in order; what is needed before the word (space, underscore, pad) is written
+    /// here.
     pub fn push_word(self, out: &mut String, index: usize, first: Color, word: &str) {
         let mover = if index.is_multiple_of(2) { first } else { first.other() };
         // The colour whose half-move opens a pair; half-moves know no pairs.

@@ -47,8 +47,9 @@ impl Default for Spelling {
 
 /// Finds the legal move that a word means.
 ///
-/// Read are SAN with missing, wrong or doubled check marks and suffixes, over-disambiguated SAN, coordinates,
-/// castling with zeros or small letters, promotions as `=Q`, `Q` and `(Q)`, and a glued `e.p.`.
+/// Read are SAN with missing, wrong or doubled check marks and suffixes, over-disambiguated SAN,
+/// coordinates, castling with zeros or small letters, promotions as `=Q`, `Q` and `(Q)`, and a
+/// glued `e.p.`.
 ///
 /// # Errors
 ///
@@ -164,7 +165,8 @@ pub fn respell_and_play(
         && is_shortest(plus.san)
         && let Ok(m) = plus.san.to_move(position)
     {
-        // Nothing can be left out of it, and nothing is missing: no need to look for the shortest form.
+        // Nothing can be left out of it, and nothing is missing: no need to look for the shortest
+        // form.
         write_san_and_play(position, m, plus.san, spelling, out);
         return Ok(m);
     }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Bytes of PGN files to raw games: tags and movetext words, not yet understood as chess.
 //!
-//! One pass over any [`BufRead`], a byte at a time through a small state machine, so memory does not grow with the
-//! file and hostile input takes linear time. Comments, variations, annotation glyphs and escape lines vanish here;
-//! what is left are the words of the main line. Specification: spec chess 2.3.
+//! One pass over any [`BufRead`], a byte at a time through a small state machine, so memory does
+//! not grow with the file and hostile input takes linear time. Comments, variations, annotation
+//! glyphs and escape lines vanish here; what is left are the words of the main line. Specification:
+//! spec chess 2.3.
 
 use std::io::{self, BufRead};
 
-/// Longest movetext kept of one game, bytes of words. The longest game ever played needs less than 4 kB.
+/// Longest movetext kept of one game, bytes of words. The longest game ever played needs less than
+/// 4 kB.
 const MAX_MOVETEXT: usize = 1 << 16;
 /// Longest tag value and movetext word kept, bytes; the rest is dropped.
 const MAX_VALUE: usize = 1 << 10;
@@ -120,7 +122,8 @@ pub struct Games<R> {
     word: Vec<u8>,
     name: Vec<u8>,
     value: Vec<u8>,
-    /// How many bytes of `[Event "` were seen since the line's start, to recover from an unclosed comment.
+    /// How many bytes of `[Event "` were seen since the line's start, to recover from an unclosed
+    /// comment.
     event_prefix: usize,
     /// A tag that already belongs to the next game.
     held_tag: Option<(Vec<u8>, Vec<u8>)>,
@@ -171,7 +174,8 @@ impl<R: BufRead> Games<R> {
                 return Ok(!game.is_blank());
             }
             let length = chunk.len();
-            // The chunk borrows the reader while the machine needs the rest of it: take the reader's parts apart.
+            // The chunk borrows the reader while the machine needs the rest of it: take the
+            // reader's parts apart.
             let mut used = 0;
             let mut done = false;
             // Safe to copy nothing: `step` touches only the machine's own fields.

@@ -98,8 +98,8 @@ struct Plan {
     parts: Vec<(Lesson, f64, Option<usize>)>,
 }
 
-/// Weight of full moves beside descriptions of many words, by phase: games repeat each other in the opening only.
-/// docs/chess.md has the figures around it.
+/// Weight of full moves beside descriptions of many words, by phase: games repeat each other in the
+/// opening only. docs/chess.md has the figures around it.
 pub const BEST_WEIGHTS: [f64; 3] = [1.2, 0.1, 0.1];
 
 /// Positions whose moves are described in many words, unless told otherwise.
@@ -479,8 +479,8 @@ fn run_lesson(lesson: &Lesson, text: &Path, folder: &Path, program: &Program) ->
     }
 }
 
-/// Fits categories together, so that words that go together are not counted twice. The files stay ordinary ones. A
-/// classifier that cannot do that leaves them as they are.
+/// Fits categories together, so that words that go together are not counted twice. The files stay
+/// ordinary ones. A classifier that cannot do that leaves them as they are.
 fn refit(lessons: &[Lesson], text: &Path, folder: &Path, program: &Program) -> Result<()> {
     let Some(first) = lessons.first() else { return Ok(()) };
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A game as one HTML page without scripts: a board per move, the likeliest moves, the evidence for the one played.
+//! A game as one HTML page without scripts: a board per move, the likeliest moves, the evidence for
+//! the one played.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Formulas and number formats whose every bit is part of dbacl's output.
 //!
-//! A category file holds results of logarithms, and a report prints sums of them. Two programs agree
-//! to the byte only if each formula has one definition, with stated widths and a stated order of
-//! operations. This crate is where dbacl and the programs around it keep them:
+//! A category file holds results of logarithms, and a report prints sums of them. Two programs
+//! agree to the byte only if each formula has one definition, with stated widths and a stated order
+//! of operations. This crate is where dbacl and the programs around it keep them:
 //!
 //! ```
 //! use dbacl_numeric::cformat::fixed_text;
@@ -25,8 +25,8 @@
 //! | [`parse`] | numbers as C's `strtod` and `strtol` read them |
 //!
 //! Logarithms are natural. Nothing depends on the locale, and nothing fails: what lies outside the
-//! range of a type becomes infinite, zero or NaN, as each function says. "spec model 13" and its like
-//! name sections of dbacl's `docs/spec`.
+//! range of a type becomes infinite, zero or NaN, as each function says. "spec model 13" and its
+//! like name sections of dbacl's `docs/spec`.
 
 pub mod cformat;
 pub mod elementary;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The documents that a model keeps, so that it can be trained again with more or fewer of them.
 //!
-//! For each label of the model, in their order: a varint, how many documents it has, and for each of
-//! them a varint, its length, and its bytes. A varint has seven bits in each byte, the lowest first;
-//! the highest bit says that another byte follows.
+//! For each label of the model, in their order: a varint, how many documents it has, and for each
+//! of them a varint, its length, and its bytes. A varint has seven bits in each byte, the lowest
+//! first; the highest bit says that another byte follows.
 
 use std::ops::Range;
 

@@ -20,10 +20,11 @@
 //! assert_eq!(words.0, ["l'\u{e9}t\u{e9}", "\u{e0}", "paris"]);
 //! ```
 //!
-//! A [`Scheme`] says what a word is. The schemes of bytes see letters and digits of ASCII only; `word`
-//! and `glyph` see all languages, fold case and compatibility forms, and undo what disguises a
-//! letter. Words are at most [`MAX_WORD`] bytes long; longer ones are cut. A line's words depend on
-//! no other line, except with `cef`, `adp` and `cef2`, whose state goes on as that of dbacl 1.14.1.
+//! A [`Scheme`] says what a word is. The schemes of bytes see letters and digits of ASCII only;
+//! `word` and `glyph` see all languages, fold case and compatibility forms, and undo what disguises
+//! a letter. Words are at most [`MAX_WORD`] bytes long; longer ones are cut. A line's words depend
+//! on no other line, except with `cef`, `adp` and `cef2`, whose state goes on as that of dbacl
+//! 1.14.1.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -15,8 +15,9 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::time::Duration;
 
-/// The right to learn into `counts` (`-o`), waited for up to `limit`. `None` where there can be no lock: the folder cannot be
-/// written, the file system knows no locks, or the lock's name is taken by something else.
+/// The right to learn into `counts` (`-o`), waited for up to `limit`. `None` where there can be no
+/// lock: the folder cannot be written, the file system knows no locks, or the lock's name is taken
+/// by something else.
 ///
 /// # Errors
 /// Somebody else learns into it for too long; a signal.

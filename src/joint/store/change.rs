@@ -21,8 +21,8 @@ const FOLDER: u32 = 0o700;
 /// The mode of new files.
 const FILE: u32 = 0o600;
 
-/// Generations that a change finds as a rule: the current one, the one before, and one that was forced
-/// onto the device.
+/// Generations that a change finds as a rule: the current one, the one before, and one that was
+/// forced onto the device.
 const USUAL: usize = 3;
 
 /// A name that users know a file of the set by.
@@ -96,8 +96,8 @@ impl Store {
         self.begin(false)
     }
 
-    /// Puts files into the set that are at its names and not links to it yet: they become its current
-    /// generation as they are, then their names links to it.
+    /// Puts files into the set that are at its names and not links to it yet: they become its
+    /// current generation as they are, then their names links to it.
     ///
     /// # Errors
     /// Those of [`Self::change`].
@@ -282,9 +282,9 @@ impl Store {
         Ok(numbers)
     }
 
-    /// Removes what nobody needs: changes that were not finished, and generations that are neither the
-    /// current one nor the one before (the old program may be about to open it), nor the last that was
-    /// forced onto the device, nor in use. `just` is the one before if it is known.
+    /// Removes what nobody needs: changes that were not finished, and generations that are neither
+    /// the current one nor the one before (the old program may be about to open it), nor the last
+    /// that was forced onto the device, nor in use. `just` is the one before if it is known.
     fn tidy(&self, just: Option<u64>) -> Result<()> {
         let current = self.current()?;
         let numbers = self.remove_unfinished()?;
@@ -308,8 +308,8 @@ impl Store {
 }
 
 impl Change {
-    /// Where the file called `name` is while the generation is being made. It may be a file of other
-    /// generations, too: it must be replaced, not changed.
+    /// Where the file called `name` is while the generation is being made. It may be a file of
+    /// other generations, too: it must be replaced, not changed.
     pub fn path(&self, name: &OsStr) -> PathBuf {
         self.folder.join(name)
     }
@@ -422,8 +422,8 @@ impl Drop for Change {
     }
 }
 
-/// Gives the file at `path` the mode of the one that it replaces in `base`. A new one is readable for
-/// those who may read all that is there. Returns the mode.
+/// Gives the file at `path` the mode of the one that it replaces in `base`. A new one is readable
+/// for those who may read all that is there. Returns the mode.
 fn settle_mode(base: Option<&Generation>, path: &Path, found: &fs::Metadata) -> io::Result<u32> {
     let mode = base.map_or(FILE, |base| {
         let mode_of = |name: &OsStr| fs::metadata(base.path(name)).map(|file| file.mode() & 0o777);
@@ -486,8 +486,8 @@ fn remove_unused(folder: &Path) {
     remove_folder(folder);
 }
 
-/// Removes a folder and the files in it, as far as that can be done. The list of files is the last: a
-/// folder that has lost it belongs to nobody.
+/// Removes a folder and the files in it, as far as that can be done. The list of files is the last:
+/// a folder that has lost it belongs to nobody.
 fn remove_folder(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name() != manifest::NAME {

@@ -39,8 +39,8 @@ enum Missing {
 }
 
 impl Store {
-    /// Opens the current generation; `None` when there is none. If a power cut has left it torn, that
-    /// is the last one that was forced onto the device.
+    /// Opens the current generation; `None` when there is none. If a power cut has left it torn,
+    /// that is the last one that was forced onto the device.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Damaged`].

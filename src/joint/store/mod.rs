@@ -11,13 +11,15 @@
 //!     new.0/      one that is being made
 //! ```
 //!
-//! A change makes a folder with links to the files as they are, replaces in it what becomes another,
-//! and renames a new `current` over the old one: until then nothing has happened, afterwards all of it
-//! has. What is in a generation is never changed, but for the ledger: it is the same file in several
-//! generations, to which documents are added behind what the older ones know of.
+//! A change makes a folder with links to the files as they are, replaces in it what becomes
+//! another, and renames a new `current` over the old one: until then nothing has happened,
+//! afterwards all of it has. What is in a generation is never changed, but for the ledger: it is
+//! the same file in several generations, to which documents are added behind what the older ones
+//! know of.
 //!
-//! A reader follows `current` once and keeps to that folder ([`Generation`]); a lock on the folder's
-//! list of files keeps it from being removed. Writers hold a lock of their own, which is their business.
+//! A reader follows `current` once and keeps to that folder ([`Generation`]); a lock on the
+//! folder's list of files keeps it from being removed. Writers hold a lock of their own, which is
+//! their business.
 
 mod change;
 mod generation;

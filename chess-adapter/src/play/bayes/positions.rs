@@ -6,14 +6,14 @@
 //! - `N`: a piece; `Nf3`: a piece on a square, as its own side sees the board;
 //! - `p` and a rank: a passed pawn; `i`, `d`, `g`: an isolated, a doubled, a guarded pawn;
 //! - `b`: both bishops; `r`, `h`: a rook on an open, a half-open file;
-//! - `s` and a number: pawns before the king; `k` and a number: opposing pieces that look at the squares
-//!   around the king; `z` and a number: those squares that they look at;
+//! - `s` and a number: pawns before the king; `k` and a number: opposing pieces that look at the
+//!   squares around the king; `z` and a number: those squares that they look at;
 //! - `c`: in check, for the side to move only.
 //!
-//! The classifier learns lines of these words by stage and outcome for the side to move, and fits the
-//! categories of a stage together. What a word says is then its weight in games won less that in games
-//! lost. A position's value is the sum, from which the other side's view is subtracted: a knight on f3
-//! weighs as much for one side as against the other.
+//! The classifier learns lines of these words by stage and outcome for the side to move, and fits
+//! the categories of a stage together. What a word says is then its weight in games won less that
+//! in games lost. A position's value is the sum, from which the other side's view is subtracted: a
+//! knight on f3 weighs as much for one side as against the other.
 
 use shakmaty::{Bitboard, Board, Chess, Color, File, Position as _, Rank, Role, Square, attacks};
 
@@ -163,8 +163,8 @@ pub fn words(position: &Chess) -> String {
     line
 }
 
-/// Whether the value of a position can be told without looking ahead: nobody is in check, and neither the
-/// move that led here nor the one that follows takes or promotes.
+/// Whether the value of a position can be told without looking ahead: nobody is in check, and
+/// neither the move that led here nor the one that follows takes or promotes.
 pub fn is_quiet(position: &Chess, before: Option<shakmaty::Move>, next: shakmaty::Move) -> bool {
     let is_loud = |m: shakmaty::Move| m.is_capture() || m.is_promotion();
     !before.is_some_and(is_loud) && !is_loud(next) && !position.is_check()
@@ -236,8 +236,8 @@ impl PositionValue {
         f64::from(value) / UNIT / CENTIPAWNS
     }
 
-    /// The mean worth of a man of each role on the squares of the board, centipawns: pawns on the second
-    /// to the seventh rank, no kings.
+    /// The mean worth of a man of each role on the squares of the board, centipawns: pawns on the
+    /// second to the seventh rank, no kings.
     pub fn material(&self, stage: Stage) -> [i32; 5] {
         std::array::from_fn(|role| {
             let squares = if role == 0 { 8..56 } else { 0..64 };

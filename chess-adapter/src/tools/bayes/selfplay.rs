@@ -16,8 +16,8 @@ use crate::text::game::Game;
 use crate::text::notation::Spelling;
 use crate::text::pgn::GameResult;
 
-/// Half-moves drawn at random at the start of each game unless told otherwise, so that no two games are
-/// the same.
+/// Half-moves drawn at random at the start of each game unless told otherwise, so that no two games
+/// are the same.
 pub const DRAWN_MOVES: usize = 4;
 
 /// Games are stopped after so many half-moves. Who is three pawns ahead then has won.

@@ -57,8 +57,9 @@ impl Texts {
         self.lines
     }
 
-    /// Has the classifier learn each file, under the same name in `output`; if `cost` is given, it then
-    /// fits those of a stage together. Files without lines are passed over. The texts are removed.
+    /// Has the classifier learn each file, under the same name in `output`; if `cost` is given, it
+    /// then fits those of a stage together. Files without lines are passed over. The texts are
+    /// removed.
     ///
     /// # Errors
     ///

@@ -113,7 +113,8 @@ impl Words {
         self.end(sink);
     }
 
-    /// The pairs of neighbours in a run of characters without blanks; one character alone is a word.
+    /// The pairs of neighbours in a run of characters without blanks; one character alone is a
+    /// word.
     fn pairs(&mut self, cells: &[Cell], start: usize, sink: &mut impl WordSink) -> usize {
         let mut first = start..behind_marks(cells, start + 1);
         if class(cells, first.end) != Class::Unspaced {

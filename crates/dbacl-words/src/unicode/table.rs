@@ -207,9 +207,9 @@ fn classified(character: char) -> Cell {
     cell.with(Cell::FOREIGN | bits)
 }
 
-/// What looks like letters and digits of ASCII (the confusables of UTS #39): lines of these, a blank,
-/// and the characters that look like them. A table of the crate that knows them all would cost each
-/// start of a program the relocation of 6,300 addresses.
+/// What looks like letters and digits of ASCII (the confusables of UTS #39): lines of these, a
+/// blank, and the characters that look like them. A table of the crate that knows them all would
+/// cost each start of a program the relocation of 6,300 addresses.
 const LOOKALIKES: &str = include_str!("lookalikes.txt");
 
 /// The letters and digits of ASCII that a letter looks like.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! `--refit --choices`: groups of texts of which one was chosen → two categories whose scores tell the
-//! odds.
+//! `--refit --choices`: groups of texts of which one was chosen → two categories whose scores tell
+//! the odds.
 
 use super::super::MESSAGES;
 use super::super::config::{Builder, lossy};
@@ -34,7 +34,8 @@ const ENOUGH: usize = 50;
 /// Passes that are tried.
 const PASSES: [u32; 4] = [1, 3, 10, 30];
 
-/// Learns the groups of `source` (`-` for standard input) as the categories `names`, *chosen* first.
+/// Learns the groups of `source` (`-` for standard input) as the categories `names`, *chosen*
+/// first.
 ///
 /// # Errors
 /// What stopped it; files are as they were.

@@ -6,8 +6,8 @@
 //!                              └──────────── what found no memory, block by block ────────────┘
 //! ```
 //!
-//! Reading takes one byte of memory a byte of mail, and judging looks at the first 8 MB. When memory
-//! is short after all, what would end the process passes the mail on first ([`on_abort`]).
+//! Reading takes one byte of memory a byte of mail, and judging looks at the first 8 MB. When
+//! memory is short after all, what would end the process passes the mail on first ([`on_abort`]).
 
 use super::super::MESSAGES;
 use super::super::failure::{Failure, Kind, output_failure};
@@ -41,12 +41,12 @@ struct Room {
     block: [u8; BLOCK],
 }
 
-/// Passes the mail on standard input on, with the line that `judge` makes of it. Whatever happens the
-/// mail comes through; a verdict line that it brought does not.
+/// Passes the mail on standard input on, with the line that `judge` makes of it. Whatever happens
+/// the mail comes through; a verdict line that it brought does not.
 ///
 /// # Errors
-/// Output that cannot be written; a signal before the mail's end; with strict statuses also what kept
-/// a verdict from being made.
+/// Output that cannot be written; a signal before the mail's end; with strict statuses also what
+/// kept a verdict from being made.
 pub fn filter(
     judge: impl FnOnce(&[u8]) -> Result<Vec<u8>, Failure>,
     strict: bool,

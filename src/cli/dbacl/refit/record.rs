@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Labelled documents as lines of JSON: `{"label": "ham", "text": "..."}`, other members ignored; and
-//! groups of texts of which one was chosen, as JSON or as lines.
+//! Labelled documents as lines of JSON: `{"label": "ham", "text": "..."}`, other members ignored;
+//! and groups of texts of which one was chosen, as JSON or as lines.
 
 use super::super::records;
 
