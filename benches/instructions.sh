@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Instructions that fixed tasks take, beside the recorded ones: unlike time they repeat on a busy machine.
+# Instructions that fixed tasks take, beside the recorded ones: unlike time they repeat on a busy
+# machine.
 #
 #   instructions.sh BIN            exit status 1 if a task takes a twentieth more than recorded
 #   instructions.sh BIN --record   writes benches/instructions.txt anew
@@ -14,6 +15,7 @@ if ! command -v valgrind >/dev/null; then
   echo 'SKIPPED: valgrind is not installed'
   exit 0
 fi
+. "$here/benches/about.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT INT TERM
 find "$here/testdata/demo" -name '*.txt' | sort | xargs cat >"$folder/text"

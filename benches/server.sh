@@ -13,6 +13,8 @@ seconds=${SECONDS_EACH:-20}
 for program in dbacl dbacl-server examples/load; do
   [ -x "$bin/$program" ] || { echo "$bin/$program is missing: cargo build --release -p dbacl-server --bins --examples"; exit 1; }
 done
+here=$root
+. "$here/benches/about.sh"
 work=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
