@@ -288,3 +288,34 @@ fn changes_that_cannot_be_made_change_nothing() {
     let leftovers = fs::read_dir(path.join("ledger.set")).expect("a set");
     assert_eq!(leftovers.count(), 2, "a generation and the link to it");
 }
+
+#[test]
+fn a_filter_with_a_damaged_category_is_mended() {
+    let (_keep, whole) = filter();
+    let options = FittedSetOptions::default();
+    let (_copy, refitted) = copy(&whole);
+    FittedSet::open(&refitted, &options).expect("whole").refit().expect("fitted anew");
+    for name in ["empty", "cut", "another header"] {
+        for label in ["ham", "spam"] {
+            let (_copy, filter) = copy(&whole);
+            let category = filter.join("ledger.set/current").join(format!("category.{label}"));
+            let mut bytes = fs::read(&category).expect("a category");
+            match name {
+                "empty" => bytes.clear(),
+                "cut" => bytes.truncate(bytes.len() / 2),
+                _ => bytes[20..40].fill(b'x'),
+            }
+            fs::write(&category, bytes).expect("written");
+            let error = FittedSet::open(&filter, &options).err();
+            assert!(matches!(error, Some(FittedSetError::Open(_))), "{name} {label}: {error:?}");
+            let set = FittedSet::mend(&filter, &options)
+                .unwrap_or_else(|error| panic!("{name} {label}: {error}"));
+            let verdict = set.classify(mail("spam", 7).as_bytes()).expect("a verdict");
+            assert_eq!(verdict.category, "spam", "{name} {label}");
+            assert!(contents(&filter) == contents(&refitted), "{name} {label}");
+        }
+    }
+    let nothing = tempfile::tempdir().expect("a folder");
+    let error = FittedSet::mend(nothing.path(), &options).err();
+    assert!(matches!(error, Some(FittedSetError::Open(_))), "{error:?}");
+}

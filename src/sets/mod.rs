@@ -20,6 +20,7 @@ pub mod learned;
 pub mod mail_filter;
 pub mod mail_reading;
 mod mailboxes;
+mod mend;
 pub mod open_set;
 mod reading;
 pub mod refit;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A mail filter on disk of which a category is damaged → the same filter, whole.
+
+use super::error::{FittedSetError, lock};
+use super::files::{SetFiles, store_of};
+use super::fitted_set::{FittedSet, FittedSetOptions};
+use super::mail_filter::{LEDGER, ORDER, labels};
+use super::open_set::direct;
+use super::refit::{head_or_ordinary, refit_from_ledger};
+use crate::category::sparse::SparseCategory;
+use crate::classify::shared::default_scheme;
+use crate::joint::fit::FitOptions;
+use crate::joint::header::RefitLine;
+use crate::joint::store::ledger_file;
+use crate::model::settings::ModelOption;
+use std::path::{Path, PathBuf};
+
+impl FittedSet {
+    /// Makes the mail filter in `folder` whole again when [`Self::open`] finds a category missing,
+    /// cut or damaged, and opens it: the set is fitted anew from its ordinary categories and its
+    /// ledger, as `dbacl --mail-correct` does it then. A filter that is whole is fitted anew as well.
+    ///
+    /// # Errors
+    /// [`FittedSetError::Open`] when there is no filter in the folder,
+    /// [`FittedSetError::NoOrdinary`] and [`FittedSetError::Ledger`] when what it would be made from
+    /// is damaged, too; the files are as they were.
+    pub fn mend(folder: &Path, options: &FittedSetOptions) -> Result<Self, FittedSetError> {
+        let labels = labels(&folder.join(ORDER))?;
+        let ledger = direct(&folder.join(LEDGER));
+        let anchor = store_of(&[], Some(&ledger)).anchor();
+        let lock = lock(&anchor, ".lock", options.patience(), &mut || options.waits(&anchor))?;
+        let names: Vec<PathBuf> = labels.iter().map(|label| direct(&folder.join(label))).collect();
+        let files = SetFiles::open(&names, Some(&ledger), lock)?;
+        let refit = || {
+            let heads: Result<Vec<SparseCategory>, _> =
+                files.paths.iter().map(|path| head_or_ordinary(path)).collect();
+            let heads = heads?;
+            let line = heads.iter().find_map(|head| RefitLine::find(head.other_lines()));
+            let fit = line.map_or_else(FitOptions::mail, |line| FitOptions::like(&line, false));
+            let Some(first) = heads.first() else { return Err(FittedSetError::NotTwoCategories) };
+            let header = first.header();
+            let scheme = header.scheme.unwrap_or_else(|| default_scheme(header.options));
+            let settings =
+                ledger_file::settings(header.options, scheme, header.max_order, first.patterns());
+            let is_mail = header.options.has(ModelOption::Mail);
+            refit_from_ledger(&files, &fit, &settings, is_mail)
+        };
+        refit().map_err(|error| files.in_words(error))?;
+        files.publish(true, options.stop_flag())?;
+        Self::open(folder, options)
+    }
+}
