@@ -30,3 +30,52 @@ fn a_terminal_shows_that_learning_goes_on() {
     assert!(log.contains("learning"), "{log}");
     assert!(place.names().contains(&"category".to_owned()), "{log}");
 }
+
+/// What a terminal shows of a command, with its output.
+fn shown(place: &Scratch, command: &str) -> String {
+    place.write("log", "");
+    place.write("command", command);
+    place.sh("script -qec 'sh command' log </dev/null");
+    String::from_utf8_lossy(&place.read("log")).replace('\r', "")
+}
+
+#[test]
+fn a_terminal_is_told_of_likely_mistakes_and_a_pipe_is_not() {
+    if Command::new("script").arg("--version").output().is_err() {
+        return skip("hints on a terminal", "script is not installed");
+    }
+    let place = Scratch::new();
+    let prose = "call me ishmael some years ago never mind how long precisely\n".repeat(60);
+    place.write("prose", &prose);
+    place.write("mail", format!("Return-Path: <a@b.c>\nSubject: x\n\n{prose}"));
+    place.write("short", "a few words only\n");
+    let many: Vec<String> = (0..3000_u32).map(letters).collect();
+    place.write("many", many.join(" "));
+    place.dbacl("-l one prose").quiet(0);
+    place.dbacl("-w 2 -l two prose").quiet(0);
+    for (command, hint) in [
+        ("dbacl -l mail mail", "this looks like mail; learn mail with -T email"),
+        ("dbacl -l short short", "learned from 4 tokens only"),
+        ("dbacl -h 8 -l many many", "different features; -H 12 makes room for them"),
+        ("dbacl -c one -v prose", "one category is always the best"),
+        ("dbacl -c one -c two prose", "one and two were learned with different options"),
+        ("dbacl --catgory one prose", "did you mean --category?"),
+        ("dbacl -T emial -l x prose", "kinds of -T are text, xml, email"),
+        ("dbacl -f one prose", "-f names one of the categories"),
+        ("dbacl -l x -O nothing prose", "nothing: no such counts, not added"),
+    ] {
+        let told = shown(&place, command);
+        assert!(told.contains(hint), "{command}: {told}");
+        let quiet = shown(&place, &command.replacen("dbacl", "dbacl --quiet", 1));
+        assert!(!quiet.contains(hint), "{command}: {quiet}");
+        let piped = place.sh(command);
+        let piped = format!("{}{}", piped.stdout, piped.stderr);
+        assert!(!piped.contains(hint), "{command}: {piped}");
+    }
+}
+
+/// A word of letters for each number.
+fn letters(number: u32) -> String {
+    let letter = |place: u32| char::from(b'a' + u8::try_from(number / place % 26).unwrap_or(0));
+    [676, 26, 1].map(letter).iter().collect()
+}
