@@ -186,7 +186,7 @@ impl Trainer {
                 trainer.add(record.label, record.text);
                 count = count.wrapping_add(1);
                 if count.is_multiple_of(4096)
-                    && let Err(error) = Python::attach(Python::check_signals)
+                    && let Err(error) = Python::attach(|py| py.check_signals())
                 {
                     interrupt = Some(error);
                     return Err(DataError::line(record.file, record.line, "stopped"));
