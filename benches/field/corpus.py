@@ -91,7 +91,7 @@ class Corpus:
 
     def __init__(self, name, path, work, limit=None):
         work = pathlib.Path(work)
-        self.name, self.mails = name, []
+        self.name, self.mails, state = name, [], hashlib.sha256()
         copies = work / "mails" / name
         copies.mkdir(parents=True, exist_ok=True)
         for number, (title, label, file, part) in enumerate(listed(pathlib.Path(path), work)):
@@ -104,6 +104,9 @@ class Corpus:
             if not copy.exists() or copy.read_bytes() != content:
                 copy.write_bytes(content)
             self.mails.append(Mail(title, label, str(copy), part, name))
+            state.update(label.encode() + hashlib.sha256(content).digest())
+        # One number for the mails and their order.
+        self.fingerprint = state.hexdigest()[:16]
         if {mail.label for mail in self.mails} != {"ham", "spam"}:
             raise ValueError(f"{path}: no ham or no spam in it")
 
@@ -115,15 +118,6 @@ class Corpus:
             return learn, judge
         count = len(self.mails) * 3 // 4
         return self.mails[:count], self.mails[count:]
-
-    def fingerprint(self):
-        """One number for the mails and their order."""
-        state = hashlib.sha256()
-        for mail in self.mails:
-            state.update(
-                mail.label.encode() + hashlib.sha256(pathlib.Path(mail.path).read_bytes()).digest()
-            )
-        return state.hexdigest()[:16]
 
 
 def header(mail):

@@ -137,16 +137,26 @@ def ranking_test(one, other):
 
 
 def paired(one, other):
-    """Two tools on the same mails: wrong only here, wrong only there, and both chances."""
+    """Two tools on the same mails: who alone was wrong how often, and how likely that is by chance.
+
+    "errors" and "lost" are McNemar's tests of all errors and of ham called spam; "ranking" is
+    DeLong's test.
+    """
     others = {judged[0]: judged for judged in other}
     pairs = [(judged, others[judged[0]]) for judged in one if judged[0] in others]
-    here = sum(wrong(a) and not wrong(b) for a, b in pairs)
-    there = sum(wrong(b) and not wrong(a) for a, b in pairs)
+
+    def alone(mails):
+        here = sum(wrong(a) and not wrong(b) for a, b in mails)
+        return here, sum(wrong(b) and not wrong(a) for a, b in mails)
+
+    here, there = alone(pairs)
+    lost = alone([pair for pair in pairs if pair[0][1] == "ham"])
     ranking = ranking_test([a for a, _ in pairs], [b for _, b in pairs]) if pairs else math.nan
     return {
         "only_here": here,
         "only_there": there,
         "errors": sign_test(here, there),
+        "lost": sign_test(*lost),
         "ranking": ranking,
     }
 

@@ -60,10 +60,10 @@ def chance(value):
 
 
 class Table:
-    """Rows of cells below a head; a row may be marked as ours."""
+    """Rows of cells below a head, of numbers or of words; a row may be marked as ours."""
 
-    def __init__(self, head, rows, note=""):
-        self.head, self.rows, self.note = head, rows, note
+    def __init__(self, head, rows, words=False):
+        self.head, self.rows, self.words = head, rows, words
 
     def markdown(self):
         lines = ["| " + " | ".join(self.head) + " |", "|" + "---|" * len(self.head)]
@@ -77,7 +77,8 @@ class Table:
 
         body = "".join(row("td", cells, ours) for ours, cells in self.rows)
         head = row("th", self.head, False)
-        return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}</tbody></table>\n"
+        kind = " class=words" if self.words else ""
+        return f"<table{kind}>\n<thead>{head}</thead>\n<tbody>\n{body}</tbody></table>\n"
 
 
 def parts_of(record, task):
@@ -109,7 +110,7 @@ def verdicts(rows):
     for one, part in rows:
         m = part["measures"]
         low, high = m.get("intervals", {}).get("area", (None, None))
-        area = f"{percent(m['area'])} ({percent(low)}-{percent(high)})"
+        area = f"{percent(m['area'], 3)} ({percent(low)}-{percent(high)})"
         cells = [name_of(one["tool"], one["setting"]), area, percent(m["lam"])]
         cells += [percent(m["error"][0])] + [
             percent(m[key][0], 1)
@@ -202,14 +203,22 @@ def tools_table(record):
     rows = []
     for one in record["tools"]:
         state = one.get("version") or f"SKIPPED: {one['skipped']}"
-        state = state.replace("(compatible with dbacl 1.14.1)", "").replace("(tentative name) ", "")
+        # Some tools say more than their name and version.
+        state = re.sub(r"^This is | \(tentative name\)| \(compatible.*| using .*", "", state)
         rows.append(
             (
                 one["tool"].startswith(OURS),
                 [name_of(one["tool"], one["setting"]), state.strip(" ."), one["meaning"]],
             )
         )
-    return Table(["tool, setting", "version", "what it does"], rows)
+    return Table(["tool, setting", "version", "what it does"], rows, words=True)
+
+
+KINDS = {
+    "ranking": lambda measured: measured["area"],
+    "errors": lambda measured: measured["error"][0],
+    "ham lost": lambda measured: measured["lost"][0],
+}
 
 
 def standing(record):
@@ -219,27 +228,19 @@ def standing(record):
         for part, rows in parts_of(record, task).items():
             place = f"{title.lower()}{', ' + part if part else ''}"
             basis = [
-                p
-                for one, p in rows
+                found.get("measures")
+                for one, found in rows
                 if (one["tool"], one["setting"]) == ("dbacl_filter", "defaults")
             ]
-            if not basis or "measures" not in basis[0]:
-                continue
-            ahead = {"better": [], "worse": []}
-            for one, found in rows:
-                chances = found.get("paired")
-                if not chances or is_ours(one):
-                    continue
-                for what, key, value in (
-                    ("ranking", "ranking", lambda p: p["measures"]["area"]),
-                    ("errors", "errors", lambda p: p["measures"]["error"][0]),
-                ):
-                    if chances[key] is not None and chances[key] < SURE:
-                        side = "better" if value(found) < value(basis[0]) else "worse"
-                        ahead[side].append((name_of(one["tool"], one["setting"]), what))
-            for side, texts in (("better", better), ("worse", worse)):
-                for what in ("ranking", "errors"):
-                    names = [name for name, kind in ahead[side] if kind == what]
+            for what, value in KINDS.items():
+                ahead, behind = [], []
+                for one, found in rows:
+                    chance = found.get("paired", {}).get(what.split()[-1])
+                    if not basis or chance is None or chance >= SURE or is_ours(one):
+                        continue
+                    side = ahead if value(found["measures"]) < value(basis[0]) else behind
+                    side.append(name_of(one["tool"], one["setting"]))
+                for texts, names in ((better, ahead), (worse, behind)):
                     if names:
                         texts.append((place, what, names))
     return better, worse
@@ -403,7 +404,7 @@ STYLE = """
 body { font: 15px/1.45 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; color: #222 }
 table { border-collapse: collapse; margin: .5em 0 1.5em; font-size: 13px }
 td, th { padding: 2px 8px; text-align: right; border-bottom: 1px solid #e4e4e4 }
-td:first-child, th:first-child { text-align: left }
+td:first-child, th:first-child, .words td, .words th { text-align: left }
 tr.ours { background: #fff3d6 }
 figure { margin: 1em 0 }
 figcaption { font-weight: bold }

@@ -153,6 +153,7 @@ class Measures(Case):
         found = measures.paired(bad, good)
         self.assertEqual((found["only_here"], found["only_there"]), (100, 0))
         self.assertLess(found["ranking"], 1e-6)
+        self.assertEqual(found["lost"], 1.0)  # who calls nothing spam loses no ham
         self.assertEqual(measures.paired(good, good)["ranking"], 1.0)
 
     def test_measures_are_those_of_dbacl_eval(self):
@@ -215,7 +216,7 @@ class Mails(Case):
             [mail.path for mail in one.mails if re.search("ham|spam", mail.path[-12:])]
         )
         again = corpus.Corpus("made", self.place / "mails", self.place / "other")
-        self.assertEqual(one.fingerprint(), again.fingerprint())
+        self.assertEqual(one.fingerprint, again.fingerprint)
 
     def test_a_trec_index_keeps_its_order_and_its_faults_are_told(self):
         made_corpus(self.place / "data")
@@ -462,8 +463,8 @@ class Pages(Case):
             part = {"part": "", "measures": found, "paired": chances}
             return {"tool": tool, "setting": "defaults", "task": "batch", "parts": [part]}
 
-        even = {"ranking": 1.0, "errors": 1.0}
-        sure = {"ranking": 0.001, "errors": 0.2}
+        even = {"ranking": 1.0, "errors": 1.0, "lost": 1.0}
+        sure = {"ranking": 0.001, "errors": 0.2, "lost": 0.2}
         record = {
             "results": [
                 result("dbacl_filter", 0.02, even),
@@ -481,6 +482,14 @@ class Pages(Case):
             [cells[0] for _, cells in rows],
             ["other, defaults", "dbacl filter, defaults", "third, defaults"],
         )
+
+    def test_the_document_is_made_from_the_results_beside_it(self):
+        summary = HERE / "results.json"
+        document = HERE.parents[1] / "docs" / "field.md"
+        text = document.read_text()
+        made = page.document(json.loads(summary.read_text()), text)
+        self.assertEqual(text, made, "make it anew: field.py page results.json --markdown")
+        self.assertEqual(page.summary(json.loads(summary.read_text())), summary.read_text())
 
 
 if __name__ == "__main__":

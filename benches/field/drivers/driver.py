@@ -185,7 +185,7 @@ class Retrained(Driver):
         return self.predict(paths) if self.fitted else ((0.5, "unsure", 0.5) for _ in paths)
 
 
-TIME = shutil.which("time") or ""
+TIME = shutil.which("time", path=f"{BUILD.parent}/unpacked/time/usr/bin:{os.environ['PATH']}")
 
 
 def main(kind):

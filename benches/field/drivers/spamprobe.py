@@ -21,7 +21,9 @@ class SpamProbe(driver.Driver):
         prefix = "train-" if self.setting == "documented" else ""
         names = {"ham": prefix + "good", "spam": prefix + "spam"}
         start = 0
-        while start < len(mails):  # runs of one label, so that the order is kept for "train"
+        if not prefix:
+            mails = sorted(mails)
+        while start < len(mails):  # runs of one label; the order is kept for "train"
             label = mails[start][0]
             end = start
             while end < len(mails) and mails[end][0] == label:
