@@ -159,8 +159,9 @@ impl PatternList {
     /// bytes 00 to 02, which would end a token, become boundary marks (spec model 17).
     ///
     /// Costs line × expression, however the matches overlap; with back-references up to a limit
-    /// (see [`PatternList::abandoned`]).
-    pub(crate) fn features(
+    /// of steps, after which the rest of the line is left.
+    #[doc(hidden)]
+    pub fn features(
         &mut self,
         line: &[u8],
         keep_case: bool,
