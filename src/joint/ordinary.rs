@@ -12,10 +12,12 @@ use super::dataset::Dataset;
 use super::index::FeatureIndex;
 use super::real;
 use super::scoring::Scoring;
-use super::select::FOLDS;
 use crate::category::reader::Category;
 use crate::numeric::elementary::{log, narrow};
 use crate::parallel;
+
+/// Parts that documents are divided into.
+pub const FOLDS: usize = 4;
 
 /// Weights of one category by feature number.
 pub fn weights_of<D: AsRef<[u8]>>(category: &Category<D>, index: &FeatureIndex) -> Vec<f32> {

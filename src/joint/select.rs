@@ -6,6 +6,7 @@ use super::abreast;
 use super::calibrate::platt;
 use super::dataset::{BIAS_INPUT, Dataset, Views};
 use super::index::FeatureIndex;
+pub use super::ordinary::FOLDS;
 use super::ordinary::{Without, without_folds};
 use super::scoring::Scoring;
 use super::solver::{self, Fit, PASSES};
@@ -14,9 +15,6 @@ use crate::measures::{Scored, area_above, mistakes};
 use crate::numeric::random::SplitMix64;
 use crate::parallel;
 use std::ops::Range;
-
-/// Parts that documents are divided into.
-pub const FOLDS: usize = 4;
 
 /// Costs that are tried.
 pub const COSTS: [f64; 3] = [0.05, 0.2, 1.0];

@@ -8,8 +8,7 @@
 //!
 //! Operators and open brackets stand on a stack of our own, so no depth of nesting is too deep.
 
-use super::lexer::{Lexeme, Lexer, Token};
-use super::parse::SyntaxError;
+use super::lexer::{Lexeme, Lexer, SyntaxError, Token};
 use dbacl_numeric::elementary::{exp, log};
 use dbacl_numeric::parse::strtod;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Text of a specification, or of one row's formulas, → tokens (spec tools 1.2).
 
+use std::fmt;
+
 /// One token. Where several readings are possible the longest wins, then the earlier one here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token<'a> {
@@ -188,6 +190,34 @@ fn regex(text: &[u8]) -> Option<(Token<'_>, usize)> {
             b'\\' => at += 2,
             _ => at += 1,
         }
+    }
+}
+
+/// A token that does not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Line, from 1, as the reference counts it.
+    pub line: usize,
+    /// The token's text; empty at the end of the file.
+    pub before: Vec<u8>,
+    /// The token's byte offset.
+    pub offset: usize,
+}
+
+impl SyntaxError {
+    /// An error at `lexeme`.
+    pub fn before(lexeme: Lexeme<'_>) -> Self {
+        Self { line: lexeme.line, before: lexeme.text.to_vec(), offset: lexeme.offset }
+    }
+}
+
+impl std::error::Error for SyntaxError {}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = self.before.split(|&byte| byte == 0).next().unwrap_or_default();
+        let text = String::from_utf8_lossy(shown);
+        write!(f, "parse error at line {} before '{text}'", self.line)
     }
 }
 

@@ -4,7 +4,8 @@
 use std::fmt;
 
 use super::expression;
-use super::lexer::{Lexeme, Lexer, Token};
+pub use super::lexer::SyntaxError;
+use super::lexer::{Lexer, Token};
 use dbacl_numeric::elementary::log;
 use dbacl_numeric::parse::strtod;
 
@@ -37,34 +38,6 @@ pub struct Row {
     pub offset: usize,
     /// Byte offset of the condition's opening quote in the file.
     pub condition_offset: usize,
-}
-
-/// A token that does not fit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SyntaxError {
-    /// Line, from 1, as the reference counts it.
-    pub line: usize,
-    /// The token's text; empty at the end of the file.
-    pub before: Vec<u8>,
-    /// The token's byte offset.
-    pub offset: usize,
-}
-
-impl SyntaxError {
-    /// An error at `lexeme`.
-    pub fn before(lexeme: Lexeme<'_>) -> Self {
-        Self { line: lexeme.line, before: lexeme.text.to_vec(), offset: lexeme.offset }
-    }
-}
-
-impl std::error::Error for SyntaxError {}
-
-impl fmt::Display for SyntaxError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = self.before.split(|&byte| byte == 0).next().unwrap_or_default();
-        let text = String::from_utf8_lossy(shown);
-        write!(f, "parse error at line {} before '{text}'", self.line)
-    }
 }
 
 /// Something odd that does not end the reading. Its text is a whole line or two.

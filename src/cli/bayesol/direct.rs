@@ -2,10 +2,11 @@
 //! Scores of a text at full precision, from the classifier itself.
 
 use crate::classify::{CategorySet, Classifier};
-use crate::cli::dbacl::config::{base_name, load, resolve};
+use crate::cli::dbacl::load;
 use crate::cli::output::Messages;
 use crate::model::settings::Locale;
 use crate::numeric::elementary::bits;
+use dbacl_cli::names::{base_name, resolve};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;

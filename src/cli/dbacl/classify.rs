@@ -2,7 +2,7 @@
 //! Classifying texts, and filtering lines (spec model 12 to 14).
 
 use super::MESSAGES;
-use super::config::OpenSets;
+use super::categories::OpenSets;
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;

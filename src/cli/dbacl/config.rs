@@ -2,25 +2,22 @@
 //! From what was typed to the job that it asks for: options act one after the other, in order of
 //! appearance, then come the checks of spec text 10.1, then the settings of the job.
 
-use super::MESSAGES;
-use super::failure::{Failure, Kind};
+use super::categories::{OpenSets, load_as, load_mapped, warn_of_writers};
+use super::count_files;
+use super::failure::{Failure, Kind, called};
 use super::hints;
 use super::jobs::{
-    ClassifyJob, CountJob, ExplainJob, Job, LearnJob, MergeJob, Reading, RecordsJob, SetJob,
+    ClassifyJob, CountJob, ExplainJob, Job, LearnJob, MergeJob, Reading, Records, RecordsJob,
+    SetJob,
 };
 use super::options::Key;
-use super::records::Records;
 use super::structured::Format;
-use crate::atomic_file::beside;
-use crate::category::access;
 use crate::category::header::Header;
-use crate::category::mapped::{self, MappedCategory};
 use crate::charset::Charset;
 use crate::classify::shared::{SharedReading, complete_kind, default_scheme, settle_multinomial};
 use crate::cli::getopt::Event;
 use crate::cli::output::{Messages, raw};
-use crate::error::{Error, Warning};
-use crate::joint::store::Generation;
+use crate::error::Warning;
 use crate::learn::LearnSettings;
 use crate::learn::reference::Reference;
 use crate::learn::table::MAX_BITS;
@@ -29,13 +26,12 @@ use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
 use crate::numeric::parse::atoi;
 use crate::report::print::Form;
 use crate::score::model::{Model, PatternSet};
-use crate::sets::files::ORDINARY;
 use crate::sets::refit;
 use crate::shards::counts::{Counts, Documents, counting_options};
 use crate::shards::replay::Order;
 use crate::token::PatternId;
 use crate::token::pattern::PatternList;
-pub use dbacl_cli::names::{base_name, lossy, resolve};
+use dbacl_cli::names::{base_name, lossy, resolve};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -974,7 +970,7 @@ impl<'a> Builder<'a> {
         if config.decimation.is_some() {
             return usage("-x has no effect on what was counted; it does not go with --fit");
         }
-        let counts = super::count::load_all(&self.fit, config.locale)?;
+        let counts = count_files::load_all(&self.fit, config.locale)?;
         let theirs = &counts.settings;
         let united = ModelOptions::from_bits(
             counting_options(config.options).bits() | theirs.options.bits(),
@@ -1015,124 +1011,6 @@ impl<'a> Builder<'a> {
         config.counts = Some(counts);
         Ok(())
     }
-}
-
-/// Opens a category, with the reference's messages when that fails.
-///
-/// # Errors
-/// What to print.
-pub fn load(path: &Path) -> Result<MappedCategory, Failure> {
-    load_as(path, path)
-}
-
-/// The same with a category that is called `name`.
-///
-/// # Errors
-/// A category that cannot be opened.
-pub fn load_as(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
-    load_by(path, name, mapped::open)
-}
-
-/// The same by a memory map (`-m`).
-///
-/// # Errors
-/// What to print.
-fn load_mapped(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
-    #[allow(unsafe_code)]
-    // SAFETY: who asks for `-m` promises that nobody changes the file in place while it is in use,
-    // as for the reference, which maps it then, too.
-    load_by(path, name, |path| unsafe { mapped::map(path) })
-}
-
-/// Warns of the file `path` of the category `name` if anybody may write to it. Of a set the folder
-/// tells.
-fn warn_of_writers(path: &Path, name: &Path) {
-    if path == name
-        && let Some(warning) = access::warning_about(path)
-    {
-        MESSAGES.warning(&warning.0);
-    }
-}
-
-fn load_by<T>(
-    path: &Path,
-    name: &Path,
-    open: impl Fn(&Path) -> crate::error::Result<T>,
-) -> Result<T, Failure> {
-    warn_of_writers(path, name);
-    open(path).map_err(|error| not_loaded(error, path, name))
-}
-
-/// Why the file `path` of the category `name` cannot be opened.
-pub fn not_loaded(error: Error, path: &Path, name: &Path) -> Failure {
-    let last = format!("could not load category {}", path.display());
-    let failure = match error {
-        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-            Failure::new(Kind::NoInput, last)
-        }
-        Error::Io { ref source, .. } => {
-            let kind = Kind::of_reading(source);
-            Failure { kind, lines: vec![error.to_string(), last] }
-        }
-        _ => {
-            let mut lines = vec![error.to_string(), last];
-            let kept = beside(path, ORDINARY);
-            if mapped::open(&kept).is_ok() {
-                let text = format!(
-                    "{} is whole: --refit makes the category anew, from it and from the ledger \
-                     or the documents",
-                    kept.display()
-                );
-                lines.insert(1, text);
-            }
-            Failure { kind: Kind::Data, lines }
-        }
-    };
-    called(failure, path, name)
-}
-
-/// A failure about the file `path` that calls it `name`.
-fn called(mut failure: Failure, path: &Path, name: &Path) -> Failure {
-    let (path, name) = (path.display().to_string(), name.display().to_string());
-    for line in &mut failure.lines {
-        *line = line.replace(&path, &name);
-    }
-    failure
-}
-
-/// The sets that a run has opened.
-#[derive(Debug, Default)]
-pub struct OpenSets(crate::joint::store::Opened);
-
-impl OpenSets {
-    /// The file that a category is read from: itself, or what it is in its set.
-    ///
-    /// # Errors
-    /// A set that cannot be read.
-    pub fn place_of(&mut self, path: &Path) -> Result<PathBuf, Failure> {
-        let found = self.0.file(path);
-        let (file, generation) = found.map_err(|error| {
-            let last = format!("could not load category {}", path.display());
-            Failure { kind: Kind::NoInput, lines: vec![error.to_string(), last] }
-        })?;
-        if let Some(generation) = generation {
-            note_about(generation);
-        }
-        Ok(file)
-    }
-
-    /// Opens the category at `path`.
-    ///
-    /// # Errors
-    /// A category that cannot be opened.
-    pub fn load(&mut self, path: &Path) -> Result<MappedCategory, Failure> {
-        load_as(&self.place_of(path)?, path)
-    }
-}
-
-/// Says what users should know of a set that is read.
-fn note_about(generation: &Generation) {
-    generation.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
 }
 
 /// A whole number in digits only.

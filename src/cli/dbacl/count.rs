@@ -2,6 +2,7 @@
 //! Counting without learning (`--count`), and merging counts (`--merge`).
 
 use super::MESSAGES;
+use super::count_files::load_all;
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
@@ -13,16 +14,13 @@ use crate::atomic_file::{self, Disk};
 use crate::cli::output::Output;
 use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::Error;
-use crate::input::source::open_regular;
-use crate::learn::memory_dump;
 use crate::model::medium::Medium;
-use crate::model::settings::Locale;
 use crate::shards::collect::Counting;
 use crate::shards::counts::{CountSettings, Counts};
-use crate::shards::{dump, file};
+use crate::shards::file;
 use crate::token::Feature;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::Path;
 
 /// Counts the inputs.
 ///
@@ -66,53 +64,6 @@ pub fn merge(job: &MergeJob, output: &mut Output) -> Result<u8, Failure> {
         MESSAGES.warning(INEXACT);
     }
     save(&job.target, &counts, output)
-}
-
-/// Loads and merges counts, and online memory dumps.
-///
-/// # Errors
-/// The first file that cannot be read or merged.
-pub fn load_all(paths: &[PathBuf], locale: Locale) -> Result<Counts, Failure> {
-    let mut merged: Option<Counts> = None;
-    for path in paths {
-        let counts = load(path, locale)?;
-        match &mut merged {
-            None => merged = Some(counts),
-            Some(merged) => merged.merge(&counts).map_err(|fault| {
-                let text = format!("cannot merge {}: {fault}", path.display());
-                Failure::new(Kind::Data, text)
-            })?,
-        }
-    }
-    merged.ok_or_else(|| Failure::new(Kind::Usage, "there are no counts to merge"))
-}
-
-fn load(path: &Path, locale: Locale) -> Result<Counts, Failure> {
-    let name = path.display();
-    let unopened = |error: io::Error| Failure::new(Kind::NoInput, format!("{name}: {error}"));
-    let mut source: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(io::stdin().lock())
-    } else {
-        if path.is_dir() {
-            return Err(unopened(io::ErrorKind::IsADirectory.into()));
-        }
-        Box::new(open_regular(path).map_err(unopened)?)
-    };
-    let mut beginning = Vec::new();
-    let length = memory_dump::MAGIC.len() as u64;
-    source.by_ref().take(length).read_to_end(&mut beginning).map_err(unopened)?;
-    let is_dump = memory_dump::is_dump(&beginning);
-    let mut whole = beginning.as_slice().chain(source);
-    let unusable = |what: &dyn std::fmt::Display| {
-        Failure::new(Kind::Data, format!("cannot use the counts in {name}: {what}"))
-    };
-    if is_dump {
-        let mut bytes = Vec::new();
-        whole.read_to_end(&mut bytes).map_err(unopened)?;
-        let read = memory_dump::read(&bytes).map_err(|fault| unusable(&dump::reason(&fault)))?;
-        return dump::counts(&read, locale).map_err(|fault| unusable(&fault));
-    }
-    file::read(&mut whole).map_err(|fault| unusable(&fault))
 }
 
 fn save(target: &Path, counts: &Counts, output: &mut Output) -> Result<u8, Failure> {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Why a run ended early, and the exit status that says so.
 
-use super::config::not_loaded;
+use crate::atomic_file::beside;
+use crate::category::mapped;
 use crate::classify::Incomparable;
 use crate::error::Error;
 use crate::joint::fit::FitError;
 use crate::joint::store::ledger_file::LedgerError;
+use crate::sets::files::ORDINARY;
 use crate::sets::{FittedSetError, MailFilterError};
 use std::io;
+use std::path::Path;
 
 /// What kind of failure ended a run; each has its status in strict mode (`sysexits.h`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,6 +195,43 @@ impl From<MailFilterError> for Failure {
             }
         }
     }
+}
+
+/// Why the file `path` of the category `name` cannot be opened.
+pub fn not_loaded(error: Error, path: &Path, name: &Path) -> Failure {
+    let last = format!("could not load category {}", path.display());
+    let failure = match error {
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            Failure::new(Kind::NoInput, last)
+        }
+        Error::Io { ref source, .. } => {
+            let kind = Kind::of_reading(source);
+            Failure { kind, lines: vec![error.to_string(), last] }
+        }
+        _ => {
+            let mut lines = vec![error.to_string(), last];
+            let kept = beside(path, ORDINARY);
+            if mapped::open(&kept).is_ok() {
+                let text = format!(
+                    "{} is whole: --refit makes the category anew, from it and from the ledger \
+                     or the documents",
+                    kept.display()
+                );
+                lines.insert(1, text);
+            }
+            Failure { kind: Kind::Data, lines }
+        }
+    };
+    called(failure, path, name)
+}
+
+/// A failure about the file `path` that calls it `name`.
+pub fn called(mut failure: Failure, path: &Path, name: &Path) -> Failure {
+    let (path, name) = (path.display().to_string(), name.display().to_string());
+    for line in &mut failure.lines {
+        *line = line.replace(&path, &name);
+    }
+    failure
 }
 
 /// What became of writing standard output.

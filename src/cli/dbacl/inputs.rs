@@ -2,13 +2,13 @@
 //! Reads the operands of a command line.
 
 use super::MESSAGES;
-use super::config::lossy;
 use super::failure::{Failure, Kind, output_failure};
 use super::jobs::Reading;
 use super::signals::Signals;
 use crate::document::{FeatureReader, FeatureSink, ReadOptions};
 use crate::error::{Error, Warning};
 use crate::input::source::{self, Operand, Source};
+use dbacl_cli::names::lossy;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 

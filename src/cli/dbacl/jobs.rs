@@ -4,8 +4,7 @@
 //! [`super::config::Builder`] turns the options of a command line into one of these; the modules
 //! named like them do it.
 
-use super::config::OpenSets;
-use super::records::Records;
+use super::categories::OpenSets;
 use super::structured::Format;
 use crate::charset::Charset;
 use crate::document::ReadOptions;
@@ -165,6 +164,26 @@ pub struct ClassifyJob {
     pub verdict: bool,
     /// The sets that the categories were opened in, which stay locked until the end.
     pub _opened: OpenSets,
+}
+
+/// What a line of the input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Records {
+    /// A JSON object with a `text` and perhaps an `id`.
+    Ndjson,
+    /// A document.
+    Lines,
+}
+
+impl Records {
+    /// The kind of this name.
+    pub fn by_name(name: &[u8]) -> Option<Self> {
+        match name {
+            b"ndjson" => Some(Self::Ndjson),
+            b"lines" => Some(Self::Lines),
+            _ => None,
+        }
+    }
 }
 
 /// Comparing records, one a line, with categories.

@@ -2,7 +2,6 @@
 //! Learning a category (spec model 5).
 
 use super::MESSAGES;
-use super::config::{base_name, lossy};
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::hints::{self, LearnNotes};
@@ -34,6 +33,7 @@ use crate::model::digram::{DigramTable, FIRST, SYMBOLS};
 use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
 use crate::numeric::cformat;
+use dbacl_cli::names::{base_name, lossy};
 
 use crate::atomic_file::{self, Disk};
 use crate::sets::files::store_of;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The program `dbacl`: learns categories, classifies texts.
 
+mod categories;
 mod classify;
-pub(super) mod config;
+mod config;
 mod count;
+mod count_files;
 mod echo;
 pub(super) mod failure;
 mod help;
@@ -20,7 +22,7 @@ mod signals;
 mod structured;
 mod threads;
 
-pub use config::load;
+pub use categories::load;
 pub use failure::Failure;
 
 use crate::cli::getopt::{self, Event};

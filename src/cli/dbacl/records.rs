@@ -3,10 +3,10 @@
 //! file of its own would be, whatever came before it; results come in the order of the records.
 
 use super::MESSAGES;
-use super::config::{OpenSets, lossy};
+use super::categories::OpenSets;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
-use super::jobs::RecordsJob;
+use super::jobs::{Records, RecordsJob};
 use super::signals::Signals;
 use super::structured::{Format, Id};
 use crate::classify::DocumentScores;
@@ -19,6 +19,7 @@ use crate::model::settings::ModelOption;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
 use crate::score::words::Wanted;
+use dbacl_cli::names::lossy;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -29,26 +30,6 @@ use std::path::{Path, PathBuf};
 const BLOCK: usize = 1 << 20;
 /// Bytes that make a thread worth starting.
 const SHARE: usize = 1 << 14;
-
-/// What a line of the input is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Records {
-    /// A JSON object with a `text` and perhaps an `id`.
-    Ndjson,
-    /// A document.
-    Lines,
-}
-
-impl Records {
-    /// The kind of this name.
-    pub fn by_name(name: &[u8]) -> Option<Self> {
-        match name {
-            b"ndjson" => Some(Self::Ndjson),
-            b"lines" => Some(Self::Lines),
-            _ => None,
-        }
-    }
-}
 
 /// Classifies the records of all inputs.
 ///

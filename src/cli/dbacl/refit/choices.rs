@@ -3,7 +3,7 @@
 //! the odds.
 
 use super::super::MESSAGES;
-use super::super::config::{Builder, lossy};
+use super::super::config::Builder;
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::inputs::after_signals;
 use super::super::jobs::Job;
@@ -18,6 +18,7 @@ use crate::joint::store::ledger_file;
 use crate::model::settings::ModelOption;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
+use dbacl_cli::names::lossy;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::fs::File;

@@ -2,7 +2,6 @@
 //! `--refit`: documents and ordinary categories → a set of files that judges better.
 
 use super::super::MESSAGES;
-use super::super::config::lossy;
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::jobs::SetJob;
 use super::super::lock;
@@ -21,6 +20,7 @@ use crate::joint::store::ledger_file;
 use crate::model::settings::ModelOption;
 use crate::sets::files::{SetFiles, store_of};
 use crate::sets::refit::{RefitJob, Refitted};
+use dbacl_cli::names::lossy;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@
 //! ```
 
 use super::super::MESSAGES;
-use super::super::config::{Builder, lossy};
+use super::super::config::Builder;
 use super::super::failure::{Failure, Kind};
 use super::super::signals::Signals;
 use super::fit::{say, text_of, warn};
@@ -21,6 +21,7 @@ use crate::sets::learn_folders::{self, MailFolder, MailLearnOptions};
 use crate::sets::mail_filter::{LEDGER, MailFilter, ORDER, labels};
 use crate::sets::mail_reading::MailReading;
 use crate::sets::open_set::direct;
+use dbacl_cli::names::lossy;
 use dbacl_cli::progress;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};

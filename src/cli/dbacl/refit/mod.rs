@@ -10,7 +10,7 @@ mod reader;
 mod record;
 mod update;
 
-use super::config::{Builder, lossy};
+use super::config::Builder;
 use super::failure::{Failure, Kind};
 use super::jobs::SetJob;
 use super::options::Key;
@@ -20,6 +20,7 @@ use crate::cli::output::Output;
 use crate::joint::fit::FitOptions;
 use crate::joint::scoring::Scoring;
 use crate::sets::update::ChangeKind;
+use dbacl_cli::names::lossy;
 use reader::Unit;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Sources of labelled documents → a corpus, through the same filters and tokenizers as scoring.
 
-use super::super::config::lossy;
 use super::super::failure::{Failure, Kind};
 use super::super::inputs;
 use super::super::jobs::Reading;
@@ -15,6 +14,7 @@ use crate::input::verdict_header::VerdictHeaders;
 use crate::joint::documents::{Corpus, CorpusBuilder};
 use crate::model::settings::ModelOption;
 use crate::token::Feature;
+use dbacl_cli::names::lossy;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;

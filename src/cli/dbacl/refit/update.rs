@@ -3,7 +3,6 @@
 //! library's [`crate::sets::update`].
 
 use super::super::MESSAGES;
-use super::super::config::lossy;
 use super::super::failure::{Failure, Kind};
 use super::super::jobs::SetJob;
 use super::super::lock;
@@ -17,6 +16,7 @@ use crate::sets::FittedSetError;
 use crate::sets::Outcome;
 use crate::sets::files::{SetFiles, label_of, store_of};
 use crate::sets::update::{self, ChangeKind, Done};
+use dbacl_cli::names::lossy;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Opening the categories that a command line names, with the messages of dbacl 1.14.1.
+
+use super::MESSAGES;
+use super::failure::{Failure, Kind, not_loaded};
+use crate::category::access;
+use crate::category::mapped::{self, MappedCategory};
+use crate::joint::store::Generation;
+use std::path::{Path, PathBuf};
+
+/// Opens a category, with the reference's messages when that fails.
+///
+/// # Errors
+/// What to print.
+pub fn load(path: &Path) -> Result<MappedCategory, Failure> {
+    load_as(path, path)
+}
+
+/// The same with a category that is called `name`.
+///
+/// # Errors
+/// A category that cannot be opened.
+pub fn load_as(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
+    load_by(path, name, mapped::open)
+}
+
+/// The same by a memory map (`-m`).
+///
+/// # Errors
+/// What to print.
+pub fn load_mapped(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
+    #[allow(unsafe_code)]
+    // SAFETY: who asks for `-m` promises that nobody changes the file in place while it is in use,
+    // as for the reference, which maps it then, too.
+    load_by(path, name, |path| unsafe { mapped::map(path) })
+}
+
+/// Warns of the file `path` of the category `name` if anybody may write to it. Of a set the folder
+/// tells.
+pub fn warn_of_writers(path: &Path, name: &Path) {
+    if path == name
+        && let Some(warning) = access::warning_about(path)
+    {
+        MESSAGES.warning(&warning.0);
+    }
+}
+
+fn load_by<T>(
+    path: &Path,
+    name: &Path,
+    open: impl Fn(&Path) -> crate::error::Result<T>,
+) -> Result<T, Failure> {
+    warn_of_writers(path, name);
+    open(path).map_err(|error| not_loaded(error, path, name))
+}
+
+/// The sets that a run has opened.
+#[derive(Debug, Default)]
+pub struct OpenSets(crate::joint::store::Opened);
+
+impl OpenSets {
+    /// The file that a category is read from: itself, or what it is in its set.
+    ///
+    /// # Errors
+    /// A set that cannot be read.
+    pub fn place_of(&mut self, path: &Path) -> Result<PathBuf, Failure> {
+        let found = self.0.file(path);
+        let (file, generation) = found.map_err(|error| {
+            let last = format!("could not load category {}", path.display());
+            Failure { kind: Kind::NoInput, lines: vec![error.to_string(), last] }
+        })?;
+        if let Some(generation) = generation {
+            note_about(generation);
+        }
+        Ok(file)
+    }
+
+    /// Opens the category at `path`.
+    ///
+    /// # Errors
+    /// A category that cannot be opened.
+    pub fn load(&mut self, path: &Path) -> Result<MappedCategory, Failure> {
+        load_as(&self.place_of(path)?, path)
+    }
+}
+
+/// Says what users should know of a set that is read.
+fn note_about(generation: &Generation) {
+    generation.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Files of counts, and online memory dumps, as counts (`--merge`, `--fit`).
+
+use super::failure::{Failure, Kind};
+use crate::input::source::open_regular;
+use crate::learn::memory_dump;
+use crate::model::settings::Locale;
+use crate::shards::counts::Counts;
+use crate::shards::{dump, file};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Loads and merges counts, and online memory dumps.
+///
+/// # Errors
+/// The first file that cannot be read or merged.
+pub fn load_all(paths: &[PathBuf], locale: Locale) -> Result<Counts, Failure> {
+    let mut merged: Option<Counts> = None;
+    for path in paths {
+        let counts = load(path, locale)?;
+        match &mut merged {
+            None => merged = Some(counts),
+            Some(merged) => merged.merge(&counts).map_err(|fault| {
+                let text = format!("cannot merge {}: {fault}", path.display());
+                Failure::new(Kind::Data, text)
+            })?,
+        }
+    }
+    merged.ok_or_else(|| Failure::new(Kind::Usage, "there are no counts to merge"))
+}
+
+fn load(path: &Path, locale: Locale) -> Result<Counts, Failure> {
+    let name = path.display();
+    let unopened = |error: io::Error| Failure::new(Kind::NoInput, format!("{name}: {error}"));
+    let mut source: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        if path.is_dir() {
+            return Err(unopened(io::ErrorKind::IsADirectory.into()));
+        }
+        Box::new(open_regular(path).map_err(unopened)?)
+    };
+    let mut beginning = Vec::new();
+    let length = memory_dump::MAGIC.len() as u64;
+    source.by_ref().take(length).read_to_end(&mut beginning).map_err(unopened)?;
+    let is_dump = memory_dump::is_dump(&beginning);
+    let mut whole = beginning.as_slice().chain(source);
+    let unusable = |what: &dyn std::fmt::Display| {
+        Failure::new(Kind::Data, format!("cannot use the counts in {name}: {what}"))
+    };
+    if is_dump {
+        let mut bytes = Vec::new();
+        whole.read_to_end(&mut bytes).map_err(unopened)?;
+        let read = memory_dump::read(&bytes).map_err(|fault| unusable(&dump::reason(&fault)))?;
+        return dump::counts(&read, locale).map_err(|fault| unusable(&fault));
+    }
+    file::read(&mut whole).map_err(|fault| unusable(&fault))
+}
