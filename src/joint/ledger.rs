@@ -18,6 +18,7 @@ use crate::learn::table::MAX_BITS;
 use crate::model::settings::{ModelOptions, Scheme};
 use crate::token::id::FeatureId;
 use byteorder::{ByteOrder, LittleEndian};
+use hashbrown::{HashMap, HashSet};
 
 /// How a ledger begins.
 pub const MAGIC: &[u8] = b"# dbacl ledger 3\n";
@@ -240,6 +241,13 @@ impl Head {
         self.sum.bytes(record);
     }
 
+    /// Takes note of a withdrawal added to the body.
+    pub fn withdraw(&mut self, withdrawal: &[u8]) {
+        self.documents = self.documents.saturating_sub(1);
+        self.length += withdrawal.len() as u64;
+        self.sum.bytes(withdrawal);
+    }
+
     /// What the categories are called.
     pub fn are_named(&self, names: &[Vec<u8>]) -> bool {
         self.names.iter().map(|name| &name.name).eq(names)
@@ -352,11 +360,22 @@ impl Record {
     }
 }
 
+/// Appends what withdraws a document of a ledger with so many names: the last record before it with
+/// this label and this name is none any more.
+pub fn write_withdrawal(bytes: &mut Vec<u8>, label: u32, names: usize, fingerprint: u64) {
+    put(bytes, u64::from(label) + names as u64);
+    put(bytes, 0);
+    put(bytes, 0);
+    bytes.extend_from_slice(&fingerprint.to_le_bytes());
+}
+
 /// What a record says before and behind its terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordHead {
-    /// Place of the category's name.
+    /// Place of the category's name; behind the last name for withdrawals.
     pub label: u32,
+    /// Whether it has no terms.
+    pub is_empty: bool,
     /// The document's name.
     pub fingerprint: u64,
 }
@@ -368,7 +387,8 @@ impl RecordHead {
         let limit = u64::from(u32::MAX);
         let label = take(bytes, limit)? as u32;
         take(bytes, limit)?;
-        for _ in 0..take(bytes, limit)? {
+        let terms = take(bytes, limit)?;
+        for _ in 0..terms {
             let term = bytes.get(..6)?;
             let is_pair = term[4] & 7 == Makeup::PAIR;
             let is_repeated = term[4] & REPEATED != 0;
@@ -382,7 +402,8 @@ impl RecordHead {
         }
         let (fingerprint, rest) = bytes.split_at_checked(8)?;
         *bytes = rest;
-        Some(Self { label, fingerprint: LittleEndian::read_u64(fingerprint) })
+        let fingerprint = LittleEndian::read_u64(fingerprint);
+        Some(Self { label, is_empty: terms == 0, fingerprint })
     }
 }
 
@@ -419,16 +440,51 @@ impl Ledger {
         let body = bytes.get(start..).and_then(|rest| rest.get(..length)).ok_or(Fault::Cut)?;
         let ledger = Self { head, body: body.to_vec() };
         let mut sum = Checksum::default();
-        let mut documents = 0;
+        let (mut documents, mut withdrawn) = (0u32, Vec::new());
+        let names = u32::try_from(ledger.head.names.len()).unwrap_or(u32::MAX);
         ledger.each_head(|record, bytes| {
             sum.bytes(bytes);
-            documents += 1;
-            (record.label as usize) < ledger.head.names.len()
+            if record.label < names {
+                documents = documents.saturating_add(1);
+                return true;
+            }
+            withdrawn.push((record.label - names, record.fingerprint));
+            record.is_empty && record.label - names < names
         })?;
-        if sum != ledger.head.sum || documents != ledger.head.documents {
+        let is_whole = u32::try_from(withdrawn.len())
+            .ok()
+            .and_then(|withdrawn| documents.checked_sub(withdrawn))
+            .is_some_and(|left| left == ledger.head.documents);
+        if sum != ledger.head.sum || !is_whole {
             return Err(Fault::Body);
         }
-        Ok(ledger)
+        if withdrawn.is_empty() { Ok(ledger) } else { ledger.without_withdrawn(names) }
+    }
+
+    /// The ledger without what was withdrawn.
+    fn without_withdrawn(&self, names: u32) -> Result<Self, Fault> {
+        // The places where each document stands, by its label and name.
+        let mut standing: HashMap<(u32, u64), Vec<u32>> = HashMap::new();
+        let mut gone = HashSet::new();
+        let mut number = 0;
+        self.each_head(|record, _| {
+            let name = (record.label % names, record.fingerprint);
+            let places = standing.entry(name).or_default();
+            let is_well = if record.label < names {
+                places.push(number);
+                true
+            } else {
+                gone.insert(number);
+                places.pop().is_some_and(|place| gone.insert(place))
+            };
+            number += 1;
+            is_well
+        })?;
+        let mut number = 0;
+        self.filter(|_, _| {
+            number += 1;
+            !gone.contains(&(number - 1))
+        })
     }
 
     /// Shows every record and its bytes to `look`, which says whether it is well.
@@ -561,6 +617,51 @@ mod tests {
     }
 
     #[test]
+    fn what_was_withdrawn_is_not_there() {
+        let whole = ledger();
+        let names = whole.head.names.len();
+        let mut records = Vec::new();
+        whole
+            .each_head(|record, bytes| {
+                records.push((record, bytes.to_vec()));
+                true
+            })
+            .unwrap();
+        let with = |withdrawals: &[(u32, u64)]| {
+            let mut ledger = whole.clone();
+            for &(label, fingerprint) in withdrawals {
+                let start = ledger.body.len();
+                write_withdrawal(&mut ledger.body, label, names, fingerprint);
+                ledger.head.withdraw(&ledger.body[start..]);
+            }
+            Ledger::parse(&ledger.bytes())
+        };
+        let name = records[1].0.fingerprint;
+        assert_eq!(name, records[2].0.fingerprint, "two are equal");
+        for (withdrawals, left) in [
+            (vec![(1, name)], vec![0, 1]),
+            (vec![(1, name), (1, name)], vec![0]),
+            (vec![(0, records[0].0.fingerprint)], vec![1, 2]),
+        ] {
+            let read = with(&withdrawals).unwrap();
+            let body: Vec<u8> = left.iter().flat_map(|&at| records[at].1.clone()).collect();
+            assert_eq!((read.head.documents as usize, read.body), (left.len(), body));
+        }
+        // Of another label, of no document, of no label, and once too often.
+        for (withdrawals, fault) in [
+            (vec![(0, name)], Fault::Record { document: 3 }),
+            (vec![(1, 77)], Fault::Record { document: 3 }),
+            (vec![(2, name)], Fault::Record { document: 3 }),
+            (vec![(1, name); 3], Fault::Record { document: 5 }),
+        ] {
+            assert_eq!(with(&withdrawals).unwrap_err(), fault);
+        }
+        let mut ledger = with(&[(1, name)]).unwrap();
+        ledger.push(0, 7, &[Term::new(FeatureId(1), 1, 7)]);
+        assert_eq!(Ledger::parse(&ledger.bytes()).unwrap().head, ledger.head);
+    }
+
+    #[test]
     fn heads_of_records_are_those_of_the_records() {
         let mut ledger = ledger();
         let makeup = Makeup { order: Makeup::PAIR, medium: 2, pairs: 9, second: FeatureId(77) };
@@ -575,7 +676,8 @@ mod tests {
         let mut heads = heads.into_iter();
         let looked = ledger.each(|record, bytes| {
             let Record { label, fingerprint, .. } = *record;
-            heads.next() == Some((RecordHead { label, fingerprint }, bytes.to_vec()))
+            let is_empty = record.terms.is_empty();
+            heads.next() == Some((RecordHead { label, is_empty, fingerprint }, bytes.to_vec()))
         });
         assert_eq!((looked, heads.next()), (Ok(()), None));
         // Both refuse the same bytes.

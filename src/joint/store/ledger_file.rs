@@ -6,7 +6,9 @@ use crate::atomic_file::{self, Storage, Unforced, beside};
 use crate::error::Error;
 use crate::input::source::open_regular;
 use crate::joint::checksum::Checksum;
-use crate::joint::ledger::{ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Record, Settings};
+use crate::joint::ledger::{
+    ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Record, Settings, write_withdrawal,
+};
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
@@ -370,6 +372,20 @@ impl OpenLedger {
         written.map_err(|error| unwritable(&self.path, error))?;
         self.head.add(record);
         Ok(offset)
+    }
+
+    /// Withdraws a document of category `label`. As with [`Self::push`], it does not count yet.
+    ///
+    /// # Errors
+    /// It cannot be written; the ledger is as it was.
+    pub fn withdraw(&mut self, label: u32, fingerprint: u64) -> Result<(), LedgerError> {
+        let mut bytes = Vec::new();
+        write_withdrawal(&mut bytes, label, self.head.names.len(), fingerprint);
+        let end = self.head.body() + self.head.length;
+        let written = self.file.write_all_at(&bytes, end);
+        written.map_err(|error| unwritable(&self.path, error))?;
+        self.head.withdraw(&bytes);
+        Ok(())
     }
 
     /// Lets the generation that is being made know of what was added.
