@@ -53,7 +53,7 @@ fn category(bytes: Mmap, path: &Path) -> Result<MappedCategory> {
 }
 
 /// What is wrong with the file at `path`.
-pub(super) fn error_of(fault: Fault, path: &Path) -> Error {
+pub(crate) fn error_of(fault: Fault, path: &Path) -> Error {
     match fault {
         Fault::Header(HeaderFault::Foreign) => Error::NotACategory { path: path.to_path_buf() },
         Fault::Header(HeaderFault::Line(line)) => {

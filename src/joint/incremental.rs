@@ -20,12 +20,12 @@
 
 use super::blend::stored;
 use super::checksum::Checksum;
-use super::dataset::{Dataset, Row, contrast, scale};
+use super::dataset::{Cell, Dataset, Row, contrast, scale};
 use super::index::FeatureIndex;
 use super::ledger::{self, Record};
 use super::pages::{BLOCK, Pages, ReadAt, blocks_at};
 use super::scoring::Scoring;
-use super::solver::{Duals, Fit};
+use super::solver::{Duals, Fit, Weight};
 use crate::numeric::elementary::{log, narrow};
 use crate::numeric::quantize::QuantWeight;
 use crate::numeric::random::SplitMix64;
@@ -100,20 +100,10 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// The ordinary weight in category `at` of a feature with these counts, nats: what the fit of
-    /// single words under the uniform measure ends with (spec model 7.3), on the grid of files.
+    /// The ordinary weight in category `at` of a feature with these counts, see
+    /// [`ordinary_weight`].
     pub fn ordinary_weight(&self, at: usize, evidence: &FeatureStatistics) -> f64 {
-        let count = evidence.counts[at];
-        if count == 0 {
-            return 0.0;
-        }
-        let weight = self.base(at, evidence) + self.rises[at];
-        (weight * 32.0).floor().max(0.0) / 32.0
-    }
-
-    /// The same without the rise.
-    fn base(&self, at: usize, evidence: &FeatureStatistics) -> f64 {
-        log(f64::from(evidence.counts[at]) / self.totals[at]) + f64::from(evidence.pairs) * PAIR
+        ordinary_weight(evidence.counts[at], self.totals[at], evidence.pairs, self.rises[at])
     }
 
     /// The rise of category `at`, from the weights that learning has ended with.
@@ -122,19 +112,42 @@ impl Numbers {
         at: usize,
         learned: impl Iterator<Item = (&'a FeatureStatistics, QuantWeight)>,
     ) -> f64 {
-        let mut rises: Vec<f64> = learned
-            .filter(|(evidence, weight)| weight.0 > 0 && evidence.counts[at] > 0)
-            .map(|(evidence, weight)| f64::from(weight.weight()) - self.base(at, evidence))
-            .collect();
-        if rises.is_empty() {
-            return 0.0;
-        }
-        // Weights were cut to the grid: the highest of the differences is nearest. Those of features
-        // that share their id with others tell nothing.
-        let middle = rises.len() / 2;
-        let limit = *rises.select_nth_unstable_by(middle, f64::total_cmp).1 + 1.0 / 32.0;
-        rises.into_iter().filter(|&rise| rise <= limit).fold(0.0, f64::max)
+        let each = learned.map(|(own, weight)| (own.counts[at], own.pairs, weight));
+        rise(self.totals[at], each)
     }
+}
+
+/// The ordinary weight of a feature that occurs so many times among the features of a category's
+/// documents, nats: what the fit of single words under the uniform measure ends with (spec model
+/// 7.3), on the grid of files.
+pub fn ordinary_weight(count: u32, total: f64, pairs: u8, rise: f64) -> f64 {
+    if count == 0 {
+        return 0.0;
+    }
+    let weight = base(count, total, pairs) + rise;
+    (weight * 32.0).floor().max(0.0) / 32.0
+}
+
+/// The same without the rise.
+fn base(count: u32, total: f64, pairs: u8) -> f64 {
+    log(f64::from(count) / total) + f64::from(pairs) * PAIR
+}
+
+/// The rise of a category whose documents have so many features in all, from the weights that
+/// learning has ended with: occurrences, pairs of characters and weight of each feature.
+pub fn rise(total: f64, learned: impl Iterator<Item = (u32, u8, QuantWeight)>) -> f64 {
+    let mut rises: Vec<f64> = learned
+        .filter(|(count, _, weight)| weight.0 > 0 && *count > 0)
+        .map(|(count, pairs, weight)| f64::from(weight.weight()) - base(count, total, pairs))
+        .collect();
+    if rises.is_empty() {
+        return 0.0;
+    }
+    // Weights were cut to the grid: the highest of the differences is nearest. Those of features
+    // that share their id with others tell nothing.
+    let middle = rises.len() / 2;
+    let limit = *rises.select_nth_unstable_by(middle, f64::total_cmp).1 + 1.0 / 32.0;
+    rises.into_iter().filter(|&rise| rise <= limit).fold(0.0, f64::max)
 }
 
 /// What documents tell of a feature.
@@ -196,6 +209,13 @@ impl FeatureStatistics {
         self.documents[side] = self.documents[side].saturating_add(1);
         self.counts[side] = self.counts[side].saturating_add(count);
     }
+
+    /// Takes such a document back.
+    fn take_back(&mut self, label: u32, count: u32) {
+        let side = usize::from(label == 1);
+        self.documents[side] = self.documents[side].saturating_sub(1);
+        self.counts[side] = self.counts[side].saturating_sub(count);
+    }
 }
 
 /// What the documents of `data` tell of each of its features.
@@ -242,6 +262,11 @@ const fn places(slots: usize) -> usize {
 #[allow(clippy::cast_possible_truncation)] // below the number of places
 const fn first_place(id: u32, places: usize) -> usize {
     ((id.wrapping_mul(0x9e37_79b1) as u64 * places as u64) >> 32) as usize
+}
+
+/// Where a category stands in the fit.
+const fn side_of(label: u32) -> f64 {
+    if label == 1 { 1.0 } else { -1.0 }
 }
 
 /// How many blocks so many documents and slots take.
@@ -402,12 +427,41 @@ impl State {
 
     /// Learns a document of the ledger that is new at `offset`, then looks again at some old ones,
     /// which `old` finds. Counts are those of this moment.
-    pub fn learn(
+    pub fn learn(&mut self, record: &Record, offset: u64, old: impl FnMut(u64) -> Option<Record>) {
+        self.count(record);
+        let number = self.numbers.documents as usize;
+        self.push_document(offset, record.fingerprint, [0.0; 2]);
+        self.settle(number, record, old);
+    }
+
+    /// Makes document `number`, which was learned as the other category, one of the category of
+    /// `record`, which is the same document at `offset` of the ledger.
+    pub fn relabel(
         &mut self,
+        number: usize,
         record: &Record,
         offset: u64,
-        mut old: impl FnMut(u64) -> Option<Record>,
+        old: impl FnMut(u64) -> Option<Record>,
     ) {
+        let from = u32::from(record.label != 1);
+        self.undo(number, from, record);
+        let side = usize::from(from == 1);
+        self.numbers.totals[side] -= f64::from(record.occurrences);
+        self.numbers.sides[side] = self.numbers.sides[side].saturating_sub(1);
+        for term in &record.terms {
+            if let Ok(at) = self.find(term.id.0) {
+                let mut slot = self.slot(at);
+                slot.evidence.take_back(from, term.count);
+                self.put_slot(at, slot);
+            }
+        }
+        self.count(record);
+        LittleEndian::write_u64(self.pages.get_mut(number * DOCUMENT, DOCUMENT), offset);
+        self.settle(number, record, old);
+    }
+
+    /// Counts the features of a document.
+    fn count(&mut self, record: &Record) {
         // All of them are looked at sooner or later: one read is less than many.
         self.pages.get(self.places_at(), places(self.capacity) * PLACE);
         let side = usize::from(record.label == 1);
@@ -428,12 +482,24 @@ impl State {
                 self.touched.push(term.id.0);
             }
         }
-        let number = self.numbers.documents as usize;
-        self.push_document(offset, record.fingerprint, [0.0; 2]);
+    }
+
+    /// Steps for document `number` and some others.
+    fn settle(
+        &mut self,
+        number: usize,
+        record: &Record,
+        mut old: impl FnMut(u64) -> Option<Record>,
+    ) {
         self.step(number, record);
-        let mut shuffle = SplitMix64::new(u64::from(self.numbers.documents));
-        for _ in 0..REPLAYED.min(number) {
-            let other = shuffle.below(number);
+        let documents = self.numbers.documents;
+        let mut shuffle = SplitMix64::new(u64::from(documents));
+        let others = (documents as usize).saturating_sub(1);
+        for _ in 0..REPLAYED.min(others) {
+            let other = shuffle.below(others);
+            if other == number {
+                continue;
+            }
             let offset = self.offset(other);
             if let Some(record) = old(offset) {
                 self.step(other, &record);
@@ -444,6 +510,28 @@ impl State {
 
     /// One step for document `number`.
     fn step(&mut self, number: usize, record: &Record) {
+        let (places, mut fit, cells, row) = self.fit_of(record);
+        let duals = self.duals(number);
+        fit.duals.push(duals);
+        fit.step(0, &cells, &row, side_of(record.label), self.numbers.cost);
+        self.put_weights(&places, &fit);
+        if fit.duals[0] != duals {
+            self.put_duals(number, fit.duals[0]);
+        }
+    }
+
+    /// Takes back what document `number`, learned as `label`, has done to the weights.
+    fn undo(&mut self, number: usize, label: u32, record: &Record) {
+        let (places, mut fit, cells, row) = self.fit_of(record);
+        let [presence, counts] = self.duals(number).map(|dual| -side_of(label) * f64::from(dual));
+        fit.add(&cells, &row, presence, counts);
+        self.put_weights(&places, &fit);
+        self.put_duals(number, [0.0; 2]);
+    }
+
+    /// The fit as far as a document's features have a part in it: their slots, the fit, the cells
+    /// of the document, and the factors of its views.
+    fn fit_of(&mut self, record: &Record) -> (Vec<usize>, Fit, Vec<Cell>, Row) {
         let documents = self.numbers.documents as usize;
         let sides = self.numbers.sides.map(|side| side as usize);
         let distinct = u32::try_from(record.terms.len()).unwrap_or(u32::MAX);
@@ -470,16 +558,17 @@ impl State {
             counts += wide * count;
             squares += wide * count * count;
             let feature = u32::try_from(places.len()).unwrap_or(u32::MAX);
-            cells.push(super::dataset::Cell { feature, count: term.count });
-            fit.weights.push(super::solver::Weight { value: slot.weight, scale });
+            cells.push(Cell { feature, count: term.count });
+            fit.weights.push(Weight { value: slot.weight, scale });
             places.push(at);
         }
         row.set_squares(ones, counts, squares);
-        let duals = self.duals(number);
-        fit.duals.push(duals);
-        let side = if record.label == 1 { 1.0 } else { -1.0 };
-        fit.step(0, &cells, &row, side, self.numbers.cost);
-        for (at, weight) in places.into_iter().zip(&fit.weights) {
+        (places, fit, cells, row)
+    }
+
+    /// Takes over the weights of a fit of the features in the slots `places`, and its bias.
+    fn put_weights(&mut self, places: &[usize], fit: &Fit) {
+        for (&at, weight) in places.iter().zip(&fit.weights) {
             let slot = self.slot(at);
             if slot.weight.to_bits() != weight.value.to_bits() {
                 self.put_slot(at, Slot { weight: weight.value, ..slot });
@@ -487,9 +576,6 @@ impl State {
             }
         }
         self.numbers.bias = fit.bias;
-        if fit.duals[0] != duals {
-            self.put_duals(number, fit.duals[0]);
-        }
     }
 
     /// New weights in the two categories of all features whose weights may have changed, sorted by
@@ -734,6 +820,47 @@ mod tests {
         assert!(first > 0.2 && second == 0.0, "{first}");
         assert!(!written.contains_key(&FeatureId(1000)), "rare features have no weight");
         assert!(state.changes().is_empty());
+    }
+
+    #[test]
+    fn a_document_can_change_sides() {
+        let mut state = empty();
+        for k in 0..40 {
+            state.learn(&record(k), u64::from(k), |_| None);
+        }
+        // Document 3 was on the second side; its words are on the first one now.
+        let moved = Record { label: 0, ..record(3) };
+        let before = state.numbers;
+        state.relabel(3, &moved, 99, |_| None);
+        let Numbers { documents, sides, totals, .. } = state.numbers;
+        assert_eq!((documents, sides, state.offset(3)), (40, [21, 19], 99));
+        assert_eq!(totals, [before.totals[0] + 3.0, before.totals[1] - 3.0]);
+        let own = state.find(11).unwrap();
+        assert_eq!(state.slot(own).evidence.documents, [1, 19]);
+        // Taken back, it is as if it had never been there, but for rounding.
+        let (mut one, mut other) = (empty(), empty());
+        for k in 0..9 {
+            one.learn(&record(k), u64::from(k), |_| None);
+            other.learn(&record(k), u64::from(k), |_| None);
+        }
+        let weights = |state: &mut State| -> Vec<f32> {
+            let ids = [10, 11, 20].map(|id| state.find(id).unwrap());
+            ids.map(|at| state.slot(at).weight).to_vec()
+        };
+        let last = one.fit_of(&record(8)).1;
+        one.step(8, &record(8));
+        assert_ne!(one.fit_of(&record(8)).1, last);
+        let before = weights(&mut other);
+        let duals = other.duals(8);
+        other.undo(8, 0, &record(8));
+        assert!(duals != [0.0; 2] && other.duals(8) == [0.0; 2]);
+        assert_ne!(weights(&mut other), before);
+        let (places, mut fit, cells, row) = other.fit_of(&record(8));
+        fit.add(&cells, &row, -f64::from(duals[0]), -f64::from(duals[1]));
+        other.put_weights(&places, &fit);
+        for (one, other) in weights(&mut other).iter().zip(before) {
+            assert!((one - other).abs() < 1e-6, "{one} {other}");
+        }
     }
 
     #[test]

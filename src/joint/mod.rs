@@ -27,12 +27,14 @@ pub mod incremental;
 pub mod index;
 pub mod keeper;
 pub mod ledger;
+pub mod many;
 pub mod ordinary;
 pub mod pages;
 pub mod publish;
 pub mod relearn;
 pub mod scoring;
 pub mod select;
+pub mod set_state;
 pub mod solver;
 pub mod store;
 

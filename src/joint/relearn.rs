@@ -7,6 +7,7 @@
 
 use super::documents::Makeup;
 use super::ledger::{Fault, Learning, Ledger};
+use crate::category::header::Header;
 use crate::category::reader::Category;
 use crate::category::writer;
 use crate::error::Result;
@@ -33,7 +34,7 @@ pub fn file<D: AsRef<[u8]>>(
 ) -> std::result::Result<Option<Vec<u8>>, Fault> {
     let learning = ledger.head.names.get(label as usize).map(|name| name.learning);
     let Some(learning) = learning else { return Ok(None) };
-    if !can_tell(learning, old) {
+    if !can_tell(learning, old.header()) {
         return Ok(None);
     }
     let settings = settings(learning, old);
@@ -63,8 +64,8 @@ pub fn file<D: AsRef<[u8]>>(
 }
 
 /// Whether documents of a ledger tell all that a category was made of.
-pub fn can_tell<D: AsRef<[u8]>>(learning: Learning, ordinary: &Category<D>) -> bool {
-    learning.is_plain && ordinary.header().max_order <= Makeup::PAIR
+pub const fn can_tell(learning: Learning, header: &Header) -> bool {
+    learning.is_plain && header.max_order <= Makeup::PAIR
 }
 
 /// What the first line calls a category.

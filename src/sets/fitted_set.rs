@@ -477,9 +477,6 @@ impl FittedSet {
         let lock =
             lock(&anchor, ".lock", self.options.patience(), &mut || self.options.waits(&anchor))?;
         self.reload_if_changed()?;
-        if self.labels().len() != 2 {
-            return Err(FittedSetError::NotTwoCategories);
-        }
         let names = self.place.names(self.labels());
         SetFiles::open(&names, Some(&self.place.ledger()), lock)
     }

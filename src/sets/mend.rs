@@ -37,7 +37,7 @@ impl FittedSet {
             let heads = heads?;
             let line = heads.iter().find_map(|head| RefitLine::find(head.other_lines()));
             let fit = line.map_or_else(FitOptions::mail, |line| FitOptions::like(&line, false));
-            let Some(first) = heads.first() else { return Err(FittedSetError::NotTwoCategories) };
+            let Some(first) = heads.first() else { return Err(FittedSetError::NotFitted) };
             let header = first.header();
             let scheme = header.scheme.unwrap_or_else(|| default_scheme(header.options));
             let settings =

@@ -17,10 +17,10 @@ use crate::joint::documents::Corpus;
 use crate::joint::fit::{self, FitNote, FitOptions, FittedWeights, Problem, Solution};
 use crate::joint::fitted_state::state_of;
 use crate::joint::header::RefitLine;
-use crate::joint::incremental::{self, State};
 use crate::joint::ledger::{Head, Ledger, Name, Settings};
 use crate::joint::pages;
 use crate::joint::relearn;
+use crate::joint::set_state::{self, SetState};
 use crate::joint::store::ledger_file;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -73,16 +73,21 @@ fn is_empty_or_ours(path: &Path) -> bool {
     std::fs::read(path).is_ok_and(|bytes| bytes.is_empty() || bytes.starts_with(ANY_MAGIC))
 }
 
-/// Opens a category that is being changed; `None` if it is damaged and has an ordinary file from
-/// which it can be made anew.
+/// The head of a category that is being changed; `None` if it is damaged and has an ordinary file
+/// from which it can be made anew.
 ///
 /// # Errors
 /// A category that cannot be opened and has no ordinary file, or is a file of something else.
-pub fn load_unless_damaged(path: &Path) -> Result<Option<MappedCategory>> {
-    load(path).map(Some).or_else(|failure| match look(path) {
-        Ok(Found::Damaged) => Ok(None),
-        _ => Err(failure),
-    })
+pub fn head_unless_damaged(path: &Path) -> Result<Option<SparseCategory>> {
+    let source = match SparseCategory::open(path) {
+        Ok(category) => return Ok(Some(category)),
+        Err(source) => source,
+    };
+    if matches!(look(path), Ok(Found::Damaged)) {
+        return Ok(None);
+    }
+    let path = path.to_path_buf();
+    Err(FittedSetError::Category { name: path.clone(), path, source })
 }
 
 /// The head of a category that is going to be fitted anew: that of the ordinary file if it is empty
@@ -211,12 +216,12 @@ impl<'a> RefitJob<'a> {
             names: &names,
             options,
             is_mail,
-            wants_evidence: ledger.is_some(),
+            wants_evidence: ledger.is_some() && names.len() == 2,
         };
         let mut solution = problem.solve(corpus, note)?;
         let Some(fitted) = &solution.fitted else { return Ok(Refitted { solution, names }) };
         write_files(files, (&found, &categories), fitted)?;
-        if let (Some(path), Some(ledger), 2) = (&files.ledger, &ledger, names.len()) {
+        if let (Some(path), Some(ledger)) = (&files.ledger, &ledger) {
             ledger_file::save(path, ledger)?;
             if let Some(mut state) = state_of(ledger, &categories, &mut solution)? {
                 write_state(path, &mut state)?;
@@ -326,7 +331,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// It cannot be written.
-pub fn write_state(ledger: &Path, state: &mut State) -> Result<()> {
+pub fn write_state(ledger: &Path, state: &mut SetState) -> Result<()> {
     let (path, changes) = (beside(ledger, ".state"), beside(ledger, CHANGES));
     // They are changes of another file, or are written anew.
     let _ = std::fs::remove_file(&changes);
@@ -337,20 +342,70 @@ pub fn write_state(ledger: &Path, state: &mut State) -> Result<()> {
     // A power cut may have left nothing of a file that was not forced to the device.
     ledger_file::remove_empty(&path);
     let mut write = |out: &mut dyn std::io::Write| state.write(out);
-    Ok(ledger_file::replace_with(&Unforced, &path, incremental::KIND, &mut write)?)
+    Ok(ledger_file::replace_with(&Unforced, &path, set_state::KIND, &mut write)?)
 }
 
 /// The state of the ledger at `path`, whose head is `head`, and the names of its documents; `None`
 /// if there is none that fits.
-pub fn read_state(path: &Path, head: &Head) -> Option<(State, Vec<u64>)> {
+pub fn read_state(path: &Path, head: &Head) -> Option<(SetState, Vec<u64>)> {
     let file = open_regular(&beside(path, ".state")).ok()?;
     let length = usize::try_from(file.metadata().ok()?.len()).ok()?;
     let changes = open_regular(&beside(path, CHANGES)).and_then(|file| read_whole(&file));
-    let mut state = State::open(Box::new(file), length, changes.unwrap_or_default())?;
-    let numbers = &state.numbers;
-    let fits = numbers.ledger == head.sum
-        && numbers.ledger_length == head.length
-        && numbers.documents == head.documents;
-    let names = fits.then(|| state.names())?;
+    let changes = changes.unwrap_or_default();
+    let mut state = SetState::open(head.names.len(), Box::new(file), length, changes)?;
+    let names = state.fits(head).then(|| state.names())?;
     (!state.is_damaged()).then_some((state, names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sets::{FittedSet, MailFolder, MailLearnOptions};
+    use std::fs;
+
+    #[test]
+    fn the_state_of_many_categories_says_what_their_files_say() {
+        let room = tempfile::tempdir().unwrap();
+        let labels = ["work", "lists", "family", "spam"];
+        let mut folders = Vec::new();
+        for (at, label) in labels.into_iter().enumerate() {
+            let folder = room.path().join(label);
+            fs::create_dir(&folder).unwrap();
+            for number in 0..30 {
+                let words: String = (0..9)
+                    .map(|word| format!("w{}x{} ", at + word % 2, number * word % 13))
+                    .collect();
+                let mail = format!("Subject: {label} {number}\n\n{words} and {words} once\n");
+                fs::write(folder.join(number.to_string()), mail).unwrap();
+            }
+            folders.push(MailFolder::new(label, folder));
+        }
+        let filter = room.path().join("filter");
+        FittedSet::learn_folders(&filter, &folders, &MailLearnOptions::default()).unwrap();
+        let current = filter.join("ledger.set/current");
+        let ledger = current.join("ledger");
+        let (state, names) = read_state(&ledger, &ledger_file::head(&ledger).unwrap()).unwrap();
+        assert_eq!(names.len(), 120);
+        let SetState::Many(mut state) = state else { panic!("there are four") };
+        state.touch_all();
+        let changes = state.changes();
+        let (mut weights, mut others) = (0, 0);
+        for (at, label) in labels.into_iter().enumerate() {
+            let category = load(&current.join(format!("category.{label}"))).unwrap();
+            let z = category.header().log_partition;
+            assert!((z - state.log_partitions()[at]).abs() < 1e-4, "{label}");
+            let mut known = 0;
+            for &(id, weight) in &changes[at] {
+                let slot = category.find(id).filter(|slot| slot.id == id);
+                let in_file = slot.map_or(0, |slot| slot.weight.0);
+                known += usize::from(in_file > 0);
+                weights += 1;
+                // A weight may lie between two steps.
+                assert!(in_file.abs_diff(weight.0) <= 1, "{label} {id:?}");
+                others += usize::from(in_file != weight.0);
+            }
+            assert_eq!(known, category.header().unique_features as usize, "{label}");
+        }
+        assert!(weights > 200 && others * 100 <= weights, "{others} of {weights}");
+    }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Learning, correcting and forgetting single documents of a fitted set of two categories.
+//! Learning, correcting and forgetting single documents of a fitted set.
 //!
 //! ```text
 //! ledger + state + categories ─→ OpenFiles ─→ learn, forget ─→ the same files, changed
@@ -9,25 +9,31 @@
 use super::error::FittedSetError;
 use super::files::{SetFiles, label_of, ordinary_path};
 use super::refit::{
-    load, load_unless_damaged, read_state, refit_from_ledger, replace, write_state,
+    head_or_ordinary, head_unless_damaged, load, read_state, refit_from_ledger, replace,
+    write_state,
 };
 use super::report::Outcome;
 use crate::atomic_file::{Unforced, beside};
 use crate::category::layout::ANY_MAGIC;
-use crate::category::mapped::MappedCategory;
-use crate::error::{Warning, WarningSink};
+use crate::category::mapped::error_of;
+use crate::category::reader::Category;
+use crate::category::sparse::SparseCategory;
+use crate::error::{Error, Warning, WarningSink};
+use crate::input::source::open_regular;
 use crate::joint::checksum::Checksum;
 use crate::joint::corrections;
 use crate::joint::documents::{Corpus, Term, fingerprint};
 use crate::joint::fit::FitOptions;
 use crate::joint::forgetting::without_documents;
-use crate::joint::header::{Mismatch, RefitLine, set_of};
-use crate::joint::incremental::{Numbers, State};
+use crate::joint::header::{Decision, Mismatch, RefitLine, set_of};
 use crate::joint::ledger::{self, Fault, Head, Ledger, Record, Settings, write_record};
 use crate::joint::publish;
 use crate::joint::relearn;
+use crate::joint::set_state::SetState;
 use crate::joint::store::ledger_file::{self, LedgerError, OpenLedger};
+use crate::token::id::FeatureId;
 use hashbrown::{HashMap, HashSet};
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -105,14 +111,17 @@ pub fn change(
     let mut learned = vec![false; request.ids.len()];
     let outcomes = match request.kind {
         ChangeKind::Learn => {
-            set.learn(request.corpus, |_, _| true, &mut learned)?;
+            set.learn(request.corpus, |_, _| Ok(true), &mut learned)?;
             let again =
                 |id| if known.contains_key(id) { Outcome::LearnedAgain } else { Outcome::Learned };
             request.ids.iter().map(again).collect()
         }
         ChangeKind::LearnErrors => {
-            let (low, high) = set.line.band;
-            let needs = |_, score: f64| if label == 0 { score > low } else { score <= high };
+            let needs = |set: &OpenFiles<'_>, number: usize| {
+                let occurrences = request.corpus.documents[number].occurrences;
+                let verdict = set.verdict(occurrences, request.corpus.terms_of(number))?;
+                Ok(verdict.is_unsure || u32::try_from(verdict.category) != Ok(label))
+            };
             set.learn(request.corpus, needs, &mut learned)?;
             let outcome = |(id, &learned)| match (learned, known.contains_key(id)) {
                 (false, _) => Outcome::Sure,
@@ -137,36 +146,41 @@ pub fn change(
             request.ids.iter().map(&mut outcome).collect()
         }
         ChangeKind::Correct => {
-            set.forget(&request.ids, |own| own != label, false, &mut refit)?;
+            let can_relabel = request.ids.iter().all(|id| set.can_relabel(&known, *id, label));
+            if !can_relabel {
+                set.forget(&request.ids, |own| own != label, false, &mut refit)?;
+            }
             let mut labels: HashMap<u64, Vec<u32>> = known;
-            let is_known = |labels: &[u32]| labels.contains(&label);
             let mut is_new = Vec::new();
+            let mut moves = vec![None; request.ids.len()];
             let mut outcomes = Vec::new();
-            for id in &request.ids {
+            for (number, id) in request.ids.iter().enumerate() {
                 let own = labels.entry(*id).or_default();
                 let other = own.iter().copied().find(|&own| own != label);
-                is_new.push(!is_known(own));
+                moves[number] = other.filter(|_| can_relabel);
+                is_new.push(!own.contains(&label) && moves[number].is_none());
                 outcomes.push(match other {
                     Some(other) => Outcome::Moved { from: set.label(other) },
-                    None if is_known(own) => Outcome::Known,
+                    None if own.contains(&label) => Outcome::Known,
                     None => Outcome::Learned,
                 });
                 *own = vec![label];
             }
-            set.learn(request.corpus, |number, _| is_new[number], &mut learned)?;
+            for (number, from) in moves.iter().enumerate() {
+                if let Some(from) = from {
+                    set.relabel(request.corpus, number, *from)?;
+                }
+            }
+            set.learn(request.corpus, |_, number| Ok(is_new[number]), &mut learned)?;
             learned.fill(true);
             outcomes
         }
     };
-    if set.state.numbers.documents != set.line.documents {
+    let (documents, fitted) = set.state.documents();
+    if documents != set.line.documents || set.has_moved {
         set.ledger.write_head()?;
-        let Numbers { documents, fitted, .. } = set.state.numbers;
         if set.state.is_damaged() {
             warn_of_state(files, "is damaged and was made anew", warnings);
-            refit(&set.line, true)?;
-        } else if set.line.contrast {
-            // How far a feature tells the categories apart changes with every document, and the state
-            // knows nothing of it.
             refit(&set.line, true)?;
         } else if documents >= fitted.saturating_mul(2) {
             // Twice as much is known as when the settings were chosen: choose again. Ten such fits
@@ -176,7 +190,7 @@ pub fn change(
             set.publish()?;
         }
     }
-    let has_learned = set.state.numbers.documents != set.line.documents || set.has_learned;
+    let has_learned = documents != set.line.documents || set.has_learned;
     let is_noted = note(files, request, &learned, &set.ledger.head)?;
     let done = match (is_fitted, has_learned || is_noted) {
         (true, _) => Done::Fitted,
@@ -220,16 +234,16 @@ fn note(files: &SetFiles, request: &Request<'_>, learned: &[bool], head: &Head) 
     Ok(true)
 }
 
-/// Opens both categories; their `# refit` line, and whether they are of one state. A damaged category
-/// of which the ordinary file is whole stands for a state that is not.
+/// Opens the categories; their `# refit` line, and whether they are of one state. A damaged
+/// category of which the ordinary file is whole stands for a state that is not.
 fn open_categories(
     files: &SetFiles,
     warnings: WarningSink<'_>,
-) -> Result<(Vec<MappedCategory>, RefitLine, bool)> {
+) -> Result<(Vec<SparseCategory>, RefitLine, bool)> {
     let mut categories = Vec::new();
     let mut is_whole = true;
     for (path, name) in files.paths.iter().zip(&files.names) {
-        if let Some(category) = load_unless_damaged(path)? {
+        if let Some(category) = head_unless_damaged(path)? {
             categories.push(category);
         } else {
             warnings(Warning::new(format!(
@@ -266,14 +280,16 @@ struct OpenFiles<'a> {
     files: &'a SetFiles,
     ledger_path: &'a Path,
     ledger: OpenLedger,
-    /// The files as they are now.
-    categories: Vec<MappedCategory>,
-    state: State,
+    /// The heads of the files as they are now.
+    categories: Vec<SparseCategory>,
+    state: SetState,
     /// Names of the ledger's documents when the set was opened.
     known: Vec<u64>,
     line: RefitLine,
     /// Documents were learned and their weights written.
     has_learned: bool,
+    /// Documents have another label.
+    has_moved: bool,
 }
 
 /// Fits a set anew, with the settings that it has or such as are best now.
@@ -308,13 +324,13 @@ impl<'a> OpenFiles<'a> {
         files: &'a SetFiles,
         ledger_path: &'a Path,
         ledger: OpenLedger,
-        categories: Vec<MappedCategory>,
+        categories: Vec<SparseCategory>,
     ) -> Option<Self> {
         let mut line = RefitLine::find(categories.first()?.other_lines())?;
         let (state, known) = read_state(ledger_path, &ledger.head)?;
-        line.documents = state.numbers.documents;
-        let fits = state.numbers.set == line.set;
-        let has_learned = false;
+        line.documents = state.documents().0;
+        let fits = state.set() == line.set;
+        let (has_learned, has_moved) = (false, false);
         fits.then_some(Self {
             files,
             ledger_path,
@@ -324,13 +340,14 @@ impl<'a> OpenFiles<'a> {
             known,
             line,
             has_learned,
+            has_moved,
         })
     }
 
     /// The set that a fit has just written.
     fn after_refit(files: &'a SetFiles, ledger_path: &'a Path) -> Result<Self> {
-        let categories: Result<Vec<_>> = files.paths.iter().map(|path| load(path)).collect();
-        let set = Self::fitting(files, ledger_path, OpenLedger::new(ledger_path)?, categories?);
+        let heads: Result<Vec<_>> = files.paths.iter().map(|path| head_or_ordinary(path)).collect();
+        let set = Self::fitting(files, ledger_path, OpenLedger::new(ledger_path)?, heads?);
         set.ok_or(FittedSetError::Inconsistent)
     }
 
@@ -341,40 +358,89 @@ impl<'a> OpenFiles<'a> {
         String::from_utf8_lossy(&name).into_owned()
     }
 
-    /// By how much a document is nearer to the second category, as the files say it.
-    fn score(&self, occurrences: u32, terms: &[Term]) -> f64 {
+    /// The verdict on a document.
+    fn verdict(&self, occurrences: u32, terms: &[Term]) -> Result<Decision> {
         let scoring = self.line.scoring;
-        let [first, second] =
-            [0, 1].map(|at: usize| scoring.score(&self.categories[at], occurrences, terms));
-        second - first
+        let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
+        let mut scores = Vec::with_capacity(self.categories.len());
+        for (category, name) in self.categories.iter().zip(&self.files.names) {
+            let weights = category.weights(&ids).map_err(|source| FittedSetError::Category {
+                name: name.clone(),
+                path: name.clone(),
+                source,
+            })?;
+            let weights = weights.into_iter();
+            scores.push(scoring.score_by(category.header(), occurrences, terms, weights));
+        }
+        Ok(self.line.verdict(&scores))
     }
 
-    /// Learns the documents whose number and score `needs` it, and notes which.
+    /// Learns the documents whose number `needs` it, and notes which.
     fn learn(
         &mut self,
         corpus: &Corpus,
-        mut needs: impl FnMut(usize, f64) -> bool,
+        needs: impl Fn(&Self, usize) -> Result<bool>,
         learned: &mut [bool],
     ) -> Result<()> {
         let mut bytes = Vec::new();
-        for (number, document) in corpus.documents.iter().enumerate() {
-            let terms = corpus.terms_of(number);
-            if !needs(number, self.score(document.occurrences, terms)) || terms.is_empty() {
+        for number in 0..corpus.documents.len() {
+            if corpus.terms_of(number).is_empty() || !needs(self, number)? {
                 continue;
             }
             learned[number] = true;
-            bytes.clear();
-            write_record(&mut bytes, document.label, document.occurrences, terms);
-            let offset = self.ledger.push(&bytes)?;
-            let record = Record {
-                label: document.label,
-                occurrences: document.occurrences,
-                terms: terms.to_vec(),
-                fingerprint: fingerprint(terms),
-            };
+            let (record, offset) = self.push(corpus, number, &mut bytes)?;
             let ledger = &self.ledger;
             self.state.learn(&record, offset, |offset| ledger.record(offset));
         }
+        Ok(())
+    }
+
+    /// Adds a document to the ledger; returns its record and where it stands.
+    fn push(
+        &mut self,
+        corpus: &Corpus,
+        number: usize,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(Record, u64)> {
+        let (document, terms) = (corpus.documents[number], corpus.terms_of(number));
+        bytes.clear();
+        write_record(bytes, document.label, document.occurrences, terms);
+        let offset = self.ledger.push(bytes)?;
+        let record = Record {
+            label: document.label,
+            occurrences: document.occurrences,
+            terms: terms.to_vec(),
+            fingerprint: fingerprint(terms),
+        };
+        Ok((record, offset))
+    }
+
+    /// Whether a document can go from one label to another without a fit of all: it is known once,
+    /// or under the one label, and the ordinary files can be made anew from the ledger.
+    fn can_relabel(&self, known: &HashMap<u64, Vec<u32>>, id: u64, label: u32) -> bool {
+        let labels = known.get(&id).map_or(&[][..], |labels| labels.as_slice());
+        if labels.iter().all(|&own| own == label) {
+            return true;
+        }
+        let can_tell = |label: u32| {
+            let name = self.ledger.head.names.get(label as usize);
+            let category = self.categories.get(label as usize);
+            name.zip(category)
+                .is_some_and(|(name, own)| relearn::can_tell(name.learning, own.header()))
+        };
+        matches!(labels, &[own] if can_tell(own) && can_tell(label))
+    }
+
+    /// Makes document `number` of the corpus, which the ledger knows once, as `from`, one of the
+    /// category that it has there.
+    fn relabel(&mut self, corpus: &Corpus, number: usize, from: u32) -> Result<()> {
+        let id = fingerprint(corpus.terms_of(number));
+        let Some(known) = self.known.iter().position(|known| *known == id) else { return Ok(()) };
+        self.ledger.withdraw(from, id)?;
+        let (record, offset) = self.push(corpus, number, &mut Vec::new())?;
+        let ledger = &self.ledger;
+        self.state.relabel(known, from, &record, offset, |offset| ledger.record(offset));
+        self.has_moved = true;
         Ok(())
     }
 
@@ -420,25 +486,29 @@ impl<'a> OpenFiles<'a> {
         for id in ids {
             *wanted.entry(*id).or_default() += 1;
         }
-        let mut is_gone = vec![false; self.known.len()];
-        for number in (0..self.known.len()).rev() {
-            let Some(times) = wanted.get_mut(&self.known[number]).filter(|times| **times > 0)
-            else {
-                continue;
-            };
-            if goes(self.label_at(number)?) {
-                is_gone[number] = true;
-                if each_once {
-                    *times -= 1;
-                }
-            }
-        }
-        if !is_gone.contains(&true) {
+        let known = self.known(ids)?;
+        if !known.values().flatten().any(|&label| goes(label)) {
             return Ok(Vec::new());
         }
         let whole = ledger_file::load_fitting(self.ledger_path, &self.ledger.head.settings)?;
+        // Documents that were given another label are the last ones in the ledger.
+        let mut heads = Vec::new();
+        whole
+            .each_head(|record, _| {
+                heads.push(record);
+                true
+            })
+            .map_err(|fault| self.damaged(fault))?;
+        let mut is_gone = vec![false; heads.len()];
+        for (is_gone, record) in is_gone.iter_mut().zip(&heads).rev() {
+            let times = wanted.get_mut(&record.fingerprint).filter(|times| **times > 0);
+            if let Some(times) = times.filter(|_| goes(record.label)) {
+                *is_gone = true;
+                *times -= usize::from(each_once);
+            }
+        }
         let mut forgotten: Vec<Record> = Vec::new();
-        let mut gone = is_gone.iter().copied();
+        let mut gone = is_gone.into_iter();
         let kept = whole.filter(|_, mut bytes| {
             let is_gone = gone.next() == Some(true);
             if is_gone {
@@ -467,32 +537,48 @@ impl<'a> OpenFiles<'a> {
         let changes = self.state.changes();
         let log_partitions = self.state.log_partitions();
         let mut sum = Checksum::from_state(self.line.set);
-        for (id, [first, second]) in &changes {
-            sum.word(u64::from(id.0) << 32 | u64::from(first.0) << 16 | u64::from(second.0));
+        for (id, weight) in changes.iter().flatten() {
+            sum.word(u64::from(id.0) << 16 | u64::from(weight.0));
         }
-        for z in log_partitions {
+        for z in &log_partitions {
             sum.word(z.to_bits());
         }
         self.line.set = sum.value();
-        self.line.documents = self.state.numbers.documents;
-        self.state.numbers.set = self.line.set;
-        self.state.numbers.ledger = self.ledger.head.sum;
-        self.state.numbers.ledger_length = self.ledger.head.length;
+        self.line.documents = self.state.documents().0;
+        self.state.belongs_to(self.line.set, &self.ledger.head);
         self.has_learned = true;
         write_state(self.ledger_path, &mut self.state)?;
         let named = self.files.names.iter().zip(&self.files.paths);
+        let mut bytes = Vec::new();
         for (at, (name, path)) in named.enumerate() {
             let place = u32::try_from(at + 1).unwrap_or(u32::MAX);
             let line = RefitLine { place, ..self.line.clone() };
             let name = name.as_os_str().as_bytes();
-            let own: Vec<_> = changes.iter().map(|&(id, weights)| (id, weights[at])).collect();
-            let (category, z) = (&self.categories[at], log_partitions[at]);
+            let category = read_into(path, &mut bytes)?;
+            let (own, z) = (&changes[at], log_partitions[at]);
             ledger_file::replace_with(&Unforced, path, ANY_MAGIC, &mut |out| {
-                publish::write_patched(out, category, name, &line, &own, z)
+                publish::write_patched(out, &category, name, &line, own, z)
             })?;
         }
         Ok(())
     }
+}
+
+/// Reads the category at `path` into `bytes`, which serve for one after the other: new memory costs
+/// more than reading.
+fn read_into<'b>(path: &Path, bytes: &'b mut Vec<u8>) -> Result<Category<&'b [u8]>> {
+    let failed = |source| {
+        let path = path.to_path_buf();
+        FittedSetError::Category { name: path.clone(), path, source }
+    };
+    bytes.clear();
+    let read = open_regular(path).and_then(|mut file| {
+        let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+        bytes.try_reserve(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        file.read_to_end(bytes)
+    });
+    read.map_err(|error| failed(Error::io(path, error)))?;
+    Category::new(bytes.as_slice()).map_err(|fault| failed(error_of(fault, path)))
 }
 
 /// Tells what became of the state.
@@ -511,7 +597,7 @@ fn forget_in_ordinary(path: &Path, label: u32, whole: &Ledger, forgotten: &[Reco
     let path = ordinary_path(path);
     let category = load(&path)?;
     let name = whole.head.names.get(label as usize);
-    if name.is_some_and(|name| relearn::can_tell(name.learning, &category)) {
+    if name.is_some_and(|name| relearn::can_tell(name.learning, category.header())) {
         return Ok(());
     }
     let changed = without_documents(&category, label, whole, &gone)?;

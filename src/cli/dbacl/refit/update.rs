@@ -34,9 +34,6 @@ pub fn run(
 ) -> Result<u8, Failure> {
     let usage = |text: &str| Failure::new(Kind::Usage, text);
     let ledger = request.keep.as_deref().ok_or_else(|| usage("--keep LEDGER is needed"))?;
-    if paths.len() != 2 {
-        return Err(FittedSetError::NotTwoCategories.into());
-    }
     let names: Vec<Vec<u8>> = paths.iter().map(|path| label_of(path)).collect();
     let (name, kind) = action.parts();
     let unknown = || FittedSetError::UnknownLabel { label: lossy(name.as_bytes()) };
