@@ -11,6 +11,7 @@ mod dependencies;
 mod faults;
 mod files;
 mod fitted_set;
+mod folders;
 mod golden;
 mod hostile;
 mod interface;

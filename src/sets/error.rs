@@ -25,9 +25,6 @@ pub enum FittedSetError {
         /// The label.
         label: String,
     },
-    /// Single documents can be learned with two categories only.
-    #[error("single documents can be learned with two categories; use --refit")]
-    NotTwoCategories,
     /// Somebody else changes the set for longer than [`lock_timeout`].
     ///
     /// [`lock_timeout`]: super::FittedSetOptions::lock_timeout
@@ -130,9 +127,9 @@ pub enum FittedSetError {
         /// Why not.
         source: Error,
     },
-    /// Not two mail folders with different labels.
-    #[error("a mail filter needs two mail folders with different labels")]
-    NotTwoFolders,
+    /// Not two mail folders or more, with different labels.
+    #[error("a mail filter needs two mail folders or more, up to 64, with different labels")]
+    NotFolders,
     /// A label that cannot be one: letters, digits, `-` and `_`, and not what files of a filter or
     /// verdicts are called.
     #[error("{label} cannot be a label")]

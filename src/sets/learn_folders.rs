@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Two mail folders → a mail filter (`dbacl --mail-learn`).
+//! Mail folders → a mail filter (`dbacl --mail-learn`).
 //!
 //! ```text
 //! folders ─→ files ─→ ordinary categories, ledger ─→ corrections kept ─→ fit ─→ next generation
@@ -11,7 +11,7 @@
 use super::error::{FittedSetError, lock};
 use super::files::{CORRECTIONS, SetFiles, links};
 use super::fitted_set::FittedSetOptions;
-use super::mail_filter::{LEDGER, MAGIC, ORDER, labels};
+use super::mail_filter::{LEDGER, MAGIC, MOST, ORDER, labels};
 use super::mail_reading::MailReading;
 use super::mailboxes::{self, MailFile};
 use super::open_set::direct;
@@ -108,6 +108,7 @@ type ProgressSink = Arc<dyn Fn(u64, u64) + Send + Sync>;
 #[derive(Clone, Default)]
 pub struct MailLearnOptions {
     protect: Option<String>,
+    false_positives: Option<f64>,
     reading: Option<MailReading>,
     pub(super) set: FittedSetOptions,
     progress: Option<ProgressSink>,
@@ -117,7 +118,8 @@ impl std::fmt::Debug for MailLearnOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("MailLearnOptions");
         shown.field("protect", &self.protect).field("reading", &self.reading);
-        shown.field("set", &self.set).finish_non_exhaustive()
+        shown.field("false_positives", &self.false_positives).field("set", &self.set);
+        shown.finish_non_exhaustive()
     }
 }
 
@@ -135,6 +137,14 @@ impl MailLearnOptions {
     #[must_use]
     pub const fn reading(mut self, reading: MailReading) -> Self {
         self.reading = Some(reading);
+        self
+    }
+
+    /// The share of the protected mail, between 0 and 1, that may surely be called other mail
+    /// (0.001).
+    #[must_use]
+    pub const fn false_positives(mut self, share: f64) -> Self {
+        self.false_positives = Some(share);
         self
     }
 
@@ -195,12 +205,12 @@ impl MailLearned {
     }
 }
 
-/// The two folders with the one that is to be protected first.
+/// The folders with the one that is to be protected first.
 ///
 /// # Errors
-/// [`FittedSetError::NotTwoFolders`], [`FittedSetError::BadLabel`], [`FittedSetError::Roles`],
+/// [`FittedSetError::NotFolders`], [`FittedSetError::BadLabel`], [`FittedSetError::Roles`],
 /// [`FittedSetError::Protect`].
-fn in_order<'a>(folders: &'a [MailFolder], protect: Option<&str>) -> Result<[&'a MailFolder; 2]> {
+fn in_order<'a>(folders: &'a [MailFolder], protect: Option<&str>) -> Result<Vec<&'a MailFolder>> {
     for folder in folders {
         let label = folder.label.as_str();
         let is_plain = !label.is_empty()
@@ -210,24 +220,34 @@ fn in_order<'a>(folders: &'a [MailFolder], protect: Option<&str>) -> Result<[&'a
             return Err(FittedSetError::BadLabel { label: label.into() });
         }
     }
-    let [first, second] = folders else { return Err(FittedSetError::NotTwoFolders) };
-    if first.label == second.label {
-        return Err(FittedSetError::NotTwoFolders);
+    let are_distinct = (1..folders.len())
+        .all(|at| folders[..at].iter().all(|folder| folder.label != folders[at].label));
+    if !(2..=MOST).contains(&folders.len()) || !are_distinct {
+        return Err(FittedSetError::NotFolders);
     }
-    let first_is_good = match protect {
-        Some(label) if label == first.label => true,
-        Some(label) if label == second.label => false,
-        Some(label) => return Err(FittedSetError::Protect { label: label.into() }),
-        None => match (role(&first.label), role(&second.label)) {
-            (Some(true), Some(false) | None) | (None, Some(false)) => true,
-            (Some(false), Some(true) | None) | (None, Some(true)) => false,
+    let good = match (protect, folders) {
+        (Some(label), _) => {
+            let place = folders.iter().position(|folder| folder.label == label);
+            place.ok_or_else(|| FittedSetError::Protect { label: label.into() })?
+        }
+        (None, [first, second]) => match (role(&first.label), role(&second.label)) {
+            (Some(true), Some(false) | None) | (None, Some(false)) => 0,
+            (Some(false), Some(true) | None) | (None, Some(true)) => 1,
             _ => {
                 let (first, second) = (first.label.clone(), second.label.clone());
                 return Err(FittedSetError::Roles { first, second });
             }
         },
+        // Among many, none needs to be more precious than the others.
+        (None, _) => {
+            let is_good = |folder: &MailFolder| role(&folder.label) == Some(true);
+            folders.iter().position(is_good).unwrap_or(0)
+        }
     };
-    Ok(if first_is_good { [first, second] } else { [second, first] })
+    let mut ordered: Vec<&MailFolder> = folders.iter().collect();
+    let good = ordered.remove(good);
+    ordered.insert(0, good);
+    Ok(ordered)
 }
 
 /// Whether a label means mail that must not be lost; `None` if it does not tell.
@@ -240,8 +260,8 @@ fn role(label: &str) -> Option<bool> {
     }
 }
 
-/// Learns the mail of two categories into the filter of `folder`. Returns the fit and how many
-/// corrections were applied.
+/// Learns the mail of two categories or more into the filter of `folder`. Returns the fit and how
+/// many corrections were applied.
 ///
 /// # Errors
 /// What stopped it; the filter is as it was.
@@ -254,7 +274,7 @@ pub fn learn(
 ) -> Result<(Refitted, usize)> {
     let folders = in_order(folders, options.protect.as_deref())?;
     let mut files = Vec::new();
-    for folder in folders {
+    for folder in &folders {
         files.push(files_of(folder)?);
     }
     private_folder(folder)?;
@@ -296,7 +316,7 @@ pub fn learn(
             ledger.push(label, document.occurrences, learned.corpus.terms_of(number));
         }
     }
-    let order = folders.map(|folder| format!("{}\n", folder.label)).concat();
+    let order: String = folders.iter().map(|folder| format!("{}\n", folder.label)).collect();
     let order = [MAGIC, order.as_bytes()].concat();
     ledger_file::replace(&Unforced, &change.path(OsStr::new(ORDER)), MAGIC, &order)?;
     let lock = lock(&anchor, ".lock", patience, &mut || options.set.waits(&anchor))?;
@@ -309,7 +329,17 @@ pub fn learn(
     let before = names_of(folder, &ledger_path);
     let files =
         SetFiles::of(&names, &members, Some(&ledger_path), links, store.clone(), change, lock);
-    let fitted = fit(&files, &settings, applied > 0, note);
+    let wishes = match options.false_positives {
+        Some(share) => FitOptions::mail().false_positives(share),
+        None => FitOptions::mail(),
+    };
+    let mut note = |found| {
+        // Nobody has asked for a limit of false positives.
+        if found != FitNote::NoThresholds || options.false_positives.is_some() {
+            note(found);
+        }
+    };
+    let fitted = fit(&files, &settings, (&wishes, applied > 0), &mut note);
     let fitted = fitted.map_err(|error| files.in_words(error))?;
     files.publish(true, options.set.stop_flag())?.into_iter().for_each(warnings);
     store.unlink_names(&before);
@@ -319,12 +349,12 @@ pub fn learn(
 fn fit(
     files: &SetFiles,
     settings: &Settings,
-    ledger_leads: bool,
+    (wishes, ledger_leads): (&FitOptions, bool),
     note: &mut dyn FnMut(FitNote),
 ) -> Result<Refitted> {
     let job = RefitJob::open(files, |_| *settings, ledger_leads)?;
     let corpus = job.ledger.as_ref().map(|ledger| job.corpus_of(ledger, &files.labels()));
-    job.fit(corpus.transpose()?.unwrap_or_default(), &FitOptions::mail(), true, note)
+    job.fit(corpus.transpose()?.unwrap_or_default(), wishes, true, note)
 }
 
 /// The files of a mail folder.
@@ -576,10 +606,13 @@ mod tests {
     }
 
     #[test]
-    fn learning_takes_two_labels() {
-        for wrong in ["ham", "ham ham", "ham ledger", "a/b d", "ham spam other", "unsure spam"] {
+    fn learning_takes_two_labels_or_more() {
+        for wrong in ["ham", "ham ham", "ham ledger", "a/b d", "ham a b a", "unsure spam"] {
             assert!(in_order(&folders(wrong), None).is_err(), "{wrong}");
         }
+        let many: Vec<String> = (0..=MOST).map(|number| format!("l{number}")).collect();
+        assert!(in_order(&folders(&many.join(" ")), None).is_err());
+        assert_eq!(in_order(&folders(&many[1..].join(" ")), None).unwrap().len(), MOST);
     }
 
     #[test]
@@ -593,11 +626,14 @@ mod tests {
             ("ham good", None, None),
             ("spam junk", None, None),
             ("a b", Some("b"), Some("b")),
+            ("work lists spam", None, Some("work")),
+            ("lists spam good", None, Some("good")),
+            ("lists spam good", Some("lists"), Some("lists")),
             ("ham spam", Some("spam"), Some("spam")),
             ("ham spam", Some("other"), None),
         ] {
             let folders = folders(labels);
-            let found = in_order(&folders, protect).ok().map(|[first, _]| first.label.as_str());
+            let found = in_order(&folders, protect).ok().map(|found| found[0].label.as_str());
             assert_eq!(found, first, "{labels}");
         }
     }

@@ -11,9 +11,12 @@ use std::sync::atomic::AtomicBool;
 /// The ledger in a filter's folder.
 pub const LEDGER: &str = "ledger";
 
-/// The file that names the categories; the first is to be protected, the second what the filter is
-/// there to find.
+/// The file that names the categories; the first is to be protected. Of two the second is what the
+/// filter is there to find.
 pub const ORDER: &str = "order";
+
+/// Categories of a filter at most.
+pub const MOST: usize = 64;
 
 /// How that file begins.
 pub const MAGIC: &[u8] = b"# dbacl mail filter\n";
@@ -55,7 +58,7 @@ pub enum MailFilterError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// The file that names the categories does not name two.
+    /// The file that names the categories does not name two or more.
     #[error("{} is damaged", path.display())]
     Damaged {
         /// The file concerned.
@@ -91,7 +94,7 @@ impl MailFilter {
         Ok(Self { set: OpenSet::in_folder(folder, warnings)? })
     }
 
-    /// Names of the two categories; the first is the one that must not be lost.
+    /// Names of the categories; the first is the one that must not be lost.
     pub fn names(&self) -> &[String] {
         self.set.names()
     }
@@ -121,7 +124,7 @@ impl MailFilter {
     }
 }
 
-/// The two labels in the file `path`.
+/// The labels in the file `path`.
 ///
 /// # Errors
 /// [`MailFilterError::NoFilter`], [`MailFilterError::Damaged`].
@@ -132,7 +135,8 @@ pub fn labels(path: &Path) -> Result<Vec<String>, MailFilterError> {
         Err(source) => return Err(MailFilterError::NoFilter { path, source }),
     };
     let labels: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
-    if labels.len() != 2 || labels.iter().any(|label| label.is_empty() || label.contains('/')) {
+    let is_label = |label: &&str| !label.is_empty() && !label.contains('/');
+    if !(2..=MOST).contains(&labels.len()) || !labels.iter().all(is_label) {
         return Err(MailFilterError::Damaged { path });
     }
     Ok(labels.into_iter().map(str::to_owned).collect())

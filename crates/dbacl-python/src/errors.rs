@@ -89,7 +89,7 @@ pub fn of_set(error: FittedSetError) -> PyErr {
         | FittedSetError::BadLabel { .. }
         | FittedSetError::Roles { .. }
         | FittedSetError::Protect { .. }
-        | FittedSetError::NotTwoFolders) => PyValueError::new_err(error.to_string()),
+        | FittedSetError::NotFolders) => PyValueError::new_err(error.to_string()),
         FittedSetError::Source { path, source }
         | FittedSetError::Unread { path, source }
         | FittedSetError::Folder { path, source } => of_system(&path, &source),

@@ -12,6 +12,9 @@ const MOST: f64 = 10.0;
 /// Half the width of the scores of mail that the filter is unsure of.
 const UNSURE: f64 = 2.4;
 
+/// What people call categories of mail that nobody wants.
+const BAD: [&str; 5] = ["spam", "junk", "bad", "phishing", "malware"];
+
 /// What is told of a mail.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
@@ -46,16 +49,21 @@ impl Decision {
 }
 
 impl Judged {
-    /// The verdict of a filter whose categories are called `names`, the protected one first.
+    /// The verdict of a filter whose categories are called `names`, the protected one first. Of
+    /// two, the second is spam; of more, those that are called so.
     pub fn new(verdict: &SetVerdict, names: &[String]) -> Self {
-        let is_spam = names.get(1).is_some_and(|name| *name == verdict.category);
-        let probability = verdict.probability;
+        let is_bad = |at: usize, name: &str| match names.len() {
+            0..=2 => at == 1,
+            _ => BAD.iter().any(|bad| name.eq_ignore_ascii_case(bad)),
+        };
+        let bad = names.iter().enumerate().filter(|(at, name)| is_bad(*at, name));
+        let spam = bad.clone().filter_map(|(at, _)| verdict.probabilities.get(at)).sum();
+        let is_spam = bad.map(|(_, name)| name).any(|name| *name == verdict.category);
         let decision = match (verdict.is_unsure, is_spam) {
             (true, _) => Decision::Unsure,
             (false, true) => Decision::Spam,
             (false, false) => Decision::Ham,
         };
-        let spam = if is_spam { probability } else { 1.0 - probability };
         Self { text: verdict.to_string(), decision, spam }
     }
 

@@ -140,7 +140,7 @@ impl From<FittedSetError> for Failure {
             Set::Fit(error) => return error.into(),
             Set::Category { name, path, source } => return not_loaded(source, &path, &name),
             Set::Learning { source } => return source.into(),
-            Set::NotTwoFolders | Set::BadLabel { .. } => {
+            Set::NotFolders | Set::BadLabel { .. } => {
                 return Self::new(
                     Kind::Usage,
                     format!("--mail-learn needs a folder, then HAM=MAIL and SPAM=MAIL: {text}"),
@@ -151,7 +151,6 @@ impl From<FittedSetError> for Failure {
             Set::Roles { .. }
             | Set::Protect { .. }
             | Set::UnknownLabel { .. }
-            | Set::NotTwoCategories
             | Set::MissingCategory { .. }
             | Set::OtherReferences => Kind::Usage,
             Set::Held { waited, .. } => {

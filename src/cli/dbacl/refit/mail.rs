@@ -13,7 +13,7 @@ use super::super::config::Builder;
 use super::super::failure::{Failure, Kind};
 use super::super::signals::Signals;
 use super::fit::{say, text_of, warn};
-use super::{Action, Request, update};
+use super::{Action, Request, rate, update};
 use crate::cli::output::Output;
 use crate::error::Warning;
 use crate::sets::FittedSetOptions;
@@ -64,7 +64,17 @@ pub fn learn(
         told[1].store(total, Ordering::Relaxed);
     });
     if let Some(label) = protect {
-        options = options.protect(lossy(label.as_bytes()));
+        let label = lossy(label.as_bytes());
+        options = match label.split_once(':') {
+            None => options.protect(label),
+            Some((label, share)) => {
+                let usage =
+                    "--protect needs NAME, or NAME:SHARE with a share such as 0.1% or 0.001";
+                let share = rate(OsStr::new(share));
+                let share = share.ok_or_else(|| Failure::new(Kind::Usage, usage))?;
+                options.protect(label).false_positives(share)
+            }
+        };
     }
     if let Some(name) = reading {
         let known = name.to_str().and_then(MailReading::by_name);

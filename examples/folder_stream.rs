@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A filter of any number of folders as its user's life goes on: each mail is judged, then learned
+//! under the folder that it belongs to.
+//!
+//! ```text
+//! cargo run --release --example folder_stream -- FOLDERS [FIRST [MAILS]]
+//! ```
+//!
+//! FOLDERS holds one folder for each category, with a mail in each file. FIRST mails of each folder
+//! are learned at once (10), then MAILS come one by one (all). Mails come in an order that their
+//! names decide. The second half of the stream is what `docs/quality-refit.md` tells of.
+
+use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+/// Mails that a line of the report is about.
+const PART: usize = 1000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = env::args().skip(1);
+    let folders = args.next().ok_or("which folder?")?;
+    let first: usize = args.next().map_or(Ok(10), |first| first.parse())?;
+    let most: usize = args.next().map_or(Ok(usize::MAX), |most| most.parse())?;
+    let mut mails: Vec<(PathBuf, String)> = Vec::new();
+    for folder in fs::read_dir(folders)? {
+        let folder = folder?;
+        let label = folder.file_name().to_string_lossy().replace('.', "-");
+        for mail in fs::read_dir(folder.path())? {
+            mails.push((mail?.path(), label.clone()));
+        }
+    }
+    mails.sort_by_key(|(path, _)| hash(path));
+    let room = tempfile::tempdir()?;
+    let mut beginning: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
+    let mut stream = Vec::new();
+    for (path, label) in &mails {
+        let own = beginning.entry(label).or_default();
+        if own.len() < first { own.push(path) } else { stream.push((path, label)) }
+    }
+    stream.truncate(most);
+    let folders: Vec<MailFolder> = beginning
+        .iter()
+        .map(|(label, paths)| {
+            let folder = MailFolder::new(*label, paths[0]);
+            paths[1..].iter().fold(folder, MailFolder::and)
+        })
+        .collect();
+    let filter = room.path().join("filter");
+    FittedSet::learn_folders(&filter, &folders, &MailLearnOptions::default())?;
+    let mut set = FittedSet::open(&filter, &FittedSetOptions::default())?;
+    println!("{} folders, {first} mails of each learned at once", folders.len());
+    let half = stream.len() / 2;
+    let (mut part, mut late) = (Part::default(), Part::default());
+    for (number, (path, label)) in stream.iter().enumerate() {
+        let mail = fs::read(path)?;
+        let verdict = set.classify(&mail)?;
+        let begun = Instant::now();
+        let report = set.correct(label, &mail)?;
+        let time = begun.elapsed();
+        let parts = [Some(&mut part), (number >= half).then_some(&mut late)];
+        for part in parts.into_iter().flatten() {
+            part.mails += 1;
+            part.right += usize::from(verdict.category == **label);
+            part.unsure += usize::from(verdict.is_unsure);
+            if report.is_refitted { part.fits += 1 } else { part.times.push(time) }
+        }
+        if (number + 1) % PART == 0 {
+            println!("up to {:5}: {}", number + 1, part.text());
+            part = Part::default();
+        }
+    }
+    println!("second half: {}", late.text());
+    Ok(())
+}
+
+/// A part of the stream.
+#[derive(Default)]
+struct Part {
+    mails: usize,
+    right: usize,
+    unsure: usize,
+    fits: usize,
+    times: Vec<Duration>,
+}
+
+impl Part {
+    fn text(&mut self) -> String {
+        self.times.sort();
+        let at = |share: usize| {
+            let time = self.times.get(self.times.len() * share / 100);
+            time.map_or(0.0, |time| time.as_secs_f64() * 1e3)
+        };
+        let share = |number: usize| 100.0 * real(number) / real(self.mails.max(1));
+        format!(
+            "{:.2} % right, {:.1} % unsure; an update {:.1} ms, nine in ten up to {:.1} ms; \
+             {} fits of all",
+            share(self.right),
+            share(self.unsure),
+            at(50),
+            at(90),
+            self.fits
+        )
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // numbers of mails
+fn real(number: usize) -> f64 {
+    number as f64
+}
+
+/// A number without pattern for a path's last two parts.
+fn hash(path: &Path) -> u64 {
+    let parts = path.iter().rev().take(2).flat_map(OsStr::as_encoded_bytes);
+    parts.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}

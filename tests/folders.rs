@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Fitted sets of any number of categories, as single documents are learned, put right and
+//! forgotten.
+
+use crate::mails::{dbacl, text};
+use std::fs;
+use std::path::Path;
+
+/// What mails of each kind are about.
+const WORDS: [(&str, &str); 4] = [
+    ("work", "meeting agenda minutes"),
+    ("lists", "patch kernel review"),
+    ("family", "dinner birthday garden"),
+    ("spam", "cheap pills offer"),
+];
+
+/// A mail of one of the kinds, with a word of its own.
+fn mail(label: &str, number: usize) -> String {
+    let (_, words) = WORDS.into_iter().find(|(known, _)| *known == label).expect("a kind");
+    format!(
+        "From a@b.c Mon Jan  1 00:00:00 2024\nFrom: {label}{}@example.org\nSubject: {words}\n\n\
+         {words} number own{number}x and something common for all of us n{}\n\n",
+        number % 7,
+        number % 5
+    )
+}
+
+/// A folder with a filter that has learned 20 mails of each of these kinds.
+fn filter(labels: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for label in labels {
+        let mails: String = (0..20).map(|number| mail(label, number)).collect();
+        fs::write(folder.path().join(format!("{label}.mbox")), mails).expect("written");
+    }
+    learn(folder.path(), labels);
+    folder
+}
+
+fn learn(folder: &Path, labels: &[&str]) -> String {
+    let operands: Vec<String> =
+        labels.iter().map(|label| format!("{label}={label}.mbox")).collect();
+    let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
+    done(folder, &[&["--mail-learn", "f", "--protect", labels[0]], &operands[..]].concat(), "")
+}
+
+#[track_caller]
+fn done(folder: &Path, args: &[&str], input: &str) -> String {
+    let output = dbacl(folder, args, input.as_bytes());
+    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// `--update` and its like on the set of a filter.
+#[track_caller]
+fn change(folder: &Path, labels: &[&str], option: &str, label: &str, mail: &str) {
+    let mut args = vec![option.to_owned(), label.into(), "--keep".into(), "f/ledger".into()];
+    args.extend(labels.iter().flat_map(|label| ["-c".into(), format!("./f/{label}")]));
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    done(folder, &args, mail);
+}
+
+fn verdict(folder: &Path, mail: &str) -> String {
+    let filtered = done(folder, &["--mail-filter", "f"], mail);
+    let line = filtered.lines().find(|line| line.starts_with("X-DBACL: "));
+    line.expect("a verdict").to_owned()
+}
+
+/// Whether the last change has left the state as it was written, and its changes beside it.
+fn is_quick(folder: &Path) -> bool {
+    folder.join("f/ledger.set/current/ledger.changes").exists()
+}
+
+/// All files of the set, but for the list of them.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(folder.join("f/ledger.set/current")).expect("a set");
+    let mut files: Vec<(String, Vec<u8>)> = entries
+        .map(|entry| entry.expect("an entry"))
+        .map(|entry| {
+            let name = entry.file_name().into_string().expect("plain");
+            (name, fs::read(entry.path()).expect("there"))
+        })
+        .filter(|(name, _)| name != "generation" && name != "corrections")
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_filter_has_any_number_of_folders() {
+    let labels = WORDS.map(|(label, _)| label);
+    let folder = filter(&labels);
+    let path = folder.path();
+    let order = fs::read_to_string(path.join("f/order")).expect("there");
+    assert_eq!(order, "# dbacl mail filter\nwork\nlists\nfamily\nspam\n");
+    for label in labels {
+        let found = verdict(path, &mail(label, 77));
+        assert!(
+            found.contains(label) && found.ends_with('%') || found.contains("unsure"),
+            "{found}"
+        );
+        assert!(found.contains(label), "{found}");
+    }
+    // Mail about something else comes to the lists.
+    let other = |number: usize| {
+        let text = "concert tickets orchestra violin evening programme";
+        format!("From: x@example.org\nSubject: {text}\n\n{text} {number} tonight\n")
+    };
+    for number in 0..6 {
+        done(path, &["--mail-correct", "f", "lists"], &other(number));
+        assert!(is_quick(path), "{number}");
+    }
+    let found = verdict(path, &other(99));
+    assert!(found.contains("lists"), "{found}");
+    // A mail that was learned as something else, and one that is known already.
+    done(path, &["--mail-correct", "f", "family"], &mail("spam", 3));
+    assert!(is_quick(path));
+    let before = contents(path);
+    done(path, &["--mail-correct", "f", "family"], &mail("spam", 3));
+    assert!(contents(path) == before);
+    let said = learn(path, &labels);
+    assert!(said.contains("86 documents (work 20, lists 26, family 21, spam 19)"), "{said}");
+    assert!(said.ends_with("7 corrections were applied\n"), "{said}");
+    assert!(!is_quick(path));
+    // Fewer folders, and the names of the others go.
+    learn(path, &labels[..3]);
+    assert!(fs::symlink_metadata(path.join("f/spam")).is_err());
+    let wrong = dbacl(path, &["--mail-correct", "f", "spam"], other(1).as_bytes());
+    assert!(text(&wrong.stderr).contains("spam is none of the categories"));
+}
+
+#[test]
+fn forgetting_leaves_no_trace_of_what_was_learned_or_put_right() {
+    let all = WORDS.map(|(label, _)| label);
+    for labels in [&["work", "spam"][..], &all[..]] {
+        let (one, other, third) = (filter(labels), filter(labels), filter(labels));
+        let mail = |number: usize| mail("spam", number) + "and a word that nobody else has\n";
+        // Learned and forgotten.
+        change(one.path(), labels, "--update", "spam", &mail(90));
+        assert!(is_quick(one.path()));
+        change(one.path(), labels, "--unlearn", "spam", &mail(90));
+        // Another mail.
+        change(other.path(), labels, "--update", "spam", &mail(91));
+        change(other.path(), labels, "--unlearn", "spam", &mail(91));
+        assert!(contents(one.path()) == contents(other.path()), "{labels:?}");
+        // Learned, put right twice, and forgotten.
+        change(third.path(), labels, "--update", "spam", &mail(92));
+        let learned = contents(third.path());
+        change(third.path(), labels, "--correct", "work", &mail(92));
+        assert!(is_quick(third.path()) && contents(third.path()) != learned);
+        change(third.path(), labels, "--correct", "spam", &mail(92));
+        assert!(is_quick(third.path()));
+        change(third.path(), labels, "--correct", "work", &mail(92));
+        let missing = dbacl(
+            third.path(),
+            &["--unlearn", "spam", "--keep", "f/ledger", "-c", "./f/work", "-c", "./f/spam"],
+            mail(92).as_bytes(),
+        );
+        assert!(!missing.status.success());
+        change(third.path(), labels, "--unlearn", "work", &mail(92));
+        for (file, same) in contents(third.path()).iter().zip(contents(one.path())) {
+            assert_eq!(file.0, same.0);
+            assert!(file.1 == same.1, "{} {labels:?}", file.0);
+        }
+    }
+}
+
+#[test]
+fn a_state_of_many_categories_is_made_anew_when_it_is_damaged() {
+    let labels = WORDS.map(|(label, _)| label);
+    let folder = filter(&labels);
+    let path = folder.path();
+    let state = path.join("f/ledger.state");
+    let update = |number: usize| {
+        let args = ["--mail-correct", "f", "lists"];
+        let output = dbacl(path, &args, mail("lists", number).as_bytes());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    let length = fs::metadata(&state).expect("there").len();
+    let mut number = 100;
+    let mut next = || {
+        number += 1;
+        update(number)
+    };
+    let mut found = 0;
+    for block in (0..length).step_by(4096) {
+        assert_eq!(next(), "");
+        let mut bytes = fs::read(&state).expect("there");
+        bytes[usize::try_from(block).expect("small") + 130] ^= 1;
+        fs::write(&state, &bytes).expect("written");
+        let said = next();
+        if said.is_empty() {
+            // Nobody has looked at it.
+            fs::remove_file(fs::canonicalize(&state).expect("there")).expect("removed");
+            assert!(next().contains("did not fit its ledger and was made anew"));
+        } else {
+            assert!(said.contains("and was made anew") && said.lines().count() == 1, "{said}");
+            found += 1;
+        }
+    }
+    assert!(found > 3, "{found}");
+    assert!(verdict(path, &mail("spam", 500)).contains("spam"));
+}
+
+#[test]
+fn pairs_of_words_and_contrast_are_learned_without_a_fit_of_all() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    for label in ["work", "spam"] {
+        let mails: String = (0..20).map(|number| mail(label, number)).collect();
+        fs::write(path.join(format!("{label}.mbox")), mails).expect("written");
+        let mbox = format!("{label}.mbox");
+        done(
+            path,
+            &["-T", "email", "-w", "2", "-H", "18", "--keep", "seen", "-l", label, &mbox],
+            "",
+        );
+    }
+    let set = ["--keep", "seen", "-c", "./work", "-c", "./spam"];
+    let fit = ["--refit", "--always", "--contrast", "yes", "--once"];
+    done(path, &[&fit[..], &set[..]].concat(), "");
+    let changes = path.join("seen.set/current/ledger.changes");
+    for (option, label) in [("--update", "spam"), ("--correct", "work"), ("--correct", "spam")] {
+        done(path, &[&[option, label], &set[..]].concat(), &mail("spam", 50));
+        assert!(changes.exists(), "{option} {label}");
+    }
+    let verdict =
+        dbacl(path, &["--verdict", "-c", "./work", "-c", "./spam"], mail("spam", 51).as_bytes());
+    assert!(text(&verdict.stdout).contains("spam"), "{}", text(&verdict.stdout));
+}
