@@ -16,13 +16,17 @@ use crate::log::Level;
 use crate::measures::{Taught, Wire};
 use crate::teacher::Lesson;
 use crate::verdict::{Judged, REQUIRED};
-use std::io;
+use flate2::read::ZlibDecoder;
+use std::io::{self, Read as _};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 /// Longest head of a request, in bytes.
 const HEAD: usize = 16 << 10;
+
+/// Bytes of a packed mail that are unpacked at a time.
+const UNPACKED: usize = 64 << 10;
 
 /// Names that are looked at in one request.
 const NAMES: usize = 1000;
@@ -78,6 +82,8 @@ pub struct Head {
     pub sets: bool,
     /// `Remove: local`: the mail is to be forgotten.
     pub removes: bool,
+    /// `Compress: zlib`: the mail is packed, and `length` is that of the packed one.
+    pub is_packed: bool,
 }
 
 /// Why a request is none.
@@ -89,9 +95,12 @@ pub enum Malformed {
     /// A number is none.
     #[error("Content-length is no number")]
     Length,
-    /// The mail is compressed.
-    #[error("compressed mail is not understood")]
-    Compressed,
+    /// The mail is compressed in another way than that of `spamc -z`.
+    #[error("mail may be compressed by zlib and by nothing else")]
+    Compression,
+    /// The mail cannot be unpacked.
+    #[error("the compressed mail is damaged")]
+    Damaged,
     /// The head is longer than any client sends.
     #[error("the head of the request is too long")]
     TooLong,
@@ -141,6 +150,7 @@ impl Head {
             class: None,
             sets: false,
             removes: false,
+            is_packed: false,
         };
         let mut receivers = Vec::new();
         for line in lines {
@@ -163,7 +173,8 @@ impl Head {
                 }
                 "set" => head.sets = is_local(),
                 "remove" => head.removes = is_local(),
-                "compress" => return Err(Malformed::Compressed),
+                "compress" if value.eq_ignore_ascii_case("zlib") => head.is_packed = true,
+                "compress" => return Err(Malformed::Compression),
                 _ => {}
             }
         }
@@ -380,7 +391,7 @@ where
                 // The beginning is judged; it fills what may be kept.
                 let room = mail.room();
                 let _ = mail.push(&piece[..room]);
-                return Ok(Some(Request::Whole(head, mail)));
+                return Ok(Some(finished(engine, head, mail, true).await));
             }
             Err(why) => return Ok(Some(Request::Refused(why))),
         }
@@ -390,7 +401,37 @@ where
     if left.is_some_and(|left| left > 0) {
         return Ok(Some(Request::Malformed(Malformed::Short)));
     }
-    Ok(Some(Request::Whole(head, mail)))
+    Ok(Some(finished(engine, head, mail, false).await))
+}
+
+/// The request, with its mail unpacked. `is_cut`: only the beginning of the mail is there.
+async fn finished(engine: &Engine, head: Head, mail: Mail, is_cut: bool) -> Request {
+    if !head.is_packed {
+        return Request::Whole(head, mail);
+    }
+    let mut unpacked = engine.mail();
+    let mut source = ZlibDecoder::new(mail.bytes());
+    let mut piece = vec![0; UNPACKED];
+    loop {
+        let length = match source.read(&mut piece) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(_) if is_cut => break,
+            Err(_) => return Request::Malformed(Malformed::Damaged),
+        };
+        match unpacked.push(&piece[..length]) {
+            Ok(()) => {}
+            Err(Refusal::Large) if !head.returns_mail() && head.command != Command::Tell => {
+                let room = unpacked.room();
+                let _ = unpacked.push(&piece[..room]);
+                break;
+            }
+            Err(why) => return Request::Refused(why),
+        }
+        // Little bytes may become many: others have their turn meanwhile.
+        tokio::task::yield_now().await;
+    }
+    Request::Whole(head, unpacked)
 }
 
 /// Reads all lines before the empty one.
@@ -444,7 +485,7 @@ mod tests {
             ("CHECK HTTP/1.1\r\n", Malformed::Command),
             ("LEARN SPAMC/1.5\r\n", Malformed::Command),
             ("CHECK SPAMC/1.5\r\nContent-length: -1\r\n", Malformed::Length),
-            ("CHECK SPAMC/1.5\r\nCompress: zlib\r\n", Malformed::Compressed),
+            ("CHECK SPAMC/1.5\r\nCompress: gzip\r\n", Malformed::Compression),
         ] {
             assert_eq!(Head::parse(text.as_bytes()), Err(expected), "{text}");
         }
