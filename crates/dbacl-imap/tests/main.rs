@@ -2,6 +2,7 @@
 //! Integration tests: the real program, from outside, and with the real Dovecot.
 
 mod dovecot;
+mod hostile;
 mod interface;
 mod model;
 mod rules;

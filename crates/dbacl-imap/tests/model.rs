@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Random numbers (`SplitMix64`).
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -25,7 +26,8 @@ impl Random {
     }
 }
 
-fn number(variable: &str, usual: usize) -> usize {
+/// A number of the environment.
+pub fn number(variable: &str, usual: usize) -> usize {
     let text = std::env::var(variable).ok();
     text.map_or(usual, |text| text.parse().expect("a number"))
 }
