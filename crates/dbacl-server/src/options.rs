@@ -52,7 +52,11 @@ pub struct Options {
     #[arg(long, value_name = "LESSON", value_enum)]
     pub teach: Option<Teaching>,
 
-    /// Say so for this user; without it, for the default filter
+    /// Judge the mails in the files named on standard input, one a line, without a server
+    #[arg(long)]
+    pub judge: bool,
+
+    /// Teach or judge by the filter of this user; without it, by the default one
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub user: String,
 

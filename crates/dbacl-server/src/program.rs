@@ -14,9 +14,13 @@ use crate::privileges::{Identity, is_root, raise_file_limit};
 use crate::spamc;
 use crate::teacher::Lesson;
 use clap::Parser;
+use dbacl::MailFilter;
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::future::Future;
-use std::io::{Read, Write};
+use std::io::{BufRead as _, Read, Write};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,6 +84,9 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
     if let Some(teaching) = options.teach {
         return teach(&config, &options.user, teaching);
     }
+    if options.judge {
+        return judge(&config, &options.user);
+    }
     if options.opensmtpd {
         let engine = Engine::new(config);
         let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
@@ -142,6 +149,52 @@ fn teach(config: &Config, user: &str, teaching: Teaching) -> Result<(), (u8, Str
         .read_to_end(&mut mail)
         .map_err(|error| (LATER, error.to_string()))?;
     client::tell(address, user, lesson, &mail).map_err(|error| (LATER, error.to_string()))
+}
+
+/// Judges the mails in files: a line `VERDICT<tab>FILE` for each line of standard input. A mail that
+/// cannot be judged is told, and the others are judged all the same.
+fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
+    let complain = |text: &str| {
+        // Nobody reads it any more: no reason to stop.
+        let _ = writeln!(std::io::stderr(), "dbacl-server: {text}");
+    };
+    let folder = config.users().choose(&[user.to_owned()]);
+    let folder = folder
+        .ok_or((USAGE, "there is neither a default filter nor one of the user"))
+        .map_err(|(status, text)| (status, text.to_owned()))?;
+    let filter = MailFilter::open(&folder, &mut |warning| complain(&warning.to_string()))
+        .map_err(|error| (UNAVAILABLE, error.to_string()))?;
+    let mut output = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut unjudged = 0_usize;
+    for name in std::io::stdin().lock().split(b'\n') {
+        let name = name.map_err(|error| (LATER, error.to_string()))?;
+        if name.is_empty() {
+            continue;
+        }
+        let path = Path::new(OsStr::from_bytes(&name));
+        let mail = std::fs::read(path).map_err(|error| error.to_string());
+        let verdict =
+            mail.and_then(|mail| filter.classify(&mail).map_err(|error| error.to_string()));
+        let text = match verdict {
+            Ok(verdict) => verdict.to_string(),
+            Err(error) => {
+                unjudged += 1;
+                complain(&format!("{}: {error}", path.display()));
+                "error".into()
+            }
+        };
+        let line = [text.as_bytes(), b"\t", &name, b"\n"].concat();
+        if output.write_all(&line).is_err() {
+            // Whoever has read enough has gone.
+            return Ok(());
+        }
+    }
+    // The same.
+    let _ = output.flush();
+    if unjudged > 0 {
+        return Err((LATER, format!("mails that could not be judged: {unjudged}")));
+    }
+    Ok(())
 }
 
 /// Who is spoken with at a door.

@@ -24,6 +24,37 @@ fn server(scratch: &Scratch, arguments: &[&str]) -> dbacl_testing::Done {
 }
 
 #[test]
+fn files_are_judged_in_one_process() {
+    let scratch = Scratch::new();
+    crate::wire::learn(&scratch, "filter");
+    let mut names = String::new();
+    for kind in ["ham", "spam"] {
+        let name = scratch.path(&format!("a mail of {kind}")).display().to_string();
+        std::fs::write(&name, crate::wire::mail(kind)).expect("a mail");
+        names += &format!("{name}\n");
+    }
+    scratch.write("names", format!("{names}missing\n\n"));
+    let filter = scratch.path("filter").display().to_string();
+    let mut judge = command(programs().join("dbacl-server"));
+    judge.args(["--judge", "--default", &filter]).current_dir(scratch.path("."));
+    judge.stdin(std::fs::File::open(scratch.path("names")).expect("the names"));
+    judge.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let done = finish(judge.spawn().expect("the program starts"));
+    let lines: Vec<&str> = done.stdout.lines().collect();
+    assert_eq!((done.status, lines.len()), (75, 3), "{done:?}");
+    for (line, kind) in lines.iter().zip(["ham", "spam"]) {
+        assert!(line.starts_with(&format!("{kind} ")), "{line}");
+        assert!(
+            line.ends_with(&format!("\t{}", scratch.path(&format!("a mail of {kind}")).display()))
+        );
+    }
+    assert_eq!(lines[2], "error\tmissing");
+    assert!(done.stderr.contains("missing: No such file"), "{}", done.stderr);
+    let said = server(&scratch, &["--judge", "--default", "/nowhere"]).complaint(69);
+    assert!(said.contains("/nowhere"), "{said}");
+}
+
+#[test]
 fn mistakes_are_told_before_anything_is_done() {
     let scratch = Scratch::new();
     let missing = scratch.path("missing").display().to_string();

@@ -7,6 +7,7 @@ dbacl_testing::scripts! {
     dovecot_tells_of_moves = "dovecot";
     exim_asks_as_it_asks_spamassassin = "exim";
     miltertest_sees_headers_and_refusals = "milter";
+    notmuch_tags_with_one_process = "notmuch";
     opensmtpd_runs_the_filter = "opensmtpd";
     postfix_asks_the_milter = "postfix";
     rspamc_reads_the_verdict = "rspamc";
