@@ -431,11 +431,11 @@ _dbacl__text() {
                     return 0
                     ;;
                 --tokenizer)
-                    COMPREPLY=($(compgen -W "alpha alnum graph char cef adp cef2" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "word glyph alpha alnum graph char cef adp cef2" -- "${cur}"))
                     return 0
                     ;;
                 -e)
-                    COMPREPLY=($(compgen -W "alpha alnum graph char cef adp cef2" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "word glyph alpha alnum graph char cef adp cef2" -- "${cur}"))
                     return 0
                     ;;
                 --order)

@@ -46,7 +46,9 @@ lines\t'Lines without labels'"
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l label-column -d 'The CSV column or JSON member with the label' -r
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l text-column -d 'The CSV columns or JSON members with the text, separated by commas' -r
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s o -l output -d 'The model\'s file, which is replaced if it is a model' -r -F
-complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s e -l tokenizer -d 'How text is cut into words, in place of what the preset says' -r -f -a "alpha\t'Runs of letters'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s e -l tokenizer -d 'How text is cut into words, in place of what the preset says' -r -f -a "word\t'Words of any language, by Unicode (the default)'
+glyph\t'Characters of any language'
+alpha\t'Runs of letters'
 alnum\t'Runs of letters and digits'
 graph\t'Runs of visible bytes'
 char\t'Single visible bytes'

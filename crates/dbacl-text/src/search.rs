@@ -49,16 +49,17 @@ impl Candidate {
 }
 
 /// What is tried, in this order: what serves most texts comes first.
-pub const CANDIDATES: [Candidate; 9] = [
+pub const CANDIDATES: [Candidate; 10] = [
+    Candidate::new(Scheme::Word, 2),
+    Candidate::new(Scheme::Word, 1),
     Candidate::new(Scheme::Alnum, 2),
-    Candidate::new(Scheme::Alnum, 1),
     Candidate { reference: Reference::Dirichlet, ..Candidate::new(Scheme::Alpha, 1) },
-    Candidate { keeps_case: true, ..Candidate::new(Scheme::Alnum, 2) },
-    Candidate::new(Scheme::Char, 4),
+    Candidate { keeps_case: true, ..Candidate::new(Scheme::Word, 2) },
+    Candidate::new(Scheme::Glyph, 4),
     Candidate { keeps_case: true, ..Candidate::new(Scheme::Cef, 2) },
     Candidate { reference: Reference::Dirichlet, ..Candidate::new(Scheme::Cef, 1) },
-    Candidate::new(Scheme::Alnum, 3),
-    Candidate::new(Scheme::Char, 5),
+    Candidate::new(Scheme::Word, 3),
+    Candidate::new(Scheme::Glyph, 5),
 ];
 
 /// What one candidate brought.
@@ -174,8 +175,8 @@ mod tests {
 
     #[test]
     fn candidates_are_spelled_as_options() {
-        assert_eq!(CANDIDATES[0].spelling(), "-e alnum -w 2");
-        assert_eq!(CANDIDATES[5].spelling(), "-e cef -w 2 -j");
-        assert_eq!(CANDIDATES[6].spelling(), "-e cef -w 1 -L dirichlet");
+        assert_eq!(CANDIDATES[0].spelling(), "-e word -w 2");
+        assert_eq!(CANDIDATES[6].spelling(), "-e cef -w 2 -j");
+        assert_eq!(CANDIDATES[7].spelling(), "-e cef -w 1 -L dirichlet");
     }
 }

@@ -24,7 +24,7 @@ const BLEND: f64 = 0.02;
 /// Which features a text has, for callers who do not want to choose tokenizer and order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Preset {
-    /// Single words of letters and digits: small models.
+    /// Single words: small models.
     Words,
     /// Words and pairs of neighbouring words.
     #[default]
@@ -37,9 +37,9 @@ impl Preset {
     /// How documents are learned.
     pub fn options(self) -> LearnOptions {
         let (scheme, order) = match self {
-            Self::Words => (Scheme::Alnum, 1),
-            Self::Pairs => (Scheme::Alnum, 2),
-            Self::Chars => (Scheme::Char, 4),
+            Self::Words => (Scheme::Word, 1),
+            Self::Pairs => (Scheme::Word, 2),
+            Self::Chars => (Scheme::Glyph, 4),
         };
         let options = LearnOptions::text().tokenizer(scheme).order(order);
         options.reference(Reference::Uniform).max_table_bits(TABLE_BITS)

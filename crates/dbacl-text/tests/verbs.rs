@@ -236,8 +236,8 @@ fn a_search_tells_what_it_tries() {
     let done = run(&scratch, "train train.tsv -o model --seconds 0", "");
     assert_eq!(done.status, 0, "{}", done.stderr);
     assert!(done.stderr.ends_with("0 errors in 72, the best so far\n"), "{}", done.stderr);
-    assert!(done.stderr.contains(" s  -e alnum -w 2 "), "{}", done.stderr);
-    run(&scratch, "train train.tsv -o again -q -e alnum -w 2 --choose", "").quiet(0);
+    assert!(done.stderr.contains(" s  -e word -w 2 "), "{}", done.stderr);
+    run(&scratch, "train train.tsv -o again -q -e word -w 2 --choose", "").quiet(0);
     assert!(scratch.read("model") == scratch.read("again"));
     run(&scratch, "train train.tsv -o again --seconds 1 --words", "").complaint(64);
 }

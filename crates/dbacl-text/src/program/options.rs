@@ -90,6 +90,10 @@ impl Columns {
 /// How text is cut into words.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Tokenizer {
+    /// Words of any language, by Unicode (the default)
+    Word,
+    /// Characters of any language
+    Glyph,
     /// Runs of letters
     Alpha,
     /// Runs of letters and digits
@@ -109,6 +113,8 @@ pub(crate) enum Tokenizer {
 impl Tokenizer {
     const fn scheme(self) -> Scheme {
         match self {
+            Self::Word => Scheme::Word,
+            Self::Glyph => Scheme::Glyph,
             Self::Alpha => Scheme::Alpha,
             Self::Alnum => Scheme::Alnum,
             Self::Graph => Scheme::Graph,
