@@ -63,6 +63,7 @@ complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s g -l reg
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s L -l reference -d 'The reference measure of the ordinary categories' -r -f -a "uniform\t'All characters alike'
 dirichlet\t'Pairs of characters, as they were learned'
 maxent\t'The same, fitted'"
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l unlabelled -d 'Texts without labels, read as by predict: those whose labels are sure are learned as well, if cross-validation says that it does no harm' -r -F
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l seconds -d 'Try one way to read texts after the other for N seconds, and keep the best by cross-validation' -r
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l cost -d 'What a document on the wrong side costs, 0.2 unless it is chosen' -r
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l blend -d 'The share of the ordinary scores that is kept, 0 to 1, 0.02 unless it is chosen' -r

@@ -43,6 +43,7 @@ pub mod program;
 pub mod recipe;
 pub mod search;
 mod train;
+pub mod unlabelled;
 
 pub use data::{DataError, Format, Reading, Record};
 pub use evaluate::{Evaluation, PerLabel};

@@ -206,6 +206,11 @@ impl Trainer {
         self
     }
 
+    /// Whether its models keep the documents.
+    pub const fn is_keeping(&self) -> bool {
+        self.keeps
+    }
+
     /// Has the model tell `name: value` of itself, for people; see [`TextModel::about`].
     pub fn tell(&mut self, name: &str, value: &str) {
         self.about.retain(|(known, _)| known != name);
@@ -260,6 +265,18 @@ impl Trainer {
     /// Labels so far, with their documents.
     pub fn labels(&self) -> impl Iterator<Item = (&str, usize)> {
         self.labels.iter().map(|(label, places)| (label.as_str(), places.len()))
+    }
+
+    /// The same trainer without its documents.
+    pub(crate) fn without_documents(&self) -> Self {
+        Self {
+            options: self.options.clone(),
+            texts: Vec::new(),
+            labels: BTreeMap::new(),
+            about: self.about.clone(),
+            keeps: self.keeps,
+            recipe: self.recipe.clone(),
+        }
     }
 
     /// Documents so far with their labels: label by label, and of each in their order.

@@ -241,3 +241,33 @@ fn a_search_tells_what_it_tries() {
     assert!(scratch.read("model") == scratch.read("again"));
     run(&scratch, "train train.tsv -o again --seconds 1 --words", "").complaint(64);
 }
+
+#[test]
+fn texts_without_labels_are_learned_where_they_help() {
+    let scratch = Scratch::new();
+    let few: String = documents().lines().take(24).flat_map(|line| [line, "\n"]).collect();
+    scratch.write("few.tsv", few);
+    let texts = documents();
+    let texts = texts.lines().filter_map(|line| line.split_once('\t'));
+    scratch.write("many.txt", texts.flat_map(|(_, text)| [text, "\n"]).collect::<String>());
+    // Few documents are a warning.
+    let train = |line: &str| {
+        let done = run(&scratch, line, "");
+        assert_eq!(done.status, 0, "{}", done.stderr);
+        done.stdout
+    };
+    let said = train("train few.tsv -o model --unlabelled many.txt");
+    let last = said.lines().last().unwrap_or_default();
+    assert!(last.contains(" of 72 texts without labels were learned"), "{said}");
+    let about = run(&scratch, "info model", "").quiet(0);
+    assert!(about.contains("documents without labels"), "{about}");
+
+    scratch.write("none.txt", "!\n?\n");
+    let said = train("train few.tsv -o bare --unlabelled none.txt");
+    assert!(said.ends_with("none of the 2 texts without labels was learned: they do not help\n"));
+    train("train few.tsv -o alone -q");
+    assert!(scratch.read("bare") == scratch.read("alone"));
+    run(&scratch, "train few.tsv -o x --unlabelled none.txt --keep", "").complaint(64);
+    let said = run(&scratch, "train few.tsv -o x --unlabelled missing.txt", "").complaint(66);
+    assert!(said.contains("missing.txt"), "{said}");
+}

@@ -6,7 +6,7 @@ use crate::recipe::{Kind, Recipe, is_cost, is_share};
 use crate::train::Preset;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dbacl::{Reference, Scheme};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Trains a text classifier from one file of labelled documents, tests it, and labels texts.
 #[derive(Debug, Parser)]
@@ -180,6 +180,11 @@ pub(crate) struct TrainArguments {
     #[arg(short = 'L', long, value_name = "MEASURE", default_value = "uniform")]
     #[arg(help_heading = "Learning")]
     pub reference: Measure,
+    /// Texts without labels, read as by predict: those whose labels are sure are learned as well,
+    /// if cross-validation says that it does no harm
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["keep", "seconds"])]
+    #[arg(help_heading = "Learning")]
+    pub unlabelled: Option<PathBuf>,
     /// Choose cost and blend by cross-validation, which takes several times as long
     #[arg(long, help_heading = "Learning")]
     pub choose: bool,
@@ -220,6 +225,11 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 impl TrainArguments {
+    /// How texts without labels are read.
+    pub fn reading_of_unlabelled(&self, file: &Path) -> Reading {
+        reading_of_texts(file, None, &self.data.columns.text_column)
+    }
+
     /// How the model is to be trained.
     pub fn recipe(&self) -> Recipe {
         let presets =
@@ -244,6 +254,16 @@ impl TrainArguments {
             exact: self.exact,
         }
     }
+}
+
+/// How the texts of a file without labels are read: as lines, unless its name says otherwise.
+fn reading_of_texts(file: &Path, format: Option<Format>, columns: &[String]) -> Reading {
+    let format = format.or_else(|| {
+        let kind = file.extension().unwrap_or_default().to_ascii_lowercase();
+        let has_own = ["csv", "ndjson", "jsonl"].iter().any(|known| kind == *known);
+        (!has_own && !file.is_dir()).then_some(Format::Lines)
+    });
+    Reading { format, text: columns.to_vec(), needs_label: false, ..Reading::default() }
 }
 
 /// How results are printed.
@@ -276,12 +296,7 @@ pub(crate) struct TextArguments {
 
 impl TextArguments {
     pub fn reading(&self) -> Reading {
-        let format = self.input.or_else(|| {
-            let kind = self.file.extension().unwrap_or_default().to_ascii_lowercase();
-            let has_own = ["csv", "ndjson", "jsonl"].iter().any(|known| kind == *known);
-            (!has_own && !self.file.is_dir()).then_some(Format::Lines)
-        });
-        Reading { format, text: self.text_column.clone(), needs_label: false, ..Reading::default() }
+        reading_of_texts(&self.file, self.input, &self.text_column)
     }
 }
 

@@ -6,9 +6,11 @@ use super::{Failure, MESSAGES, status};
 use crate::data::{self, Record};
 use crate::search::{Trial, search};
 use crate::train::{TrainError, Trained, Trainer};
+use crate::unlabelled::{Help, train_with_unlabelled};
 use dbacl_cli::output::{self, Output};
 use dbacl_cli::progress;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
@@ -33,6 +35,9 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     if let Some(note) = notes.text(path) {
         MESSAGES.warning(&note);
     }
+    if let Some(file) = &arguments.unlabelled {
+        return with_unlabelled(&trainer, arguments, file);
+    }
     let Some(seconds) = arguments.seconds else {
         return finish(&trainer, path, &arguments.output, arguments.quiet);
     };
@@ -41,6 +46,41 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let found = progress::watch("searching", || None, || search(&trainer, limit, &mut told));
     let (trained, _) = found.map_err(|error| refusal(error, path))?;
     save(&trained, &arguments.output, arguments.quiet)
+}
+
+/// Trains with the texts of a file without labels, saves the model, and tells of it.
+fn with_unlabelled(
+    trainer: &Trainer,
+    arguments: &TrainArguments,
+    file: &Path,
+) -> Result<(), Failure> {
+    let mut texts = Vec::new();
+    let mut take = |record: Record<'_>| {
+        texts.push(record.text.to_vec());
+        Ok(())
+    };
+    let read = || data::read(file, &arguments.reading_of_unlabelled(file), &mut take);
+    progress::watch("reading", || None, read)?;
+    let never = AtomicBool::new(false);
+    let train = || train_with_unlabelled(trainer, &texts, &never);
+    let (trained, help) = progress::watch("training", || None, train)
+        .map_err(|error| refusal(error, &arguments.data.data))?;
+    save(&trained, &arguments.output, arguments.quiet)?;
+    if arguments.quiet {
+        return Ok(());
+    }
+    let Help { threshold, taken, judged, errors_without, errors } = help;
+    let mut out = Output::new();
+    let all = texts.len();
+    let text = match threshold {
+        Some(threshold) => format!(
+            "{taken} of {all} texts without labels were learned, which are more probable than \
+             {threshold}: {errors} errors in {judged} with them, {errors_without} without\n"
+        ),
+        None => format!("none of the {all} texts without labels was learned: they do not help\n"),
+    };
+    out.buffer().extend_from_slice(text.as_bytes());
+    Ok(out.flush()?)
 }
 
 /// Trains, saves the model, and tells of it; documents came from `path`.

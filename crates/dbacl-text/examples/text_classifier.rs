@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Trains a classifier on a file of labelled texts, tests it on another, saves it, and labels the
+//! texts of a third one, on all processors.
+//!
+//!     cargo run --release -p dbacl-text --example text_classifier -- TRAIN TEST TEXTS MODEL
+//!
+//! TRAIN and TEST are whatever `dbacl-text train` reads, TEXTS has a text in each line.
+
+use dbacl_text::data::{Reading, read};
+use dbacl_text::{Evaluation, Recipe, TextModel, Trainer};
+use std::error::Error;
+use std::path::Path;
+use std::thread;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [train, test, texts, path] = arguments.as_slice() else {
+        return Err("give four files: TRAIN TEST TEXTS MODEL".into());
+    };
+
+    // Words and pairs of words, unless the recipe says otherwise.
+    let recipe = Recipe { order: Some(2), ..Recipe::default() };
+    let mut trainer = Trainer::of_recipe(&recipe, &mut |warning| eprintln!("{warning}"))?;
+    read(Path::new(train), &Reading::default(), &mut |record| {
+        trainer.add(record.label, record.text);
+        Ok(())
+    })?;
+    let trained = trainer.train()?;
+    println!("{} errors in {} by cross-validation", trained.quality.errors, trained.judged);
+    trained.model.save(Path::new(path))?;
+
+    // The file is the one that `dbacl-text` makes of these documents, and reads.
+    let model = TextModel::open(Path::new(path))?;
+    let (labels, mut predictor) = (model.labels(), model.predictor());
+    let mut found = Evaluation::new(labels.len());
+    read(Path::new(test), &Reading::default(), &mut |record| {
+        let truth = labels.iter().position(|label| label == record.label);
+        found.add(truth, &predictor.predict(record.text));
+        Ok(())
+    })?;
+    println!("accuracy {:.2} %", 100.0 * found.accuracy().value);
+
+    // A model is shared between threads; each has a predictor of its own.
+    let texts = std::fs::read_to_string(texts)?;
+    let texts: Vec<&str> = texts.lines().collect();
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let parts = texts.chunks(texts.len().div_ceil(threads).max(1));
+    thread::scope(|scope| {
+        let judge = |part: &[&str]| -> Vec<String> {
+            let mut predictor = model.predictor();
+            let mut line = |text: &&str| {
+                let prediction = predictor.predict(text.as_bytes());
+                let best = prediction.best();
+                format!("{}\t{:.6}", labels[best], prediction.probabilities()[best])
+            };
+            part.iter().map(&mut line).collect()
+        };
+        let parts: Vec<_> = parts.map(|part| scope.spawn(move || judge(part))).collect();
+        for part in parts {
+            for line in part.join().expect("judging does not panic") {
+                println!("{line}");
+            }
+        }
+    });
+    Ok(())
+}
