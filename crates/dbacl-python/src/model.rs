@@ -248,14 +248,14 @@ impl Model {
     fn update(&self, texts: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<Self> {
         let trainer = Trainer::of_model(texts.py(), &self.model)?;
         trainer.add(texts, labels)?;
-        trainer.train(texts.py(), None)
+        trainer.train(texts.py(), None, None)
     }
 
     /// A model that never had these texts; this one must keep its own.
     fn forget(&self, texts: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<Self> {
         let trainer = Trainer::of_model(texts.py(), &self.model)?;
         trainer.forget(texts, labels)?;
-        trainer.train(texts.py(), None)
+        trainer.train(texts.py(), None, None)
     }
 
     /// The texts that the model keeps, and their labels; `None` if it keeps none.

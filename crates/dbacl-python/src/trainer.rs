@@ -3,12 +3,13 @@
 
 use crate::errors;
 use crate::model::Model;
-use crate::texts::labelled;
+use crate::texts::{Texts, labelled};
 use crate::work::{After, Said, run};
 use dbacl::Scheme;
 use dbacl_text::data::{Reading, read};
 use dbacl_text::recipe::{Kind, reference_by_name};
 use dbacl_text::search::{Trial, search_stoppable};
+use dbacl_text::unlabelled::train_with_unlabelled;
 use dbacl_text::{DataError, Format, Preset, Recipe, Record};
 use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -71,6 +72,28 @@ impl Trainer {
         let trainer = Mutex::new(Arc::new(trainer.map_err(errors::of_change)?));
         warn(py, &warnings)?;
         Ok(Self { trainer, seconds: None })
+    }
+}
+
+impl Trainer {
+    fn train_with(&self, unlabelled: &Bound<'_, PyAny>) -> PyResult<Model> {
+        let py = unlabelled.py();
+        if self.seconds.is_some() || self.lock().is_keeping() {
+            let what = "texts without labels cannot be used with seconds or keep";
+            return Err(PyValueError::new_err(what));
+        }
+        let (mut texts, mut all) = (Texts::new(unlabelled)?, Vec::new());
+        while let Some(block) = texts.next_block()? {
+            all.extend(block.texts(py).into_iter().map(<[u8]>::to_vec));
+        }
+        let trainer = Arc::clone(&*self.lock());
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        let work = move |_| train_with_unlabelled(&trainer, &all, &flag);
+        let found = run(py, &stop, After::Leave, work, &mut |_| Ok(()))?;
+        let (found, _) = found.map_err(errors::of_training)?;
+        warn(py, &found.warnings)?;
+        Ok(Model::new(found.model))
     }
 }
 
@@ -241,8 +264,17 @@ impl Trainer {
     }
 
     /// Trains a model. `log` is told, line by line, what a search by `seconds` has tried.
-    #[pyo3(signature = (*, log=None))]
-    pub fn train(&self, py: Python<'_>, log: Option<Bound<'_, PyAny>>) -> PyResult<Model> {
+    /// `unlabelled` are texts without labels, which are learned as well where they help.
+    #[pyo3(signature = (*, log=None, unlabelled=None))]
+    pub fn train(
+        &self,
+        py: Python<'_>,
+        log: Option<Bound<'_, PyAny>>,
+        unlabelled: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Model> {
+        if let Some(texts) = unlabelled {
+            return self.train_with(&texts);
+        }
         let trainer = Arc::clone(&*self.lock());
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);

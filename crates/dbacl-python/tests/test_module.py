@@ -193,6 +193,18 @@ class Models(Scratch):
         with self.assertRaisesRegex(dbacl.Error, "keeps no documents.*keep=True"):
             self.model.update(["a"], ["sea"])
 
+    def test_texts_without_labels_are_learned_where_they_help(self):
+        texts = [f"{text} {number}" for number in range(8) for text in TEXTS[:4]]
+        labels = LABELS[:4] * 8
+        more = [f"{text} again {number}" for number in range(50) for text in TEXTS[:4]]
+        model = dbacl.train(texts, labels, unlabelled=iter(more))
+        self.assertIn("of 200 learned", model.about["documents without labels"])
+        bare = dbacl.train(texts, labels)
+        self.assertEqual(dbacl.train(texts, labels, unlabelled=[]).to_bytes(), bare.to_bytes())
+        for options in ({"keep": True}, {"seconds": 1}):
+            with self.assertRaisesRegex(ValueError, "cannot be used with seconds or keep"):
+                dbacl.train(texts, labels, unlabelled=more, **options)
+
     def test_a_search_tells_what_it_tries(self):
         lines = []
         model = dbacl.train(TEXTS, LABELS, seconds=0, log=lines.append)
@@ -275,6 +287,14 @@ class Programs(Scratch):
                 theirs = path.read_bytes()
                 self.assertEqual(dbacl.train(TEXTS, LABELS, **options).to_bytes(), theirs)
                 self.assertEqual(dbacl.train_file(self.data, **options).to_bytes(), theirs)
+
+    def test_texts_without_labels_make_the_same_bytes(self):
+        path, texts = self.folder / "model", self.folder / "texts"
+        more = [f"{text} {number}" for number in range(9) for text in TEXTS[:4]]
+        texts.write_text("".join(text + "\n" for text in more))
+        run("dbacl-text", "train", self.data, "-o", path, "-q", "--unlabelled", texts)
+        ours = dbacl.train(TEXTS, LABELS, unlabelled=more)
+        self.assertEqual(ours.to_bytes(), path.read_bytes())
 
     def test_predictions_have_the_same_digits(self):
         path = self.folder / "model"

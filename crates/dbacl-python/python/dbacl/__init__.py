@@ -40,14 +40,14 @@ __all__ = [
 ]
 
 
-def train(texts, labels, *, log=None, **options):
-    """Trains a model on texts with their labels.
+def train(texts, labels, *, unlabelled=None, log=None, **options):
+    """Trains a model on texts with their labels, and on others without where these help.
 
     `options` are those of `Trainer`. `log` is told what a search (`seconds`) has tried.
     """
     trainer = Trainer(**options)
     trainer.add(texts, labels)
-    return trainer.train(log=log)
+    return trainer.train(log=log, unlabelled=unlabelled)
 
 
 def train_file(

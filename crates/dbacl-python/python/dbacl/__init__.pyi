@@ -35,6 +35,7 @@ def train(
     texts: Iterable[Any],
     labels: Iterable[str],
     *,
+    unlabelled: Iterable[Any] | None = None,
     log: Callable[[str], object] | None = None,
     **options: Any,
 ) -> Model: ...

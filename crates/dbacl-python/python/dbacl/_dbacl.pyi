@@ -84,7 +84,12 @@ class Trainer:
     @property
     def labels(self) -> dict[str, int]: ...
     def documents(self) -> tuple[list[bytes], list[str]]: ...
-    def train(self, *, log: Callable[[str], object] | None = None) -> Model: ...
+    def train(
+        self,
+        *,
+        log: Callable[[str], object] | None = None,
+        unlabelled: _Texts | None = None,
+    ) -> Model: ...
 
 @final
 class Model:
