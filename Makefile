@@ -86,7 +86,7 @@ field: release
 	@echo 'The page is $(dir $(BIN))field.html'
 
 field-quick: release
-	@$(FIELD) run --plan quick --strict --limit 60 --out $(dir $(BIN))field/quick/results.json
+	@$(FIELD) run --plan quick --strict --limit 300 --out $(dir $(BIN))field/quick/results.json
 	@$(FIELD) page $(dir $(BIN))field/quick/results.json --html $(dir $(BIN))field-quick.html
 
 fuzz:

@@ -88,6 +88,20 @@ for line in sys.stdin:
 """
 
 
+# A driver with a server, whose version is the server's number.
+SERVED = """
+import subprocess, sys
+sys.path.insert(0, "{drivers}")
+import driver
+class Served(driver.Driver):
+    def start(self):
+        self.servers.append(subprocess.Popen(["sleep", "1000"]))
+    def version(self):
+        return self.servers[0].pid
+driver.main(Served)
+"""
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.place = pathlib.Path(tempfile.mkdtemp(prefix="field-test-"))
@@ -297,6 +311,23 @@ class Drivers(Case):
         with self.assertRaisesRegex(client.Failed, "no memory left"):
             one.judge([str(self.place / "mails/ham/000")])
         one.close()
+
+    def test_a_driver_that_is_stopped_ends_its_servers(self):
+        (self.place / "tool/model").mkdir(parents=True)
+        program = self.place / "served.py"
+        program.write_text(SERVED.format(drivers=HERE / "drivers"))
+        process = subprocess.Popen(
+            [sys.executable, program, self.place / "tool", "defaults"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        server = int(process.stdout.readline().split("\t")[2])
+        process.terminate()
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()
+        self.assertRaises(ProcessLookupError, os.kill, server, 0)
 
     def test_a_tool_that_is_silent_is_given_up(self):
         made_corpus(self.place / "mails", (("", 1),))

@@ -199,6 +199,8 @@ def main(kind):
         out.flush()
 
     driver = kind(folder, sys.argv[2])
+    # A run that is stopped ends its servers, too: an exit is cleaned up behind, a signal is not.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         driver.start()
         say("ready", driver.threshold, driver.version())
