@@ -46,6 +46,7 @@ mod groups;
 mod publish;
 mod table;
 
+pub use crate::token::id::ShortWord;
 pub use calibrate::Judged;
 pub use fit::{
     CONSTANT_SHARE, Fit, LAST_SHARE, SKIP, START, Settings, Tally, probabilities, rate_for,

@@ -26,12 +26,81 @@ impl FeatureId {
 
     /// The id of a feature whose body hashes to `body_hash` at level 0.
     pub(crate) fn from_body_hash(body_hash: u64, medium: Medium) -> Self {
-        let tail = u64::from(MEDIUM_MARK) | (u64::from(medium.number()) + 3) << 8;
+        let tail = medium_tail(medium);
         let (_, _, low) =
             mix(body_hash.wrapping_add(tail), body_hash, GOLDEN_RATIO.wrapping_add(2));
         #[allow(clippy::cast_possible_truncation)] // the id is the low half by definition
         Self(low as u32)
     }
+}
+
+/// A word of up to 14 bytes, none of them 0, for words that a program makes rather than cuts from text:
+/// many of them are hashed at once, without a loop over their bytes.
+///
+/// It is kept as the feature's body: boundary, word, boundary, the first byte lowest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ShortWord(u128);
+
+/// Bytes of the longest short word.
+pub const LONGEST_SHORT: usize = 14;
+
+/// Words that are hashed side by side.
+const SIDE_BY_SIDE: usize = 16;
+
+impl ShortWord {
+    /// A word of these bytes.
+    ///
+    /// # Panics
+    /// If there are more than 14.
+    #[inline]
+    pub const fn new(bytes: &[u8]) -> Self {
+        assert!(bytes.len() <= LONGEST_SHORT, "too long for a short word");
+        let mut body = BOUNDARY as u128;
+        let mut at = 0;
+        while at < bytes.len() {
+            body |= (bytes[at] as u128) << (8 * (at + 1));
+            at += 1;
+        }
+        Self(body | (BOUNDARY as u128) << (8 * (at + 1)))
+    }
+
+    /// The word's bytes, and how many they are.
+    pub const fn bytes(self) -> ([u8; 16], usize) {
+        let length = (128 - self.0.leading_zeros() as usize).div_ceil(8).saturating_sub(2);
+        ((self.0 >> 8).to_le_bytes(), length)
+    }
+
+    /// The word's first byte, or the boundary if it is empty.
+    pub const fn first(self) -> u8 {
+        self.0.to_le_bytes()[1]
+    }
+
+    /// The ids of these words in plain text, appended to `out`.
+    #[allow(clippy::cast_possible_truncation)] // the halves of a body, and the low half of a hash
+    pub fn ids(words: &[Self], out: &mut Vec<FeatureId>) {
+        for chunk in words.chunks(SIDE_BY_SIDE) {
+            let mut a = [0; SIDE_BY_SIDE];
+            let mut b = [0; SIDE_BY_SIDE];
+            let mut c = [0; SIDE_BY_SIDE];
+            for (at, &Self(body)) in chunk.iter().enumerate() {
+                (a[at], b[at]) = (body as u64, (body >> 64) as u64);
+                let length = (128 - body.leading_zeros()).div_ceil(8);
+                c[at] = GOLDEN_RATIO.wrapping_add(u64::from(length));
+            }
+            let tail = medium_tail(Medium::TEXT);
+            for at in 0..SIDE_BY_SIDE {
+                let body_hash = mix(a[at], b[at], c[at]).2;
+                let a = body_hash.wrapping_add(tail);
+                c[at] = mix(a, body_hash, GOLDEN_RATIO.wrapping_add(2)).2;
+            }
+            out.extend(c[..chunk.len()].iter().map(|&low| FeatureId(low as u32)));
+        }
+    }
+}
+
+/// What follows a feature's body to tell its medium: two bytes.
+const fn medium_tail(medium: Medium) -> u64 {
+    MEDIUM_MARK as u64 | (medium.number() as u64 + 3) << 8
 }
 
 /// The arbitrary constant that starts the third word of the state.
@@ -134,6 +203,7 @@ fn le64(bytes: &[u8]) -> u64 {
 }
 
 /// One reversible mixing step of the three words.
+#[inline]
 pub(crate) fn mix(mut a: u64, mut b: u64, mut c: u64) -> (u64, u64, u64) {
     macro_rules! step {
         ($x:ident, $y:ident, $z:ident, $shift:expr) => {
@@ -169,6 +239,24 @@ mod tests {
                 assert_eq!(growing.upto(&text, end), hash(&text[start..end], 0), "{start} {end}");
             }
         }
+    }
+
+    #[test]
+    fn short_words_hash_as_others() {
+        let text = b"abcdefghijklmn";
+        let words: Vec<&[u8]> =
+            (0..40).map(|k| &text[k % 3..(k % 3 + k % 13).min(text.len())]).collect();
+        let short: Vec<ShortWord> = words.iter().map(|word| ShortWord::new(word)).collect();
+        let mut ids = Vec::new();
+        ShortWord::ids(&short, &mut ids);
+        assert_eq!(ids.len(), words.len());
+        for ((word, short), id) in words.iter().zip(short).zip(ids) {
+            let (bytes, length) = short.bytes();
+            assert_eq!(&&bytes[..length], word);
+            let body = [&[BOUNDARY], *word, &[BOUNDARY]].concat();
+            assert_eq!(id, FeatureId::of(&body, Medium::TEXT), "{word:?}");
+        }
+        assert_eq!(ShortWord::new(text).bytes(), (*b"abcdefghijklmn\x03\0", LONGEST_SHORT));
     }
 
     #[test]
