@@ -7,7 +7,13 @@
 //! hashes: a capital letter or a digit for the kind ([`super::legend::CONTEXT`]) and five characters.
 //! Squares are as the mover sees them.
 
-use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Rank, Role, Square, attacks};
+use dbacl::choices::ShortWord;
+use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square};
+
+use crate::features::captures::{captures, captures_of_other};
+use crate::features::checks::checks;
+use crate::features::view::{Prospect, View};
+use crate::features::words::Words;
 
 /// The name under which models remember these words and the rich ones beside them.
 pub const NAME: &str = "rich-words 1, context-words 1";
@@ -47,14 +53,18 @@ impl Key {
 /// The key of a kind of words, before its parts.
 const START: Key = Key(STEP);
 
-fn push(out: &mut String, kind: char, key: Key) {
+fn spell(kind: u8, key: Key) -> ShortWord {
     let mut bits = key.finish();
-    let mut word = [b' ', kind as u8, 0, 0, 0, 0, 0];
-    for digit in &mut word[2..] {
+    let mut word = [kind, 0, 0, 0, 0, 0];
+    for digit in &mut word[1..] {
         *digit = DIGITS[(bits & 63) as usize];
         bits >>= 6;
     }
-    out.push_str(std::str::from_utf8(&word).unwrap_or_default());
+    ShortWord::new(&word)
+}
+
+fn push(out: &mut impl Words, kind: u8, key: Key) {
+    out.push(spell(kind, key));
 }
 
 /// What stands on a square: 0 nothing, 1 to 6 ours from pawn to king, 7 to 12 theirs.
@@ -103,6 +113,8 @@ const fn neighbours() -> [[u8; 8]; 64] {
 /// What the position before a move tells of all its moves.
 pub struct Context<'a> {
     before: &'a Chess,
+    /// Squares that the opponent attacks.
+    their_attacks: Bitboard,
     us: Color,
     /// What is added to a square's number to see it as the mover does.
     flip: u32,
@@ -123,17 +135,19 @@ pub struct Context<'a> {
     /// Moves that were legal at our last turns, the latest turn first.
     earlier: Vec<Vec<Signature>>,
     /// Boards that occurred since the last capture or pawn move, with us having moved.
-    boards: Vec<Board>,
+    boards: Vec<&'a Board>,
     /// Our material less theirs in pawns, from 0 (three or more behind) to 6.
     balance: u64,
     /// Half-moves since the last capture or pawn move, in four classes.
     quiet: u64,
-    their_attacks: Bitboard,
     /// What the opponent's last move was: none, quiet, capture, check.
     answer: u64,
     last_to: Option<Square>,
-    /// What the captures after each legal move come to, in pawns, for us.
-    outcomes: Vec<(Signature, i32)>,
+    /// Whether both sides have no more men than a game begins with, nor will have after a move.
+    is_ordinary: bool,
+    /// The legal moves, and what the captures after each come to, in pawns, for us.
+    prospects: &'a [Prospect],
+    outcomes: Vec<i32>,
     /// The best of them.
     best: i32,
     /// The same if we could pass.
@@ -142,28 +156,32 @@ pub struct Context<'a> {
     material: i32,
 }
 
-/// What a move is, whatever it takes.
-type Signature = (Role, Option<Square>, Square, Option<Role>);
+/// What a move is, whatever it takes: piece, from, to, promotion.
+type Signature = u32;
 
 fn target(m: Move) -> Square {
     m.castling_side().map_or(m.to(), |side| Square::from_coords(side.king_to_file(), m.to().rank()))
 }
 
-const fn signature(m: Move) -> Signature {
-    (m.role(), m.from(), m.to(), m.promotion())
-}
-
-fn attacks_of(board: &Board, side: Color) -> Bitboard {
-    board.by_color(side).into_iter().fold(Bitboard::EMPTY, |all, s| all | board.attacks_from(s))
+fn signature(m: Move) -> Signature {
+    let from = m.from().map_or(64, u32::from);
+    let promotion = m.promotion().map_or(0, number);
+    u32::from(number(m.role())) << 24 | from << 16 | u32::from(m.to()) << 8 | u32::from(promotion)
 }
 
 impl<'a> Context<'a> {
-    /// A game's positions, the one now last, and the moves between them.
+    /// A game's positions, the one now last, the moves between them, and what the one now looks like
+    /// with all its legal moves.
     ///
     /// # Panics
     ///
     /// Without a position, or with another number of moves.
-    pub fn new(positions: &'a [Chess], moves: &[Move]) -> Self {
+    pub fn new(
+        positions: &'a [Chess],
+        moves: &[Move],
+        view: &View,
+        prospects: &'a [Prospect],
+    ) -> Self {
         let (before, past) = positions.split_last().expect("the position now");
         assert_eq!(past.len(), moves.len(), "a move leads from each position to the next");
         let board = before.board();
@@ -220,7 +238,7 @@ impl<'a> Context<'a> {
             earlier.push(legal.iter().map(|&m| signature(m)).collect());
         }
         let quiet = before.halfmoves() as usize;
-        let boards = past.iter().rev().take(quiet).step_by(2).map(|p| p.board().clone()).collect();
+        let boards = past.iter().rev().take(quiet).step_by(2).map(Position::board).collect();
         let number_of_pieces = (board.occupied() & !board.pawns() & !board.kings()).count();
         let phase = match (moves.len(), number_of_pieces) {
             (_, ..=4) => 3,
@@ -234,18 +252,15 @@ impl<'a> Context<'a> {
             Some(_) => 1,
             None => 0,
         };
-        let outcomes: Vec<(Signature, i32)> = before
-            .legal_moves()
-            .into_iter()
-            .map(|m| {
-                let mut after = before.clone();
-                after.play_unchecked(m);
-                (signature(m), outcome(&after))
-            })
-            .collect();
-        let best = outcomes.iter().map(|&(_, value)| value).max().unwrap_or(0);
-        let passed = before.clone().swap_turn().map_or(balance, |p| outcome(&p));
+        let outcomes: Vec<i32> = prospects.iter().map(|p| -captures(&p.after)).collect();
+        let best = outcomes.iter().copied().max().unwrap_or(0);
+        let passed = before.clone().swap_turn().map_or(balance, |p| -captures(&p));
+        let sides = [Color::White, Color::Black];
+        let promotes = prospects.iter().any(|p| p.m.is_promotion());
+        let is_ordinary = !promotes && sides.into_iter().all(|side| is_ordinary(board, side));
         Self {
+            is_ordinary,
+            prospects,
             outcomes,
             best,
             passed,
@@ -272,18 +287,22 @@ impl<'a> Context<'a> {
                 30..70 => 2,
                 _ => 3,
             },
-            their_attacks: attacks_of(board, us.other()),
+            their_attacks: view.their_attacks,
             answer,
             last_to: moves.last().map(|&m| target(m)),
         }
     }
 
-    /// Appends the words for one legal move, a space before each.
-    pub fn describe(&self, m: Move, out: &mut String) {
+    /// Appends the words for the legal move of this number.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such move.
+    pub fn describe(&self, move_number: usize, out: &mut impl Words) {
+        let prospect = &self.prospects[move_number];
+        let m = prospect.m;
         let to = target(m);
         let from = m.from().unwrap_or(to);
-        let mut after = self.before.clone();
-        after.play_unchecked(m);
         let seen = |square: Square| u64::from(u32::from(square) ^ self.flip);
         let piece = u64::from(number(m.role()));
         let promotion = m.promotion().map_or(0, |role| u64::from(number(role)));
@@ -306,10 +325,12 @@ impl<'a> Context<'a> {
         let key = START.with(piece << 16 | here << 10 | there << 4 | promotion);
         let moved = Moved {
             context: self,
+            value: self.outcomes[move_number],
+            view: &prospect.view,
             m,
             to,
             from,
-            after: &after,
+            after: &prospect.after,
             squares: &squares,
             piece,
             taken,
@@ -327,120 +348,33 @@ impl<'a> Context<'a> {
     }
 }
 
-/// More than all pieces are worth.
-const MUCH: i32 = 1000;
-
-/// Captures in a row that are looked at.
-const DEPTH: u32 = 8;
-
-/// What the captures from here come to for the side that has just moved.
-fn outcome(position: &Chess) -> i32 {
-    -captures(position)
+/// Whether a board has for this side at most the men that a game begins with.
+fn is_ordinary(board: &Board, side: Color) -> bool {
+    let own = board.by_color(side);
+    let few = |role: Role, most: usize| (own & board.by_role(role)).count() <= most;
+    let shades = [Bitboard::LIGHT_SQUARES, Bitboard::DARK_SQUARES];
+    few(Role::Pawn, 8)
+        && few(Role::Knight, 2)
+        && few(Role::Rook, 2)
+        && few(Role::Queen, 1)
+        && shades.into_iter().all(|shade| (own & board.bishops() & shade).count() <= 1)
 }
 
-/// What the captures from here come to for the side to move: material less the other's, in pawns.
-fn captures(position: &Chess) -> i32 {
-    let board = position.board();
-    let sum = |side: Color| -> i32 {
-        let own = board.by_color(side);
-        let count = |role: Role| i32::try_from((own & board.by_role(role)).count()).unwrap_or(0);
-        VICTIMS.into_iter().map(|role| count(role) * worth(role)).sum()
-    };
-    let us = position.turn();
-    settle(position, sum(us) - sum(us.other()), -MUCH, MUCH, DEPTH)
+/// What the captures come to for the side that has just moved if it may move once more; `None` where
+/// the rules have no such position.
+fn captures_of_second_move(after: &Chess, is_ordinary: bool) -> Option<i32> {
+    if is_ordinary {
+        return (!after.is_check()).then(|| captures_of_other(after));
+    }
+    after.clone().swap_turn().ok().map(|position| captures(&position))
 }
 
-/// What can be taken, dearest first.
-const VICTIMS: [Role; 5] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
-
-/// What a promotion brings at most.
-const MOST_PROMOTED: i32 = 8;
-
-const fn worth(role: Role) -> i32 {
-    match role {
-        Role::Pawn => 1,
-        Role::Knight | Role::Bishop => 3,
-        Role::Rook => 5,
-        Role::Queen => 9,
-        Role::King => 0,
-    }
-}
-
-/// Material of the side to move less the other's, in pawns, after the captures that suit them; `stand`
-/// is what it is now.
-fn settle(position: &Chess, stand: i32, mut alpha: i32, beta: i32, depth: u32) -> i32 {
-    // Whoever is to move need not capture; that he may have to, in check, is passed over.
-    if stand >= beta || depth == 0 {
-        return stand;
-    }
-    alpha = alpha.max(stand);
-    let mut best = stand;
-    let board = position.board();
-    let us = position.turn();
-    let (own, theirs) = (board.by_color(us), board.by_color(us.other()));
-    let last_rank = us.fold_wb(Rank::Eighth, Rank::First);
-    for role in VICTIMS {
-        for to in theirs & board.by_role(role) {
-            let is_last = to.rank() == last_rank;
-            let promoted = if is_last { MOST_PROMOTED } else { 0 };
-            // The other side can leave it at that, so it will not come to more.
-            if stand + worth(role) + promoted <= alpha {
-                continue;
-            }
-            let attackers = board.attacks_to(to, us, board.occupied());
-            for attacker in Role::ALL {
-                for from in attackers & board.by_role(attacker) {
-                    let promotions: &[Option<Role>] = match attacker == Role::Pawn && is_last {
-                        true => &PROMOTIONS,
-                        false => &[None],
-                    };
-                    for &promotion in promotions {
-                        let capture = Some(role);
-                        let m = Move::Normal { role: attacker, from, capture, to, promotion };
-                        let won = worth(role) + promotion.map_or(0, |role| worth(role) - 1);
-                        if let Some(value) = taken(position, m, stand + won, alpha, beta, depth) {
-                            best = best.max(value);
-                            alpha = alpha.max(value);
-                            if alpha >= beta {
-                                return best;
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-    if let Some(to) = position.maybe_ep_square()
-        && stand + 1 > alpha
-    {
-        for from in attacks::pawn_attacks(us.other(), to) & own & board.pawns() {
-            let m = Move::EnPassant { from, to };
-            if let Some(value) = taken(position, m, stand + 1, alpha, beta, depth) {
-                best = best.max(value);
-                alpha = alpha.max(value);
-                if alpha >= beta {
-                    return best;
-                }
-            }
-        }
-    }
-    best
-}
-
-const PROMOTIONS: [Option<Role>; 4] =
-    [Some(Role::Queen), Some(Role::Rook), Some(Role::Bishop), Some(Role::Knight)];
-
-/// What a capture comes to that leaves us with this material; `None` if it would leave our king in check.
-fn taken(position: &Chess, m: Move, stand: i32, alpha: i32, beta: i32, depth: u32) -> Option<i32> {
-    let us = position.turn();
-    let mut after = position.clone();
-    after.play_unchecked(m);
-    let board = after.board();
-    let king = board.king_of(us)?;
-    if !board.attacks_to(king, us.other(), board.occupied()).is_empty() {
-        return None;
-    }
-    Some(-settle(&after, -stand, -beta, -alpha, depth - 1))
+/// A word on where a man stands as seen from another's square. There are few: two men, and eight bits.
+#[expect(clippy::cast_possible_truncation, reason = "16 bits")]
+fn push_offset(out: &mut impl Words, kind: u8, part: u64) {
+    let number = (part >> 24 & 15) << 12 | (part >> 20 & 7) << 9 | (part & 0xff) << 1;
+    let number = number | u64::from(kind == b'P');
+    out.push_common(number as usize, || spell(kind, START.with(part)));
 }
 
 /// A half-move as the side sees it that is to move next.
@@ -454,6 +388,10 @@ fn half_move(m: Move, flip: u32) -> u64 {
 /// One move with everything its words are made from.
 struct Moved<'a> {
     context: &'a Context<'a>,
+    /// What the captures after it come to.
+    value: i32,
+    /// What the board after it says.
+    view: &'a View,
     m: Move,
     to: Square,
     from: Square,
@@ -472,19 +410,19 @@ struct Moved<'a> {
 }
 
 impl Moved<'_> {
-    fn history(&self, out: &mut String) {
+    fn history(&self, out: &mut impl Words) {
         let c = self.context;
-        push(out, 'A', self.key.with(c.whole));
-        push(out, 'B', self.key.with(c.pawns));
-        push(out, 'C', self.key.with(c.own_pawns));
-        for (number, kind) in [(1, 'D'), (2, 'E'), (3, 'F')] {
+        push(out, b'A', self.key.with(c.whole));
+        push(out, b'B', self.key.with(c.pawns));
+        push(out, b'C', self.key.with(c.own_pawns));
+        for (number, kind) in [(1, b'D'), (2, b'E'), (3, b'F')] {
             if c.last[number] != 0 {
                 push(out, kind, self.key.with(c.last[number]));
             }
         }
-        push(out, 'W', self.key.with(c.last[0]));
+        push(out, b'W', self.key.with(c.last[0]));
         if c.ply < 60 {
-            push(out, 'G', self.key.with(c.ply));
+            push(out, b'G', self.key.with(c.ply));
         }
     }
 
@@ -534,20 +472,20 @@ impl Moved<'_> {
         (counts, !(all & board.by_color(us.other())).is_empty())
     }
 
-    fn surroundings(&self, out: &mut String) {
+    fn surroundings(&self, out: &mut impl Words) {
         let c = self.context;
         let us = c.us;
         let piece = START.with(self.piece << 4 | self.taken);
-        push(out, 'H', piece.with(Self::around(self.squares, self.there)));
-        push(out, 'I', START.with(self.piece).with(Self::around(&c.squares, self.here)));
+        push(out, b'H', piece.with(Self::around(self.squares, self.there)));
+        push(out, b'I', START.with(self.piece).with(Self::around(&c.squares, self.here)));
         let board = self.after.board();
         let (counts, is_attacked) = self.attackers(board, self.to);
-        push(out, 'J', piece.with(counts));
+        push(out, b'J', piece.with(counts));
         let (before, _) = self.attackers(c.before.board(), self.from);
         let was_attacked = c.their_attacks.contains(self.to);
-        push(out, 'K', piece.with(before).with(u64::from(was_attacked)));
-        let reach = board.attacks_from(self.to) & board.by_color(us.other());
-        let guards = attacks_of(board, us.other());
+        push(out, b'K', piece.with(before).with(u64::from(was_attacked)));
+        let reach = self.view.reach(self.to) & board.by_color(us.other());
+        let guards = self.view.their_attacks;
         let mut attacked = 0;
         for role in Role::ALL {
             let own = reach & board.by_role(role);
@@ -557,14 +495,14 @@ impl Moved<'_> {
         }
         let is_guarded = !board.attacks_to(self.to, us, board.occupied()).is_empty();
         let state = u64::from(is_attacked) << 1 | u64::from(is_guarded);
-        push(out, 'L', START.with(self.piece).with(attacked).with(state));
+        push(out, b'L', START.with(self.piece).with(attacked).with(state));
         let file = (self.there % 8) as usize;
-        push(out, 'M', self.key.with(c.files[file]));
-        push(out, 'N', self.short.with(self.taken).with(c.file[file]));
-        push(out, 'O', START.with(self.piece).with(self.rays()));
+        push(out, b'M', self.key.with(c.files[file]));
+        push(out, b'N', self.short.with(self.taken).with(c.file[file]));
+        push(out, b'O', START.with(self.piece).with(self.rays()));
     }
 
-    fn offsets(&self, out: &mut String) {
+    fn offsets(&self, out: &mut impl Words) {
         let c = self.context;
         let relative = |place: u8, from: u64| {
             let file = u64::from(place % 8) + 8 - from % 8;
@@ -576,79 +514,50 @@ impl Moved<'_> {
                 continue;
             }
             let part = u64::from(what) << 16 | self.piece << 12;
-            push(out, 'Q', START.with(part << 8 | relative(place, self.here)));
+            push_offset(out, b'Q', part << 8 | relative(place, self.here));
             if self.squares[usize::from(place)] == what && u64::from(place) != self.there {
-                push(out, 'P', START.with(part << 8 | relative(place, self.there)));
+                push_offset(out, b'P', part << 8 | relative(place, self.there));
             }
         }
     }
 
-    fn replies(&self, out: &mut String) {
-        let c = self.context;
+    fn replies(&self, out: &mut impl Words) {
         let is_check = self.after.is_check();
-        let board = self.after.board();
-        let king = board.king_of(c.us).unwrap_or(self.to);
-        let checking = |role: Role| match role {
-            Role::Pawn => attacks::pawn_attacks(c.us, king),
-            Role::Knight => attacks::knight_attacks(king),
-            Role::Bishop => attacks::bishop_attacks(king, board.occupied()),
-            Role::Rook => attacks::rook_attacks(king, board.occupied()),
-            Role::Queen => attacks::queen_attacks(king, board.occupied()),
-            Role::King => Bitboard::EMPTY,
-        };
-        let checks =
-            [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen].map(checking);
-        let (mut count, mut mates) = (0u64, false);
-        for reply in self.after.legal_moves() {
-            let role = reply.promotion().unwrap_or_else(|| reply.role());
-            let index = usize::from(number(role)) - 1;
-            if checks.get(index).is_some_and(|squares| squares.contains(reply.to())) {
-                count += 1;
-                if !mates {
-                    let mut then = self.after.clone();
-                    then.play_unchecked(reply);
-                    mates = then.is_check() && then.legal_moves().is_empty();
-                }
-            }
-        }
-        push(out, 'R', START.with(u64::from(mates) << 1 | u64::from(is_check)));
-        push(out, 'S', START.with(self.piece << 4 | count.min(6)));
+        let (count, mates) = checks(self.after, self.view);
+        push(out, b'R', START.with(u64::from(mates) << 1 | u64::from(is_check)));
+        push(out, b'S', START.with(self.piece << 4 | count.min(6)));
     }
 
-    fn outcome(&self, out: &mut String) {
+    fn outcome(&self, out: &mut impl Words) {
         let c = self.context;
-        let own = signature(self.m);
-        let value = c.outcomes.iter().find(|(m, _)| *m == own).map_or(0, |&(_, value)| value);
+        let value = self.value;
         let part = |n: i32, most: i32| u64::from(n.clamp(-most, most).cast_unsigned());
         let less = part(c.best - value, 9);
         let gain = part(value - c.material, 9);
         let threat = part(c.passed - c.material, 9);
-        let mut opponent_passes = value;
-        if let Ok(position) = self.after.clone().swap_turn() {
-            opponent_passes = captures(&position);
-        }
+        let opponent_passes = captures_of_second_move(self.after, c.is_ordinary).unwrap_or(value);
         let more = part(opponent_passes - value, 9);
-        push(out, '1', START.with(self.piece << 4 | self.taken).with(more).with(less));
-        push(out, '2', START.with(more).with(part(c.best - c.material, 9)).with(gain));
-        push(out, 'X', START.with(self.piece << 4 | self.taken).with(less).with(gain));
-        push(out, 'Y', START.with(gain).with(threat).with(c.phase));
-        push(out, 'Z', START.with(less).with(part(c.best - c.material, 9)).with(c.phase));
+        push(out, b'1', START.with(self.piece << 4 | self.taken).with(more).with(less));
+        push(out, b'2', START.with(more).with(part(c.best - c.material, 9)).with(gain));
+        push(out, b'X', START.with(self.piece << 4 | self.taken).with(less).with(gain));
+        push(out, b'Y', START.with(gain).with(threat).with(c.phase));
+        push(out, b'Z', START.with(less).with(part(c.best - c.material, 9)).with(c.phase));
     }
 
-    fn declined(&self, out: &mut String) {
+    fn declined(&self, out: &mut impl Words) {
         let c = self.context;
         let own = signature(self.m);
         let count = c.earlier.iter().take_while(|moves| moves.contains(&own)).count() as u64;
         let turns = c.earlier.len() as u64;
-        push(out, 'T', self.key.with(count << 2 | turns));
+        push(out, b'T', self.key.with(count << 2 | turns));
         let recaptures = u64::from(c.last_to == Some(self.to));
         let kind = self.piece << 12 | self.taken << 8 | c.answer << 5 | recaptures << 4;
-        push(out, 'U', START.with(kind | count << 2 | turns).with(c.phase));
+        push(out, b'U', START.with(kind | count << 2 | turns).with(c.phase));
         let board = self.after.board();
-        let seen = c.boards.iter().filter(|earlier| *earlier == board).count() as u64;
+        let seen = c.boards.iter().filter(|&&earlier| earlier == board).count() as u64;
         if seen > 0 || c.quiet > 0 {
             let part = seen.min(2) << 8 | c.balance << 5 | c.quiet << 3 | self.piece;
-            push(out, 'V', START.with(part));
+            push(out, b'V', START.with(part));
         }
     }
 }
@@ -656,7 +565,7 @@ impl Moved<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::game::read_fen;
+    use crate::features::rich::Scene;
     use crate::text::notation;
 
     /// The words of a move after some others.
@@ -671,7 +580,12 @@ mod tests {
         }
         let m = notation::read_move(&position, m.as_bytes()).expect("legal");
         let mut out = String::new();
-        Context::new(&positions, &history).describe(m, &mut out);
+        let scene = Scene::new(&position, &history, history.len());
+        let moves = position.legal_moves();
+        let prospects: Vec<Prospect> = moves.iter().map(|&m| scene.prospect(m)).collect();
+        let number = moves.iter().position(|&other| other == m).expect("legal");
+        let context = Context::new(&positions, &history, scene.view(), &prospects);
+        context.describe(number, &mut out);
         out.split_whitespace().map(str::to_owned).collect()
     }
 
@@ -716,70 +630,5 @@ mod tests {
         // The position after the move occurred before.
         assert!(kind(&words("Nf3 Nf6 Ng1", "Ng8"), 'V').len() == 1);
         assert!(kind(&words("Nf3 Nf6 Ng1", "Nc6"), 'V').is_empty());
-    }
-
-    #[test]
-    fn captures_are_followed_to_their_end() {
-        for (fen, value) in [
-            ("4k3/8/8/3p4/8/8/8/3RK3 w - - 0 1", 5),
-            // Guarded: it is better left alone.
-            ("4k3/8/4p3/3p4/8/8/8/3RK3 w - - 0 1", 3),
-            // A pawn takes one of two pieces.
-            ("4k3/8/2n1b3/3P4/8/8/8/4K3 w - - 0 1", -2),
-        ] {
-            let position = read_fen(fen).expect("good FEN");
-            assert_eq!(captures(&position), value, "{fen}");
-        }
-    }
-
-    /// The same by all legal captures, without leaving any out.
-    fn slowly(position: &Chess, depth: u32) -> i32 {
-        let stand = material(position);
-        if depth == 0 {
-            return stand;
-        }
-        let value = |m: &Move| {
-            let mut after = position.clone();
-            after.play_unchecked(*m);
-            -slowly(&after, depth - 1)
-        };
-        position.capture_moves().iter().map(value).max().map_or(stand, |best| best.max(stand))
-    }
-
-    fn material(position: &Chess) -> i32 {
-        let balance = crate::text::game::material_balance(position);
-        position.turn().fold_wb(balance, -balance)
-    }
-
-    #[test]
-    fn captures_that_are_left_out_change_nothing() {
-        let mut random = crate::random::Random::from_seed(11);
-        let depth = 4;
-        let mut compared = 0;
-        for _ in 0..60 {
-            let mut position = Chess::default();
-            for _ in 0..80 {
-                let moves = position.legal_moves();
-                if moves.is_empty() {
-                    break;
-                }
-                position.play_unchecked(moves[random.below(moves.len())]);
-                let found = settle(&position, material(&position), -MUCH, MUCH, depth);
-                assert_eq!(found, slowly(&position, depth), "{position:?}");
-                compared += 1;
-            }
-        }
-        // En passant, promotion with capture, a pinned capturer.
-        for fen in [
-            "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1",
-            "3rk3/4P3/8/8/8/8/8/4K3 w - - 0 1",
-            "4k3/4r3/8/8/8/3p4/4N3/4K3 w - - 0 1",
-            "4k3/8/8/r2pP2K/8/8/8/8 w - d6 0 1",
-        ] {
-            let position = read_fen(fen).expect("good FEN");
-            let found = settle(&position, material(&position), -MUCH, MUCH, depth);
-            assert_eq!(found, slowly(&position, depth), "{fen}");
-        }
-        assert!(compared > 2000);
     }
 }

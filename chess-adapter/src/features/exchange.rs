@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What a series of captures on one square comes to, in pawns: counting, not search.
 
-use shakmaty::{Bitboard, Board, Color, Role, Square};
+use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
 
 use crate::features::basic::value;
 
@@ -26,32 +26,34 @@ fn worth(role: Role) -> i32 {
 /// stopping when it suits them; 0 if it had better not begin or nobody stands there. Pins are ignored.
 pub fn gain(board: &Board, square: Square, side: Color) -> i32 {
     let Some(mut standing) = board.role_at(square) else { return 0 };
+    let steppers = (attacks::knight_attacks(square) & board.knights())
+        | (attacks::king_attacks(square) & board.kings())
+        | (attacks::pawn_attacks(Color::Black, square) & board.white() & board.pawns())
+        | (attacks::pawn_attacks(Color::White, square) & board.black() & board.pawns());
+    let (straight, diagonal) = (board.rooks_and_queens(), board.bishops_and_queens());
+    let all = |occupied: Bitboard| {
+        steppers
+            | (attacks::rook_attacks(square, occupied) & straight)
+            | (attacks::bishop_attacks(square, occupied) & diagonal)
+    };
     let mut occupied = board.occupied();
-    let mut attackers = board.attacks_to(square, side, occupied);
-    if attackers.is_empty() {
-        return 0;
-    }
-    let sliders = board.sliders();
+    let mut attackers = all(occupied);
     let mut gains = [0i32; 32];
     let mut depth = 0;
     let mut side = side;
-    while let Some((from, role)) = cheapest(board, attackers) {
+    while let Some((from, role)) = cheapest(board, attackers & board.by_color(side)) {
+        occupied.discard(from);
+        // Who stood behind attacks now; a knight stands before nobody.
+        attackers = if role == Role::Knight { attackers } else { all(occupied) } & occupied;
+        side = side.other();
         // A king may not capture what is guarded.
-        let mut left = occupied;
-        left.discard(from);
-        let guards = board.attacks_to(square, side.other(), left) & left;
-        if role == Role::King && !guards.is_empty() {
-            break;
-        }
-        if depth == gains.len() {
+        if role == Role::King && attackers.intersects(board.by_color(side)) || depth == gains.len()
+        {
             break;
         }
         gains[depth] = worth(standing);
         depth += 1;
-        occupied = left;
         standing = role;
-        side = side.other();
-        attackers = if sliders.is_empty() { guards } else { guards & occupied };
     }
     // From the last capture back: whoever is to capture may also leave it.
     gains[..depth].iter().rev().fold(0, |rest, &won| (won - rest).max(0))

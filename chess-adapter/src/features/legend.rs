@@ -139,6 +139,7 @@ mod tests {
     use super::*;
     use crate::features::context::Context;
     use crate::features::rich::Scene;
+    use crate::features::view::Prospect;
     use crate::text::notation;
     use crate::text::pgn::{Games, RawGame};
     use crate::text::prepare::Gameline;
@@ -159,8 +160,13 @@ mod tests {
             for (ply, &m) in game.moves.iter().enumerate() {
                 let mut line = String::new();
                 let past = &game.moves[..ply];
-                Scene::new(&position, past, ply).describe(m, &mut line);
-                Context::new(&positions, past).describe(m, &mut line);
+                let scene = Scene::new(&position, past, ply);
+                let moves = position.legal_moves();
+                let prospects: Vec<Prospect> = moves.iter().map(|&m| scene.prospect(m)).collect();
+                let number = moves.iter().position(|&other| other == m).expect("legal");
+                scene.describe(&prospects[number], &mut line);
+                let context = Context::new(&positions, past, scene.view(), &prospects);
+                context.describe(number, &mut line);
                 for word in line.split_whitespace() {
                     let kind = find(RICH, word).or_else(|| find(CONTEXT, word));
                     let kind = kind.unwrap_or_else(|| panic!("{word} has no meaning"));

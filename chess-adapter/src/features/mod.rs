@@ -2,7 +2,11 @@
 //! Positions and moves become words.
 
 pub mod basic;
+pub mod captures;
+pub mod checks;
 pub mod context;
 pub mod exchange;
 pub mod legend;
 pub mod rich;
+pub mod view;
+pub mod words;

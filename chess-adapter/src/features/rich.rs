@@ -9,7 +9,8 @@ use shakmaty::{
 };
 
 use crate::features::basic::value;
-use crate::features::exchange::gain;
+use crate::features::view::{Prospect, View};
+use crate::features::words::Words;
 
 /// The name under which models remember these words.
 pub const NAME: &str = "many-words 1";
@@ -18,131 +19,58 @@ pub const NAME: &str = "many-words 1";
 const CENTRE: u64 = 0x0000_0018_1800_0000;
 
 /// A number of pawns as a letter: small for won, capital for lost.
-fn class(pawns: i32) -> char {
+fn class(pawns: i32) -> u8 {
     let letter = match pawns.abs() {
-        0 => '0',
-        1 => 'p',
-        2 => 'b',
-        3 => 'm',
-        4 => 'n',
-        5 | 6 => 'r',
-        7 | 8 => 's',
-        9..50 => 'q',
-        _ => 'k',
+        0 => b'0',
+        1 => b'p',
+        2 => b'b',
+        3 => b'm',
+        4 => b'n',
+        5 | 6 => b'r',
+        7 | 8 => b's',
+        9..50 => b'q',
+        _ => b'k',
     };
     if pawns < 0 { letter.to_ascii_uppercase() } else { letter }
 }
 
 /// A small number as a character, larger ones as the largest.
-fn upto(n: usize, most: u8) -> char {
+fn upto(n: usize, most: u8) -> u8 {
     let n = u8::try_from(n).unwrap_or(u8::MAX).min(most);
-    char::from(if n < 10 { b'0' + n } else { b'a' + n - 10 })
+    if n < 10 { b'0' + n } else { b'a' + n - 10 }
 }
 
 /// A difference as a character, `f` for none.
-fn change(n: i32, most: i32) -> char {
-    char::from(b'm'.saturating_add_signed(i8::try_from(n.clamp(-most, most)).unwrap_or(0)))
+fn change(n: i32, most: i32) -> u8 {
+    b'm'.saturating_add_signed(i8::try_from(n.clamp(-most, most)).unwrap_or(0))
 }
 
-const fn yes(is: bool) -> char {
-    if is { 'y' } else { 'n' }
+const fn yes(is: bool) -> u8 {
+    if is { b'y' } else { b'n' }
 }
 
 fn count(squares: Bitboard) -> i32 {
     i32::try_from(squares.count()).unwrap_or(0)
 }
 
-fn letter(role: Option<Role>) -> char {
-    role.map_or('-', Role::upper_char)
+fn letter(role: Option<Role>) -> u8 {
+    role.map_or(b'-', upper)
+}
+
+const fn upper(role: Role) -> u8 {
+    match role {
+        Role::Pawn => b'P',
+        Role::Knight => b'N',
+        Role::Bishop => b'B',
+        Role::Rook => b'R',
+        Role::Queen => b'Q',
+        Role::King => b'K',
+    }
 }
 
 /// A square as this side sees it.
 fn seen(square: Square, side: Color) -> Square {
     if side.is_white() { square } else { square.flip_vertical() }
-}
-
-/// Words on one line.
-struct Line<'a>(&'a mut String);
-
-impl Line<'_> {
-    fn word(&mut self, kind: &str, parts: &[char]) {
-        if !self.0.is_empty() {
-            self.0.push(' ');
-        }
-        self.0.push_str(kind);
-        self.0.extend(parts);
-    }
-}
-
-/// What a board says about attacks, before or after the move.
-struct View {
-    board: Board,
-    /// What the opponent would win by capturing our piece there, for our pieces but the king.
-    lost: [i8; 64],
-    /// What we would win by capturing there.
-    won: [i8; 64],
-    our_attacks: Bitboard,
-    their_attacks: Bitboard,
-    /// Sums over pieces.
-    our_reach: i32,
-    their_reach: i32,
-    most_lost: i32,
-    second_lost: i32,
-    most_won: i32,
-    times_won: usize,
-}
-
-impl View {
-    fn new(board: &Board, us: Color) -> Self {
-        let mut view = Self {
-            board: board.clone(),
-            lost: [0; 64],
-            won: [0; 64],
-            our_attacks: Bitboard::EMPTY,
-            their_attacks: Bitboard::EMPTY,
-            our_reach: 0,
-            their_reach: 0,
-            most_lost: 0,
-            second_lost: 0,
-            most_won: 0,
-            times_won: 0,
-        };
-        for square in board.by_color(us) {
-            let reach = board.attacks_from(square);
-            view.our_attacks |= reach;
-            view.our_reach += count(reach & !board.by_color(us));
-        }
-        for square in board.by_color(us.other()) {
-            let reach = board.attacks_from(square);
-            view.their_attacks |= reach;
-            view.their_reach += count(reach & !board.by_color(us.other()));
-        }
-        for square in board.by_color(us) & view.their_attacks & !board.kings() {
-            let lost = gain(board, square, us.other());
-            view.lost[square.to_usize()] = i8::try_from(lost).unwrap_or(i8::MAX);
-            if lost > view.most_lost {
-                view.second_lost = view.most_lost;
-                view.most_lost = lost;
-            } else {
-                view.second_lost = view.second_lost.max(lost);
-            }
-        }
-        for square in board.by_color(us.other()) & view.our_attacks & !board.kings() {
-            let won = gain(board, square, us);
-            view.won[square.to_usize()] = i8::try_from(won).unwrap_or(i8::MAX);
-            view.most_won = view.most_won.max(won);
-            view.times_won += usize::from(won > 0);
-        }
-        view
-    }
-
-    fn lost_at(&self, square: Square) -> i32 {
-        i32::from(self.lost[square.to_usize()])
-    }
-
-    fn won_at(&self, square: Square) -> i32 {
-        i32::from(self.won[square.to_usize()])
-    }
 }
 
 /// A position in which moves are to be described.
@@ -153,9 +81,9 @@ pub struct Scene<'a> {
     view: View,
     last: Option<Move>,
     own_last: Option<Move>,
-    phase: char,
-    stage: char,
-    balance: char,
+    phase: u8,
+    stage: u8,
+    balance: u8,
     our_king: Square,
     their_king: Square,
     undeveloped: usize,
@@ -164,6 +92,18 @@ pub struct Scene<'a> {
     pinned: Bitboard,
     /// Squares that their pawns attack.
     pawn_attacks: Bitboard,
+    /// Opposing pieces that must not leave a line to their king.
+    theirs_pinned: Bitboard,
+    /// Our pieces that look at the squares around their king, and the other way round.
+    press: usize,
+    danger: usize,
+    /// Pawns beside our king.
+    shield: i32,
+}
+
+/// Pawns of a side beside its king.
+fn shield(board: &Board, king: Square, us: Color) -> i32 {
+    count(attacks::king_attacks(king) & board.pawns() & board.by_color(us))
 }
 
 fn target(m: Move) -> Square {
@@ -191,17 +131,31 @@ fn pinned(board: &Board, king: Square, us: Color) -> Bitboard {
     all
 }
 
-/// Squares before a pawn on its file and the files beside, as far as the board goes.
-fn ahead(square: Square, side: Color, beside: bool) -> Bitboard {
-    let mut squares = Bitboard::EMPTY;
-    for other in Bitboard::FULL {
-        let near = other.file().distance(square.file());
-        let is_ahead = seen(other, side).rank() > seen(square, side).rank();
-        if is_ahead && (near == 0 && !beside || near == 1 && beside) {
-            squares.add(other);
+/// For each side and square, white first: the squares before a pawn on its file, and on the files beside.
+static AHEAD: [[[Bitboard; 2]; 64]; 2] = ahead_of_all();
+
+const fn ahead_of_all() -> [[[Bitboard; 2]; 64]; 2] {
+    let mut all = [[[Bitboard::EMPTY; 2]; 64]; 2];
+    let mut pair = 0;
+    while pair < 64 * 64 {
+        let (square, other) = (pair / 64, pair % 64);
+        let apart = (square % 8usize).abs_diff(other % 8);
+        if apart <= 1 && square / 8 != other / 8 {
+            let side = if other > square { 0 } else { 1 };
+            all[side][square][apart].0 |= 1 << other;
         }
+        pair += 1;
     }
-    squares
+    all
+}
+
+/// Squares before a pawn on its file or on the files beside, as far as the board goes.
+const fn ahead(square: Square, side: Color, beside: bool) -> Bitboard {
+    let side = match side {
+        Color::White => 0,
+        Color::Black => 1,
+    };
+    AHEAD[side][square.to_usize()][beside as usize]
 }
 
 fn file_of(square: Square) -> Bitboard {
@@ -209,22 +163,22 @@ fn file_of(square: Square) -> Bitboard {
 }
 
 /// Open, half open for us, closed by our own pawn.
-fn openness(board: &Board, square: Square, us: Color) -> char {
+fn openness(board: &Board, square: Square, us: Color) -> u8 {
     let pawns = file_of(square) & board.pawns();
     if pawns.is_empty() {
-        'o'
+        b'o'
     } else if (pawns & board.by_color(us)).is_empty() {
-        'h'
+        b'h'
     } else {
-        'c'
+        b'c'
     }
 }
 
-fn wing(square: Square) -> char {
+fn wing(square: Square) -> u8 {
     match square.file() {
-        File::A | File::B | File::C => 'a',
-        File::D | File::E => 'd',
-        _ => 'h',
+        File::A | File::B | File::C => b'a',
+        File::D | File::E => b'd',
+        _ => b'h',
     }
 }
 
@@ -257,34 +211,40 @@ impl<'a> Scene<'a> {
                 .sum()
         };
         let balance = match material(us) - material(us.other()) {
-            ..=-3 => 'v',
-            -2..=-1 => 'l',
-            0 => 'e',
-            1..=2 => 'g',
-            _ => 'w',
+            ..=-3 => b'v',
+            -2..=-1 => b'l',
+            0 => b'e',
+            1..=2 => b'g',
+            _ => b'w',
         };
         let stage = match (plies, pieces) {
-            (_, ..=14) => 'e',
-            (_, 15..=30) => 'd',
-            (0..10, _) => 'a',
-            (10..22, _) => 'b',
-            _ => 'c',
+            (_, ..=14) => b'e',
+            (_, 15..=30) => b'd',
+            (0..10, _) => b'a',
+            (10..22, _) => b'b',
+            _ => b'c',
         };
         let phase = match stage {
-            'a' | 'b' => 'o',
-            'c' => 'm',
-            _ => 'e',
+            b'a' | b'b' => b'o',
+            b'c' => b'm',
+            _ => b'e',
         };
         let king = |side| board.king_of(side).unwrap_or(Square::E1);
         let home = Bitboard::from_rank(seen(Square::A1, us).rank());
         let minors = (board.knights() | board.bishops()) & board.by_color(us) & home;
         let last_attacks =
             last.map_or(Bitboard::EMPTY, |m| board.attacks_from(target(m)) & board.by_color(us));
+        let view = View::new(board, us);
+        let zones = [king(us), king(us.other())].map(attacks::king_attacks);
         Self {
             before,
             us,
             plies,
-            view: View::new(board, us),
+            press: view.lookers(board, us, zones[1]),
+            danger: view.lookers(board, us.other(), zones[0]),
+            shield: shield(board, king(us), us),
+            theirs_pinned: pinned(board, king(us.other()), us.other()),
+            view,
             last,
             own_last,
             phase,
@@ -299,11 +259,20 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Appends the words for one legal move, separated by spaces.
-    pub fn describe(&self, m: Move, out: &mut String) {
-        let mut after = self.before.clone();
-        after.play_unchecked(m);
-        let view = View::new(after.board(), self.us);
+    /// What the board says about attacks.
+    pub const fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// A legal move and what it leads to, ready to be described.
+    pub fn prospect(&self, m: Move) -> Prospect {
+        Prospect::new(self.before, &self.view, m)
+    }
+
+    /// Appends the words for one legal move.
+    pub fn describe(&self, prospect: &Prospect, line: &mut impl Words) {
+        let Prospect { m, after, view } = prospect;
+        let m = *m;
         let us = self.us;
         let to = target(m);
         let from = m.from().unwrap_or(to);
@@ -314,32 +283,37 @@ impl<'a> Scene<'a> {
             m,
             from,
             to,
-            p: m.role().upper_char(),
+            p: upper(m.role()),
             c: letter(m.capture()),
             net: taken + promoted - view.lost_at(to),
-            after: &after,
-            view: &view,
+            after,
+            view,
             seen_from: name(from, us),
             seen_to: name(to, us),
         };
-        let mut line = Line(out);
-        moved.exchanges(&mut line);
-        moved.threats(&mut line);
-        moved.squares(&mut line);
-        moved.reach(&mut line);
-        moved.kings(&mut line);
+        moved.exchanges(line);
+        moved.threats(line);
+        moved.squares(line);
+        moved.reach(line);
+        moved.kings(line);
         if m.role() == Role::Pawn {
-            moved.pawn(&mut line);
+            moved.pawn(line);
         } else {
-            moved.piece(&mut line);
+            moved.piece(line);
         }
-        moved.history(&mut line);
+        moved.history(line);
     }
 }
 
-fn name(square: Square, us: Color) -> [char; 2] {
+#[expect(clippy::cast_possible_truncation, reason = "squares are below 64")]
+const fn file_letter(square: Square) -> u8 {
+    b'a' + square.to_usize() as u8 % 8
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "squares are below 64")]
+fn name(square: Square, us: Color) -> [u8; 2] {
     let square = seen(square, us);
-    [square.file().char(), square.rank().char()]
+    [file_letter(square), b'1' + square.to_usize() as u8 / 8]
 }
 
 /// One move with everything its words are made from.
@@ -348,132 +322,132 @@ struct Moved<'a> {
     m: Move,
     from: Square,
     to: Square,
-    p: char,
-    c: char,
+    p: u8,
+    c: u8,
     /// Pawns won by the move and the exchange it begins.
     net: i32,
     after: &'a Chess,
     view: &'a View,
-    seen_from: [char; 2],
-    seen_to: [char; 2],
+    seen_from: [u8; 2],
+    seen_to: [u8; 2],
 }
 
 impl Moved<'_> {
     /// A role within an exchange of letters: what the last opposing move was to this one.
-    fn answer(&self) -> char {
+    fn answer(&self) -> u8 {
         match self.scene.last {
-            Some(last) if target(last) == self.to && last.is_capture() => 'r',
-            Some(last) if target(last) == self.to => 'l',
-            Some(last) if last.is_capture() => 'c',
-            _ => '-',
+            Some(last) if target(last) == self.to && last.is_capture() => b'r',
+            Some(last) if target(last) == self.to => b'l',
+            Some(last) if last.is_capture() => b'c',
+            _ => b'-',
         }
     }
 
-    fn exchanges(&self, line: &mut Line<'_>) {
+    fn exchanges(&self, line: &mut impl Words) {
         let Self { scene, p, c, .. } = *self;
         let (us, them) = (scene.us, scene.us.other());
         let net = class(self.net);
         let answer = self.answer();
         let board = self.after.board();
         let before = &scene.view;
-        line.word("xa", &[p, c, net]);
-        line.word("xb", &[p, c, net, answer]);
-        line.word("xc", &[c, net, scene.balance]);
+        line.word(b"xa", [p, c, net]);
+        line.word(b"xb", [p, c, net, answer]);
+        line.word(b"xc", [c, net, scene.balance]);
         let ours = board.attacks_to(self.to, us, board.occupied());
         let theirs = board.attacks_to(self.to, them, board.occupied());
-        line.word("xd", &[p, upto(ours.count(), 3), upto(theirs.count(), 3), c]);
+        line.word(b"xd", [p, upto(ours.count(), 3), upto(theirs.count(), 3), c]);
         let cheapest =
             [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King]
                 .into_iter()
                 .find(|&role| !(theirs & board.by_role(role)).is_empty());
-        line.word("xe", &[p, letter(cheapest), yes(!ours.is_empty()), c]);
+        line.word(b"xe", [p, letter(cheapest), yes(!ours.is_empty()), c]);
         let stood = before.lost_at(self.from);
         let stands = self.view.lost_at(self.to);
-        line.word("xf", &[p, class(stood), class(stands), c]);
+        line.word(b"xf", [p, class(stood), class(stands), c]);
         let most = before.most_lost;
         let now = self.view.most_lost;
-        line.word("ha", &[class(most), class(now), c]);
-        line.word("hb", &[class(most), class(now), net, yes(stood > 0 && stood == most)]);
-        line.word("hc", &[class(now), class(self.view.second_lost), net]);
-        line.word("hd", &[class(taken_less(self.m, now)), scene.phase]);
-        line.word("he", &[class(taken_less(self.m, now)), answer, yes(self.after.is_check())]);
+        line.word(b"ha", [class(most), class(now), c]);
+        line.word(b"hb", [class(most), class(now), net, yes(stood > 0 && stood == most)]);
+        line.word(b"hc", [class(now), class(self.view.second_lost), net]);
+        line.word(b"hd", [class(taken_less(self.m, now)), scene.phase]);
+        line.word(b"he", [class(taken_less(self.m, now)), answer, yes(self.after.is_check())]);
         let kind = |role: Role| i32::try_from(value(role)).unwrap_or(0);
         let swap = match self.m.capture() {
-            Some(role) if kind(role) == kind(self.m.role()) => 'e',
-            Some(role) if kind(role) > kind(self.m.role()) => 'u',
-            Some(_) => 'd',
-            None => '-',
+            Some(role) if kind(role) == kind(self.m.role()) => b'e',
+            Some(role) if kind(role) > kind(self.m.role()) => b'u',
+            Some(_) => b'd',
+            None => b'-',
         };
-        if swap != '-' {
-            line.word("xs", &[swap, scene.balance, net, scene.phase]);
+        if swap != b'-' {
+            line.word(b"xs", [swap, scene.balance, net, scene.phase]);
         }
     }
 
-    fn threats(&self, line: &mut Line<'_>) {
+    fn threats(&self, line: &mut impl Words) {
         let Self { scene, p, .. } = *self;
         let (us, them) = (scene.us, scene.us.other());
         let board = self.after.board();
         let before = &scene.view;
-        let reach = board.attacks_from(self.to);
-        let reached = before.board.attacks_from(self.from);
+        let reach = self.view.reach(self.to);
+        let reached = before.reach(self.from);
         let mut none = true;
         for square in reach & board.by_color(them) {
             let role = letter(board.role_at(square));
             let won = self.view.won_at(square);
             let was = reached.contains(square);
-            line.word("ta", &[p, role, class(won), yes(was)]);
+            line.word(b"ta", [p, role, class(won), yes(was)]);
             if won > 0 && !was {
-                line.word("tn", &[role, class(self.net.min(0)), class(self.view.most_lost)]);
+                line.word(b"tn", [role, class(self.net.min(0)), class(self.view.most_lost)]);
             }
             none = false;
         }
         if none {
-            line.word("tz", &[p]);
+            line.word(b"tz", [p]);
         }
-        line.word("tb", &[class(before.most_won), class(self.view.most_won), p]);
+        line.word(b"tb", [class(before.most_won), class(self.view.most_won), p]);
         line.word(
-            "tc",
-            &[upto(before.times_won, 3), upto(self.view.times_won, 4), class(self.net)],
+            b"tc",
+            [upto(before.times_won, 3), upto(self.view.times_won, 4), class(self.net)],
         );
         for square in reach & board.by_color(us) {
             let role = letter(board.role_at(square));
             let was = reached.contains(square);
             let lost = if square == self.to { 0 } else { before.lost_at(square) };
             if !was {
-                line.word("da", &[p, role, class(lost), class(self.view.lost_at(square))]);
+                line.word(b"da", [p, role, class(lost), class(self.view.lost_at(square))]);
             }
         }
-        let mut left = reached & before.board.by_color(us) & board.by_color(us) & !reach;
+        let mut left = reached & scene.before.board().by_color(us) & board.by_color(us) & !reach;
         left.discard(self.to);
         for square in left {
             let role = letter(board.role_at(square));
             let worse = self.view.lost_at(square) > before.lost_at(square);
-            line.word("dl", &[p, role, yes(self.view.their_attacks.contains(square)), yes(worse)]);
+            line.word(b"dl", [p, role, yes(self.view.their_attacks.contains(square)), yes(worse)]);
         }
         if self.after.is_check() {
             let checkers = self.after.checkers();
             let kind = if checkers.count() > 1 {
-                '2'
+                b'2'
             } else if checkers.contains(self.to) {
-                '+'
+                b'+'
             } else {
-                'd'
+                b'd'
             };
             let replies = self.after.legal_moves().len();
-            line.word("ck", &[p, kind, class(self.net.min(0)), upto(replies, 4)]);
-            line.word("cl", &[kind, class(self.view.most_lost), upto(replies, 2), scene.phase]);
+            line.word(b"ck", [p, kind, class(self.net.min(0)), upto(replies, 4)]);
+            line.word(b"cl", [kind, class(self.view.most_lost), upto(replies, 2), scene.phase]);
         } else {
-            line.word("ck", &[p, '-']);
+            line.word(b"ck", [p, b'-']);
         }
         if scene.before.is_check() {
-            let kind = if p == 'K' {
-                'k'
+            let kind = if p == b'K' {
+                b'k'
             } else if self.m.is_capture() {
-                'x'
+                b'x'
             } else {
-                'b'
+                b'b'
             };
-            line.word("ic", &[kind, p, class(self.net), class(self.view.most_lost)]);
+            line.word(b"ic", [kind, p, class(self.net), class(self.view.most_lost)]);
         }
         // What stands behind the first piece on a line.
         if matches!(self.m.role(), Role::Bishop | Role::Rook | Role::Queen) {
@@ -483,36 +457,36 @@ impl Moved<'_> {
             for behind in through & !reach & board.by_color(them) {
                 let between = attacks::between(self.to, behind) & first;
                 let front = between.first().and_then(|s| board.role_at(s));
-                line.word("xr", &[p, letter(front), letter(board.role_at(behind))]);
+                line.word(b"xr", [p, letter(front), letter(board.role_at(behind))]);
             }
         }
         if !scene.pinned.is_empty() || !reached.is_empty() {
             let now = pinned(board, board.king_of(us).unwrap_or(self.to), us);
             let theirs = pinned(board, scene.their_king, them);
-            let were = pinned(&before.board, scene.their_king, them);
+            let were = scene.theirs_pinned;
             let released = count(scene.pinned & !now);
             let caught = count(now & !scene.pinned);
             if released > 0 || caught > 0 {
-                line.word("pi", &[p, change(released, 2), change(caught, 2)]);
+                line.word(b"pi", [p, change(released, 2), change(caught, 2)]);
             }
             let (more, less) = (theirs & !were, were & !theirs);
             if !more.is_empty() || !less.is_empty() {
                 let role = more.first().and_then(|s| board.role_at(s));
-                line.word("pj", &[p, letter(role), yes(!less.is_empty())]);
+                line.word(b"pj", [p, letter(role), yes(!less.is_empty())]);
             }
         }
     }
 
-    fn squares(&self, line: &mut Line<'_>) {
+    fn squares(&self, line: &mut impl Words) {
         let Self { scene, p, c, .. } = *self;
         let us = scene.us;
         let [f, r] = self.seen_to;
         let [g, s] = self.seen_from;
-        line.word("sa", &[scene.stage, p, f, r]);
-        line.word("sb", &[p, g, s, f, r]);
-        line.word("sc", &[scene.stage, p, g, s]);
-        line.word("sd", &[p, f, r, wing(scene.their_king), wing(scene.our_king)]);
-        line.word("se", &[p, f, r, c]);
+        line.word(b"sa", [scene.stage, p, f, r]);
+        line.word(b"sb", [p, g, s, f, r]);
+        line.word(b"sc", [scene.stage, p, g, s]);
+        line.word(b"sd", [p, f, r, wing(scene.their_king), wing(scene.our_king)]);
+        line.word(b"se", [p, f, r, c]);
         let (king, own) = (scene.their_king, scene.our_king);
         let apart = |a: Square, b: Square| {
             let rank = |q: Square| seen(q, us).rank().to_u32();
@@ -520,23 +494,23 @@ impl Moved<'_> {
             [upto(a.file().distance(b.file()) as usize, 4), change(up, 4)]
         };
         let [x, y] = apart(self.to, king);
-        line.word("sk", &[p, scene.phase, x, y]);
-        if p != 'K' {
+        line.word(b"sk", [p, scene.phase, x, y]);
+        if p != b'K' {
             let [x, y] = apart(self.to, own);
-            line.word("so", &[p, scene.phase, x, y]);
+            line.word(b"so", [p, scene.phase, x, y]);
             let nearer = steps(self.from, king) - steps(self.to, king);
             let homeward = steps(self.from, own) - steps(self.to, own);
-            line.word("sg", &[p, scene.phase, change(nearer, 3), change(homeward, 3)]);
+            line.word(b"sg", [p, scene.phase, change(nearer, 3), change(homeward, 3)]);
         }
         if scene.plies < 30 {
-            let colour = us.fold_wb('w', 'b');
+            let colour = us.fold_wb(b'w', b'b');
             let time = upto(scene.plies / 4, 7);
-            line.word("sm", &[colour, time, p, g, s, f, r]);
+            line.word(b"sm", [colour, time, p, g, s, f, r]);
         }
         let inward = from_centre(self.from) - from_centre(self.to);
         line.word(
-            "sz",
-            &[
+            b"sz",
+            [
                 p,
                 scene.stage,
                 change(inward, 3),
@@ -545,69 +519,54 @@ impl Moved<'_> {
         );
     }
 
-    fn reach(&self, line: &mut Line<'_>) {
+    fn reach(&self, line: &mut impl Words) {
         let Self { scene, p, .. } = *self;
         let before = &scene.view;
         let board = self.after.board();
-        let was = before.board.attacks_from(self.from);
-        let is = board.attacks_from(self.to);
-        line.word("ma", &[p, scene.phase, change((count(is) - count(was)) / 2, 6)]);
-        if p != 'P' {
+        let was = before.reach(self.from);
+        let is = self.view.reach(self.to);
+        line.word(b"ma", [p, scene.phase, change((count(is) - count(was)) / 2, 6)]);
+        if p != b'P' {
             let free = |reach: Bitboard, board: &Board, pawns: Bitboard| {
                 usize::try_from(count(reach & !board.by_color(scene.us) & !pawns)).unwrap_or(0)
             };
             let now = free(is, board, pawn_attacks(board, scene.us.other()));
-            let then = free(was, &before.board, scene.pawn_attacks);
-            line.word("mb", &[p, upto(then / 2, 6), upto(now / 2, 6)]);
+            let then = free(was, scene.before.board(), scene.pawn_attacks);
+            line.word(b"mb", [p, upto(then / 2, 6), upto(now / 2, 6)]);
         }
-        line.word("mc", &[p, change((self.view.our_reach - before.our_reach) / 2, 6)]);
-        line.word("md", &[p, change((self.view.their_reach - before.their_reach) / 2, 6)]);
+        line.word(b"mc", [p, change((self.view.our_reach - before.our_reach) / 2, 6)]);
+        line.word(b"md", [p, change((self.view.their_reach - before.their_reach) / 2, 6)]);
         let control = count(self.view.our_attacks) - count(before.our_attacks);
-        line.word("me", &[scene.stage, change(control / 2, 5)]);
+        line.word(b"me", [scene.stage, change(control / 2, 5)]);
         let centre = count(is & Bitboard(CENTRE)) - count(was & Bitboard(CENTRE));
-        line.word("mz", &[p, scene.stage, change(centre, 4)]);
+        line.word(b"mz", [p, scene.stage, change(centre, 4)]);
     }
 
-    fn kings(&self, line: &mut Line<'_>) {
+    fn kings(&self, line: &mut impl Words) {
         let Self { scene, p, c, .. } = *self;
         let us = scene.us;
-        let before = &scene.view.board;
         let board = self.after.board();
         let zone = attacks::king_attacks(scene.their_king);
-        let press = |board: &Board| {
-            let pieces = board.by_color(us) & !board.pawns() & !board.kings();
-            pieces.into_iter().filter(|&s| !(board.attacks_from(s) & zone).is_empty()).count()
-        };
-        let (then, now) = (press(before), press(board));
-        line.word("ka", &[p, upto(then, 3), upto(now, 4), scene.phase]);
-        let shield = |board: &Board, king: Square| {
-            count(attacks::king_attacks(king) & board.pawns() & board.by_color(us))
-        };
+        let now = self.view.lookers(board, us, zone);
+        line.word(b"ka", [p, upto(scene.press, 3), upto(now, 4), scene.phase]);
         let king = board.king_of(us).unwrap_or(self.to);
-        let more = shield(board, king) - shield(before, scene.our_king);
-        line.word("kb", &[p, change(more, 3), scene.phase]);
-        let danger = |board: &Board, king: Square| {
-            let zone = attacks::king_attacks(king);
-            let pieces = board.by_color(us.other()) & !board.pawns() & !board.kings();
-            pieces.into_iter().filter(|&s| !(board.attacks_from(s) & zone).is_empty()).count()
-        };
-        line.word(
-            "kd",
-            &[p, upto(danger(before, scene.our_king), 3), upto(danger(board, king), 3)],
-        );
-        if p == 'K' {
+        let more = shield(board, king, us) - scene.shield;
+        line.word(b"kb", [p, change(more, 3), scene.phase]);
+        let danger = self.view.lookers(board, us.other(), attacks::king_attacks(king));
+        line.word(b"kd", [p, upto(scene.danger, 3), upto(danger, 3)]);
+        if p == b'K' {
             let queens = board.queens().count();
             let inward = from_centre(self.from) - from_centre(self.to);
             let closer = steps(self.from, scene.their_king) - steps(self.to, scene.their_king);
-            let side = self.m.castling_side().map_or('-', castling_letter);
-            line.word("kc", &[scene.stage, upto(queens, 2), change(inward, 2), side, c]);
-            line.word("kf", &[scene.phase, change(closer, 2), c]);
+            let side = self.m.castling_side().map_or(b'-', castling_letter);
+            line.word(b"kc", [scene.stage, upto(queens, 2), change(inward, 2), side, c]);
+            line.word(b"kf", [scene.phase, change(closer, 2), c]);
             let pawns = board.pawns();
             let nearest =
                 |from: Square| pawns.into_iter().map(|q| steps(q, from)).min().unwrap_or(0);
             line.word(
-                "kg",
-                &[
+                b"kg",
+                [
                     scene.phase,
                     change(nearest(self.from) - nearest(self.to), 2),
                     upto(usize::try_from(nearest(self.to)).unwrap_or(0), 3),
@@ -621,15 +580,15 @@ impl Moved<'_> {
         };
         let (had, has) = (rights(scene.before), rights(self.after));
         if had > 0 {
-            let side = self.m.castling_side().map_or('-', castling_letter);
-            line.word("kr", &[p, upto(had, 2), upto(has, 2), side]);
-            if side != '-' {
-                line.word("ks", &[side, scene.stage, wing(scene.their_king)]);
+            let side = self.m.castling_side().map_or(b'-', castling_letter);
+            line.word(b"kr", [p, upto(had, 2), upto(has, 2), side]);
+            if side != b'-' {
+                line.word(b"ks", [side, scene.stage, wing(scene.their_king)]);
             }
         }
     }
 
-    fn pawn(&self, line: &mut Line<'_>) {
+    fn pawn(&self, line: &mut impl Words) {
         let Self { scene, c, .. } = *self;
         let (us, them) = (scene.us, scene.us.other());
         let board = self.after.board();
@@ -647,29 +606,29 @@ impl Moved<'_> {
         let supported = !(attacks::pawn_attacks(them, self.to) & ours).is_empty();
         let attacked = !(attacks::pawn_attacks(us, self.to) & theirs).is_empty();
         let phalanx = !(neighbours & Bitboard::from_rank(self.to.rank()) & ours).is_empty();
-        line.word("pa", &[file, rank, scene.stage, c]);
-        line.word("pb", &[yes(passed), yes(isolated), yes(doubled), yes(supported), yes(attacked)]);
-        line.word("pc", &[yes(opposed), yes(phalanx), yes(supported), rank, c]);
+        line.word(b"pa", [file, rank, scene.stage, c]);
+        line.word(b"pb", [yes(passed), yes(isolated), yes(doubled), yes(supported), yes(attacked)]);
+        line.word(b"pc", [yes(opposed), yes(phalanx), yes(supported), rank, c]);
         if passed {
             let blocked = seen(self.to, us)
                 .offset(8)
                 .map(|s| seen(s, us))
                 .is_some_and(|s| board.occupied().contains(s));
             let king = steps(self.to, scene.their_king) - steps(self.to, scene.our_king);
-            line.word("pd", &[rank, yes(blocked), class(self.net.min(0)), scene.phase]);
-            line.word("pe", &[rank, change(king, 3), scene.phase]);
+            line.word(b"pd", [rank, yes(blocked), class(self.net.min(0)), scene.phase]);
+            line.word(b"pe", [rank, change(king, 3), scene.phase]);
         }
         let flank = |king: Square| upto(king.file().distance(self.to.file()) as usize, 3);
-        line.word("pf", &[rank, flank(scene.our_king), flank(scene.their_king), scene.phase]);
-        if attacked || c != '-' {
-            line.word("pg", &[file, rank, yes(supported), c]);
+        line.word(b"pf", [rank, flank(scene.our_king), flank(scene.their_king), scene.phase]);
+        if attacked || c != b'-' {
+            line.word(b"pg", [file, rank, yes(supported), c]);
         }
         let double = self.from.rank().distance(self.to.rank()) == 2;
-        line.word("ph", &[file, yes(double), scene.stage]);
-        line.word("pk", &[letter(self.m.promotion()), class(self.net)]);
+        line.word(b"ph", [file, yes(double), scene.stage]);
+        line.word(b"pk", [letter(self.m.promotion()), class(self.net)]);
     }
 
-    fn piece(&self, line: &mut Line<'_>) {
+    fn piece(&self, line: &mut impl Words) {
         let Self { scene, p, c, .. } = *self;
         let (us, them) = (scene.us, scene.us.other());
         let board = self.after.board();
@@ -678,68 +637,65 @@ impl Moved<'_> {
         let rank = self.seen_to[1];
         if matches!(self.m.role(), Role::Rook | Role::Queen) {
             let there = openness(board, self.to, us);
-            let here = openness(&scene.view.board, self.from, us);
-            line.word("fa", &[p, here, there, scene.phase]);
-            line.word("fb", &[p, rank, there, c]);
+            let here = openness(scene.before.board(), self.from, us);
+            line.word(b"fa", [p, here, there, scene.phase]);
+            line.word(b"fb", [p, rank, there, c]);
             let mates = file_of(self.to) & board.rooks_and_queens() & board.by_color(us);
-            line.word("fc", &[p, upto(mates.count(), 3), there]);
+            line.word(b"fc", [p, upto(mates.count(), 3), there]);
             let runners = file_of(self.to) & board.pawns();
             let runner = runners.into_iter().any(|s| {
                 let side = if ours.contains(s) { us } else { them };
                 let enemies = if ours.contains(s) { theirs } else { ours };
                 ((ahead(s, side, false) | ahead(s, side, true)) & enemies).is_empty()
             });
-            line.word("fd", &[p, yes(runner), scene.phase]);
+            line.word(b"fd", [p, yes(runner), scene.phase]);
         }
         if matches!(self.m.role(), Role::Knight | Role::Bishop) {
             let supported = !(attacks::pawn_attacks(them, self.to) & ours).is_empty();
             let chased = !(ahead(self.to, us, true) & theirs).is_empty();
-            line.word("na", &[p, rank, yes(supported), yes(chased)]);
+            line.word(b"na", [p, rank, yes(supported), yes(chased)]);
         }
         // A pawn could attack it next move.
-        let pushed = theirs.into_iter().any(|pawn| {
-            let Some(next) = seen(pawn, them).offset(8).map(|s| seen(s, them)) else {
-                return false;
-            };
-            !board.occupied().contains(next) && attacks::pawn_attacks(them, next).contains(self.to)
-        });
+        let next = us.fold_wb(theirs.0 >> 8, theirs.0 << 8);
+        let next = Bitboard(next) & !board.occupied();
+        let pushed = next.intersects(attacks::pawn_attacks(us, self.to));
         line.word(
-            "nb",
-            &[p, yes(pushed), yes(scene.pawn_attacks.contains(self.from)), scene.phase],
+            b"nb",
+            [p, yes(pushed), yes(scene.pawn_attacks.contains(self.from)), scene.phase],
         );
         // It stands before one of our own pawns.
         if let Some(behind) = seen(self.to, us).offset(-8).map(|s| seen(s, us))
             && ours.contains(behind)
         {
-            line.word("nc", &[p, behind.file().char(), rank, scene.stage]);
+            line.word(b"nc", [p, file_letter(behind), rank, scene.stage]);
         }
-        let home = self.seen_from[1] == '1';
-        line.word("od", &[p, yes(home), upto(scene.undeveloped, 4), scene.stage]);
+        let home = self.seen_from[1] == b'1';
+        line.word(b"od", [p, yes(home), upto(scene.undeveloped, 4), scene.stage]);
     }
 
-    fn history(&self, line: &mut Line<'_>) {
+    fn history(&self, line: &mut impl Words) {
         let Self { scene, p, c, .. } = *self;
         let us = scene.us;
         let [f, r] = self.seen_to;
         let [g, s] = self.seen_from;
         if let Some(last) = scene.last {
             let there = target(last);
-            let q = last.role().upper_char();
+            let q = upper(last.role());
             let [x, y] = name(there, us);
             let file = i32::try_from(self.to.file().to_u32()).unwrap_or(0)
                 - i32::try_from(there.file().to_u32()).unwrap_or(0);
             let up = i32::try_from(seen(self.to, us).rank().to_u32()).unwrap_or(0)
                 - i32::try_from(seen(there, us).rank().to_u32()).unwrap_or(0);
-            line.word("la", &[q, p, change(file, 3), change(up, 3)]);
-            line.word("lb", &[q, x, y, p, f, r]);
-            line.word("lc", &[q, letter(last.capture()), p, c, class(self.net)]);
+            line.word(b"la", [q, p, change(file, 3), change(up, 3)]);
+            line.word(b"lb", [q, x, y, p, f, r]);
+            line.word(b"lc", [q, letter(last.capture()), p, c, class(self.net)]);
             let attacked = scene.last_attacks.contains(self.from);
             line.word(
-                "ld",
-                &[q, p, yes(attacked), class(scene.view.lost_at(self.from)), class(self.net)],
+                b"ld",
+                [q, p, yes(attacked), class(scene.view.lost_at(self.from)), class(self.net)],
             );
             if last.from() == Some(self.to) {
-                line.word("le", &[p, q, class(self.net)]);
+                line.word(b"le", [p, q, class(self.net)]);
             }
             if !scene.last_attacks.is_empty() {
                 let most = scene
@@ -748,30 +704,30 @@ impl Moved<'_> {
                     .map(|s| scene.view.lost_at(s))
                     .max()
                     .unwrap_or(0);
-                let now = (scene.last_attacks & self.view.board.by_color(us))
+                let now = (scene.last_attacks & self.after.board().by_color(us))
                     .into_iter()
                     .map(|s| self.view.lost_at(s))
                     .max()
                     .unwrap_or(0);
-                line.word("lf", &[class(most), class(now), yes(attacked), c]);
+                line.word(b"lf", [class(most), class(now), yes(attacked), c]);
             }
         }
         if let Some(own) = scene.own_last {
             let there = target(own);
-            let q = own.role().upper_char();
+            let q = upper(own.role());
             let again = there == self.from;
             let back = again && own.from() == Some(self.to);
             let [x, y] = name(there, us);
-            line.word("oa", &[q, p, yes(again), yes(back), c, scene.phase]);
-            line.word("ob", &[q, x, y, p, g, s, f, r]);
+            line.word(b"oa", [q, p, yes(again), yes(back), c, scene.phase]);
+            line.word(b"ob", [q, x, y, p, g, s, f, r]);
         }
         if let (Some(last), Some(own)) = (scene.last, scene.own_last)
             && scene.plies < 40
         {
             let [x, y] = name(target(last), us);
             let [v, w] = name(target(own), us);
-            let (a, b) = (own.role().upper_char(), last.role().upper_char());
-            line.word("oc", &[a, v, w, b, x, y, p, f, r]);
+            let (a, b) = (upper(own.role()), upper(last.role()));
+            line.word(b"oc", [a, v, w, b, x, y, p, f, r]);
         }
     }
 }
@@ -781,10 +737,10 @@ fn taken_less(m: Move, lost: i32) -> i32 {
     m.capture().map_or(0, |role| i32::try_from(value(role)).unwrap_or(0)) - lost
 }
 
-const fn castling_letter(side: CastlingSide) -> char {
+const fn castling_letter(side: CastlingSide) -> u8 {
     match side {
-        CastlingSide::KingSide => 'k',
-        CastlingSide::QueenSide => 'q',
+        CastlingSide::KingSide => b'k',
+        CastlingSide::QueenSide => b'q',
     }
 }
 
@@ -804,7 +760,8 @@ mod tests {
         }
         let m = notation::read_move(&position, m.as_bytes()).expect("legal");
         let mut out = String::new();
-        Scene::new(&position, &history, history.len()).describe(m, &mut out);
+        let scene = Scene::new(&position, &history, history.len());
+        scene.describe(&scene.prospect(m), &mut out);
         out.split(' ').map(str::to_owned).collect()
     }
 

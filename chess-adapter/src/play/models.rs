@@ -16,6 +16,7 @@ use shakmaty::Color;
 use crate::features::basic::Template;
 use crate::features::context::{self, Context};
 use crate::features::rich::{self, Scene};
+use crate::features::view::Prospect;
 use crate::play::classifier::{Classifier, FeatureRow, Program, Scorer};
 use crate::text::encode::{self, Encoding};
 use crate::text::game::{Completion, Game};
@@ -95,21 +96,24 @@ impl Document {
                 let scene = Scene::new(game.position(), game.moves(), game.plies());
                 let line = |c: &Completion| {
                     let mut line = String::with_capacity(512);
-                    scene.describe(c.m, &mut line);
+                    scene.describe(&scene.prospect(c.m), &mut line);
                     line
                 };
                 completions.iter().map(line).collect()
             }
             (None, Self::Odds) => {
                 let scene = Scene::new(game.position(), game.moves(), game.plies());
-                let context = Context::new(game.positions(), game.moves());
-                let line = |c: &Completion| {
+                let prospects: Vec<Prospect> =
+                    completions.iter().map(|c| scene.prospect(c.m)).collect();
+                let (view, past) = (scene.view(), game.moves());
+                let context = Context::new(game.positions(), past, view, &prospects);
+                let line = |(number, prospect): (usize, &Prospect)| {
                     let mut line = String::with_capacity(1200);
-                    scene.describe(c.m, &mut line);
-                    context.describe(c.m, &mut line);
+                    scene.describe(prospect, &mut line);
+                    context.describe(number, &mut line);
                     line
                 };
-                completions.iter().map(line).collect()
+                prospects.iter().enumerate().map(line).collect()
             }
             (None, _) => completions
                 .iter()

@@ -800,7 +800,7 @@ impl ManyDescriptions {
 
     fn write(&mut self, kind: usize, scene: &Scene<'_>, m: shakmaty::Move) -> Result<()> {
         self.line.clear();
-        scene.describe(m, &mut self.line);
+        scene.describe(&scene.prospect(m), &mut self.line);
         self.line.push('\n');
         self.files[kind].write_all(self.line.as_bytes())?;
         Ok(())

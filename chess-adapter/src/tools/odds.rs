@@ -13,8 +13,10 @@ use dbacl::choices::{Fit, Form, Groups, Judged, Settings, Tally, files as catego
 use dbacl_cli::progress;
 use shakmaty::{Chess, Move, Position};
 
-use crate::features::context::{self, Context as Surroundings};
+use crate::features::context::{self, Context};
 use crate::features::rich::Scene;
+use crate::features::view::Prospect;
+use crate::features::words::Ids;
 use crate::play::models::replace_file;
 use crate::random::Random;
 use crate::text::prepare::{GameSink, Gameline};
@@ -127,10 +129,17 @@ impl Games {
 }
 
 /// Describes the moves of positions.
-#[derive(Default)]
 struct Describer {
     positions: Vec<Chess>,
-    line: String,
+    prospects: Vec<Prospect>,
+    words: Ids,
+}
+
+impl Default for Describer {
+    fn default() -> Self {
+        let words = Ids::new(context::strength);
+        Self { positions: Vec::new(), prospects: Vec::new(), words }
+    }
 }
 
 impl Describer {
@@ -139,35 +148,25 @@ impl Describer {
         let (start, moves) = &games.games[game as usize];
         let (past, played) = (&moves[..ply as usize], moves[ply as usize]);
         self.positions.clear();
-        let mut position = start.clone();
-        for &m in past {
-            let next = position.clone();
-            self.positions.push(std::mem::replace(&mut position, next));
-            position.play_unchecked(m);
+        self.positions.push(start.clone());
+        for (number, &m) in past.iter().enumerate() {
+            let mut next = self.positions[number].clone();
+            next.play_unchecked(m);
+            self.positions.push(next);
         }
-        self.positions.push(position);
         let before = &self.positions[past.len()];
         let scene = Scene::new(before, past, past.len());
-        let surroundings = Surroundings::new(&self.positions, past);
-        let mut chosen = None;
-        for (number, m) in before.legal_moves().into_iter().enumerate() {
-            if m == played {
-                chosen = Some(number);
-            }
-            self.line.clear();
-            scene.describe(m, &mut self.line);
-            surroundings.describe(m, &mut self.line);
-            push_words(&self.line, out);
-            out.end_alternative();
+        let legal = before.legal_moves();
+        let chosen = legal.iter().position(|&m| m == played);
+        self.prospects.clear();
+        self.prospects.extend(legal.into_iter().map(|m| scene.prospect(m)));
+        let context = Context::new(&self.positions, past, scene.view(), &self.prospects);
+        for (number, prospect) in self.prospects.iter().enumerate() {
+            scene.describe(prospect, &mut self.words);
+            context.describe(number, &mut self.words);
+            self.words.end_alternative(out);
         }
         out.end_group(chosen.expect("games were replayed: their moves are legal"));
-    }
-}
-
-/// Adds the words of a line as `dbacl -T text -e graph -j` cuts it.
-fn push_words(line: &str, out: &mut Groups) {
-    for word in line.as_bytes().split(|&byte| byte == b' ').filter(|word| !word.is_empty()) {
-        out.push_word(word, context::strength(word[0]));
     }
 }
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Words on their way from a description to a text, or to the feature ids that the classifier's
+//! library learns: the same words either way, but ids come without any text being written.
+
+use dbacl::FeatureId;
+use dbacl::choices::{Groups, ShortWord};
+
+/// What takes the words of a description, one after the other.
+pub trait Words {
+    /// Takes a word.
+    fn push(&mut self, word: ShortWord);
+
+    /// Takes a word of which there are few: `number`, below [`COMMON`], belongs to it and to no other.
+    fn push_common(&mut self, number: usize, word: impl FnOnce() -> ShortWord);
+
+    /// Takes the word of a kind of two letters and the characters after it.
+    #[inline]
+    fn word<const N: usize>(&mut self, kind: &[u8; 2], parts: [u8; N]) {
+        let mut bytes = [0; 16];
+        bytes[..2].copy_from_slice(kind);
+        bytes[2..2 + N].copy_from_slice(&parts);
+        self.push(ShortWord::new(&bytes[..2 + N]));
+    }
+}
+
+/// How many numbers [`Words::push_common`] knows.
+pub const COMMON: usize = 1 << 16;
+
+/// Text: words with spaces between them.
+impl Words for String {
+    fn push(&mut self, word: ShortWord) {
+        if !self.is_empty() {
+            self.push(' ');
+        }
+        let (bytes, length) = word.bytes();
+        self.extend(bytes[..length].iter().map(|&byte| char::from(byte)));
+    }
+
+    fn push_common(&mut self, _: usize, word: impl FnOnce() -> ShortWord) {
+        Words::push(self, word());
+    }
+}
+
+/// The feature ids of an alternative's words, as `dbacl -T text -e graph -j` has them for the text.
+pub struct Ids {
+    /// How fast the weight of a word moves that begins with this byte.
+    strength: [u8; 256],
+    found: Vec<FeatureId>,
+    strengths: Vec<u8>,
+    /// Words whose ids are not known yet, and their places in `found`.
+    words: Vec<ShortWord>,
+    places: Vec<usize>,
+    /// The ids of common words that occurred; 0 for others.
+    common: Vec<FeatureId>,
+    hashed: Vec<FeatureId>,
+}
+
+impl Ids {
+    /// No words yet; `strength` tells how fast the weight of a word moves that begins with a byte.
+    pub fn new(strength: impl Fn(u8) -> u8) -> Self {
+        let mut strengths = [1; 256];
+        for (slot, byte) in strengths.iter_mut().zip(0..=u8::MAX) {
+            *slot = strength(byte);
+        }
+        Self {
+            strength: strengths,
+            found: Vec::new(),
+            strengths: Vec::new(),
+            words: Vec::new(),
+            places: Vec::new(),
+            common: vec![FeatureId(0); COMMON],
+            hashed: Vec::new(),
+        }
+    }
+
+    /// Moves the words to the groups as one alternative.
+    pub fn end_alternative(&mut self, groups: &mut Groups) {
+        self.hashed.clear();
+        ShortWord::ids(&self.words, &mut self.hashed);
+        for (&place, &id) in self.places.iter().zip(&self.hashed) {
+            self.found[place] = id;
+        }
+        groups.push_all(&self.found, &self.strengths);
+        groups.end_alternative();
+        self.found.clear();
+        self.strengths.clear();
+        self.words.clear();
+        self.places.clear();
+    }
+
+    #[cold]
+    fn find_common(&mut self, number: usize, word: ShortWord) -> FeatureId {
+        self.hashed.clear();
+        ShortWord::ids(&[word], &mut self.hashed);
+        self.common[number] = self.hashed[0];
+        self.hashed[0]
+    }
+}
+
+impl Words for Ids {
+    #[inline]
+    fn push(&mut self, word: ShortWord) {
+        self.words.push(word);
+        self.places.push(self.found.len());
+        self.found.push(FeatureId(0));
+        self.strengths.push(self.strength[usize::from(word.first())]);
+    }
+
+    /// The weights of common words move as fast as those of others, whatever they begin with.
+    #[inline]
+    fn push_common(&mut self, number: usize, word: impl FnOnce() -> ShortWord) {
+        let mut id = self.common[number];
+        if id.0 == 0 {
+            id = self.find_common(number, word());
+        }
+        self.found.push(id);
+        self.strengths.push(1);
+    }
+}
