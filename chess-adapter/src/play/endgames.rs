@@ -54,6 +54,8 @@ pub fn best(tables: &EndgameTables, position: &Chess, moves: &[Move]) -> Option<
             Ending::IsMated(n) => 1000 - i32::from(n),
             Ending::Draw => 0,
             Ending::Mates(n) => i32::from(n) - 1000,
+            Ending::Won => -500,
+            Ending::Lost => 500,
         })
     };
     let worths: Vec<i32> = moves.iter().map(worth).collect::<Option<_>>()?;

@@ -24,7 +24,7 @@ use crate::play::models::{self, MANIFEST, Manifest, Voice};
 use crate::play::searching::{Allowance, BookAdvice, Waiting};
 use crate::play::settings::Settings;
 use crate::play::style::{self, Judge, Style};
-use crate::play::tables::Tables;
+use crate::play::tables::{Both, Tables};
 use crate::random::Random;
 use crate::text::encode::Encoding;
 use crate::text::game::{Completion, End, Game};
@@ -624,6 +624,8 @@ impl Engine {
         };
         let advice =
             BookAdvice::new(self.book.as_ref(), self.game.position(), &suggestions, weight);
+        let endgames = Both { distances: self.distances.as_ref(), values: self.tables.as_ref() };
+        let has_endgames = self.distances.is_some() || self.tables.is_some();
         let request = Request {
             history: self.game.earlier_keys(),
             moves: &moves,
@@ -633,7 +635,7 @@ impl Engine {
             stop: &stop,
             pondering: &pondering,
             advice: (weight > 0.0).then_some(&advice as &dyn chess_search::Advice),
-            endgames: self.distances.as_ref().map(|t| t as &dyn chess_search::Endgames),
+            endgames: has_endgames.then_some(&endgames as &dyn chess_search::Endgames),
             ..Request::new(self.game.position(), limits)
         };
         let found = searcher.search(&request, progress);

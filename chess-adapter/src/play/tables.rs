@@ -6,7 +6,9 @@ use std::path::Path;
 #[cfg(not(feature = "syzygy"))]
 use anyhow::Result;
 use anyhow::bail;
-use shakmaty::{Chess, Move};
+use chess_search::endgame::EndgameTables;
+use chess_search::{Endgames, Ending};
+use shakmaty::{Chess, Move, Position as _};
 
 #[cfg(feature = "syzygy")]
 pub use with_tables::Tables;
@@ -14,6 +16,7 @@ pub use with_tables::Tables;
 #[cfg(feature = "syzygy")]
 mod with_tables {
     use super::{Chess, Kept, Move, Path, bail};
+    use chess_search::{Endgames, Ending};
     use shakmaty::{Position, Role};
     use shakmaty_syzygy::{MaybeRounded, SyzygyError, Tablebase, Wdl};
 
@@ -81,6 +84,28 @@ mod with_tables {
         }
     }
 
+    impl Endgames for Tables {
+        fn most_men(&self) -> usize {
+            self.0.max_pieces()
+        }
+
+        /// Only where the fifty-move rule's count has just begun again: the tables of values are for
+        /// such positions, and a won position nearer to progress would look no better than one farther.
+        fn probe(&self, position: &Chess) -> Option<Ending> {
+            if position.halfmoves() > 0 || position.castles().any() {
+                return None;
+            }
+            if position.is_insufficient_material() {
+                return Some(Ending::Draw);
+            }
+            Some(match self.0.probe_wdl_after_zeroing(position).ok()? {
+                Wdl::Win => Ending::Won,
+                Wdl::Loss => Ending::Lost,
+                Wdl::CursedWin | Wdl::Draw | Wdl::BlessedLoss => Ending::Draw,
+            })
+        }
+    }
+
     /// A move, its value for the side that plays it, and the distance to zeroing after it.
     type Rated = (Move, Option<Wdl>, Option<i32>);
 
@@ -120,6 +145,29 @@ mod with_tables {
     }
 }
 
+/// Both kinds of tables for the search: those of distances first.
+pub struct Both<'a> {
+    /// Our own.
+    pub distances: Option<&'a EndgameTables>,
+    /// Syzygy's.
+    pub values: Option<&'a Tables>,
+}
+
+impl Endgames for Both<'_> {
+    fn most_men(&self) -> usize {
+        let own = self.distances.map_or(0, Endgames::most_men);
+        own.max(self.values.map_or(0, Endgames::most_men))
+    }
+
+    fn probe(&self, position: &Chess) -> Option<Ending> {
+        let own = self.distances.and_then(|tables| tables.probe(position));
+        own.or_else(|| {
+            let men = position.board().occupied().count();
+            self.values.filter(|tables| men <= tables.most_men())?.probe(position)
+        })
+    }
+}
+
 /// What the tables say of a position's moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
@@ -150,11 +198,45 @@ impl Tables {
     }
 }
 
+#[cfg(not(feature = "syzygy"))]
+impl Endgames for Tables {
+    fn most_men(&self) -> usize {
+        0
+    }
+
+    fn probe(&self, _position: &Chess) -> Option<Ending> {
+        None
+    }
+}
+
 #[cfg(all(test, feature = "syzygy"))]
 mod tests {
     use super::*;
     use crate::text::game::read_fen;
     use crate::text::notation;
+
+    #[test]
+    fn a_search_knows_what_tables_say_of_promotions() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/syzygy");
+        let tables = Tables::open(&folder).expect("tables");
+        let both = Both { distances: None, values: Some(&tables) };
+        // The rook can be taken: what is left is drawn, or won.
+        for (fen, least, most) in [
+            ("8/8/8/3k4/3P4/3Kr3/8/8 w - - 5 40", 0, 0),
+            ("3k4/8/3Kr3/3P4/8/8/8/8 w - - 5 40", 19_000, 20_000),
+        ] {
+            let position = read_fen(fen).expect("a position");
+            let request = chess_search::Request {
+                endgames: Some(&both),
+                ..chess_search::Request::new(&position, chess_search::Limits::depth(3))
+            };
+            let mut searcher =
+                chess_search::Searcher::new(1, Box::new(chess_search::Classical::default()));
+            let found = searcher.search(&request, &mut |_| {});
+            let value = found.lines[0].value.centipawns();
+            assert!((least..=most).contains(&value), "{fen} {value}");
+        }
+    }
 
     /// The moves kept, in words, when only these files of the test data are there.
     fn kept(files: &[&str], fen: &str) -> (Vec<String>, bool) {

@@ -20,6 +20,8 @@ const INFINITE: i32 = MATE + 1;
 const POLL: u64 = 512;
 /// Beyond this many centipawns a game is decided: the best move counts, and no opinion of it.
 const DECIDED: i32 = 600;
+/// A game that tables say is won, centipawns: more than any evaluation, less than a mate that was seen.
+const WON: i32 = 20_000;
 /// Half-moves at the root of which a book is asked.
 const ADVISED: usize = 4;
 
@@ -41,6 +43,10 @@ pub enum Ending {
     IsMated(u8),
     /// Nobody mates.
     Draw,
+    /// The side to move wins, it is not known how soon.
+    Won,
+    /// The side to move loses, it is not known how soon.
+    Lost,
 }
 
 /// What a book or the like knows of positions; its opinion is added to what looking ahead finds.
@@ -799,6 +805,8 @@ impl Run<'_, '_> {
             Ending::Draw => 0,
             Ending::Mates(n) => MATE - ply - i32::from(n),
             Ending::IsMated(n) => -MATE + ply + i32::from(n),
+            Ending::Won => WON - ply,
+            Ending::Lost => ply - WON,
         })
     }
 

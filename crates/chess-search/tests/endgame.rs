@@ -71,8 +71,8 @@ fn values_are_those_of_syzygy() {
                 syzygy.probe_wdl_after_zeroing(position).expect("a table is there")
             };
             let found = match tables.probe(position).expect("a table is there") {
-                Ending::Mates(_) => Wdl::Win,
-                Ending::IsMated(_) => Wdl::Loss,
+                Ending::Mates(_) | Ending::Won => Wdl::Win,
+                Ending::IsMated(_) | Ending::Lost => Wdl::Loss,
                 Ending::Draw => Wdl::Draw,
             };
             assert_eq!(found, expected, "{position:?}");
