@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context as _, Result, bail};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use shakmaty::Color;
 
 use crate::features::basic::Template;
@@ -43,6 +43,11 @@ use crate::tools::learn::{self, Preset};
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
+}
+
+/// The verbs and their options, from which completions and manual page are made.
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 #[derive(Debug, Subcommand)]

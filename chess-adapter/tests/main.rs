@@ -4,6 +4,7 @@
 
 mod data;
 mod dialogue;
+mod interface;
 mod learned;
 mod process;
 mod programs;

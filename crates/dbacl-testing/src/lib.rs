@@ -5,6 +5,8 @@
 pub mod completions;
 pub mod manual;
 pub mod scripts;
+#[cfg(feature = "verbs")]
+pub mod verbs;
 
 use dbacl_cli::getopt::{Opt, Value};
 use std::ffi::OsStr;

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Completions and manual pages of programs with verbs, whose options clap reads.
+
+use crate::{holds, root};
+use clap::{Arg, Command};
+use clap_complete::{Shell, generate};
+
+/// Checks that the completions of the program `name` have its options. With `BLESS` in the
+/// environment they are written.
+///
+/// # Panics
+///
+/// If they have not.
+#[track_caller]
+pub fn check_completions(name: &str, command: &Command) {
+    let head = "# SPDX-License-Identifier: GPL-3.0-or-later\n";
+    for (shell, file) in [
+        (Shell::Bash, format!("{name}.bash")),
+        (Shell::Zsh, format!("_{name}")),
+        (Shell::Fish, format!("{name}.fish")),
+    ] {
+        let mut script = Vec::new();
+        generate(shell, &mut command.clone(), name, &mut script);
+        let script = String::from_utf8(script).expect("UTF-8");
+        // The shell looks at the first line of a zsh script.
+        let text = match script.split_once('\n') {
+            Some((first, rest)) if first.starts_with("#compdef") => {
+                format!("{first}\n{head}{rest}")
+            }
+            _ => format!("{head}{script}"),
+        };
+        let mut text: String = text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect();
+        text.truncate(text.trim_end().len() + 1);
+        holds(&format!("docs/completions/{file}"), &text);
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq").replace('`', "")
+}
+
+/// An option or operand as the manual page has it.
+fn entry(arg: &Arg, out: &mut String) {
+    let mut names = Vec::new();
+    names.extend(arg.get_short().map(|letter| format!("\\fB\\-{letter}\\fR")));
+    names.extend(arg.get_long().map(|name| format!("\\fB{}\\fR", escaped(&format!("--{name}")))));
+    let takes_value = arg.get_action().takes_values();
+    let values: Vec<&str> =
+        arg.get_value_names().unwrap_or_default().iter().map(clap::builder::Str::as_str).collect();
+    let value = format!("\\fI{}\\fR", values.join(" "));
+    let names = match (names.is_empty(), takes_value) {
+        (true, _) => value,
+        (false, true) => format!("{} {value}", names.join(", ")),
+        (false, false) => names.join(", "),
+    };
+    let mut help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let hides_default = arg.get_default_values().is_empty() || !takes_value;
+    if !hides_default {
+        let values = arg.get_default_values().iter();
+        let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
+        help.push_str(&format!("; default {}", values.join(",")));
+    }
+    out.push_str(&format!(".TP\n{names}\n"));
+    fill(&format!("{}.", escaped(&help)), out);
+    for value in arg.get_possible_values() {
+        if let Some(help) = value.get_help().filter(|_| takes_value) {
+            out.push_str(".br\n");
+            let help = escaped(&help.to_string());
+            fill(&format!("\\fB{}\\fR: {help}.", escaped(value.get_name())), out);
+        }
+    }
+}
+
+/// Words in lines of at most 78 characters, none of which begins like a request to the formatter.
+fn fill(text: &str, out: &mut String) {
+    let mut length = 0;
+    for word in text.split(' ') {
+        if length > 0 && length + 1 + word.len() > 78 {
+            out.push('\n');
+            length = 0;
+        }
+        if length > 0 {
+            out.push(' ');
+        } else if word.starts_with('.') {
+            out.push_str("\\&");
+        }
+        out.push_str(word);
+        length += 1 + word.len();
+    }
+    out.push('\n');
+}
+
+/// A verb's section, and those of the verbs below it.
+fn section(above: &str, verb: &Command, out: &mut String) {
+    let name = format!("{above}{}", verb.get_name());
+    let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+    out.push_str(&format!(".SS {name}\n"));
+    fill(&format!("{}.", escaped(&about)), out);
+    for arg in verb.get_arguments().filter(|arg| arg.get_id() != "help") {
+        entry(arg, out);
+    }
+    verbs(&format!("{name} "), verb, out);
+}
+
+fn verbs(above: &str, command: &Command, out: &mut String) {
+    for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+        section(above, verb, out);
+    }
+}
+
+/// Checks that the manual page of the program `name` has the options of all its verbs between its
+/// marks `BEGIN OPTIONS` and `END OPTIONS`. With `BLESS` in the environment they are written.
+///
+/// # Panics
+///
+/// If it has not, or has no marks.
+#[track_caller]
+pub fn check_manual(name: &str, command: &Command) {
+    let file = format!("docs/man/{name}.1");
+    let page = std::fs::read_to_string(root().join(&file)).expect("the manual page");
+    let (before, rest) = page.split_once(".\\\" BEGIN OPTIONS").expect("the first mark");
+    let (mark, rest) = rest.split_once('\n').expect("its line");
+    let (_, after) = rest.split_once(".\\\" END OPTIONS").expect("the second mark");
+    let mut command = command.clone();
+    command.build();
+    let mut options = String::new();
+    verbs("", &command, &mut options);
+    holds(&file, &format!("{before}.\\\" BEGIN OPTIONS{mark}\n{options}.\\\" END OPTIONS{after}"));
+}
