@@ -194,6 +194,27 @@ fn parameters_are_learned_from_games_and_played() {
     run(&["bayes", "learn", &records, "--games", "50", "--caution", "0", "-o", &learned]);
     let (told, _) = run(&["bayes", "show", &learned, "--all"]);
     assert!(told.contains("white knight on f3") && told.contains("king on h8"), "{told}");
+    // Caution: a level that all games won have is taken, and of the others few.
+    let lines = std::fs::read_to_string(&records).expect("records");
+    let all_won = |line: &str| match line.strip_prefix("opening\twin\t") {
+        Some(levels) => format!("opening\twin\te{}\n", &levels[1..]),
+        None => format!("{line}\n"),
+    };
+    std::fs::write(&records, lines.lines().map(all_won).collect::<String>()).expect("written");
+    let share_moved = |caution: &str| {
+        run(&["bayes", "learn", &records, "--caution", caution, "-o", &learned]);
+        let (told, _) = run(&["bayes", "show", &learned, "--all"]);
+        let first = |line: &str| {
+            let numbers: Option<Vec<u32>> =
+                line.split_whitespace().rev().take(6).map(|word| word.parse().ok()).collect();
+            numbers.filter(|numbers| numbers.len() == 6).map(|numbers| numbers[5])
+        };
+        let moved: Vec<u32> = told.lines().filter_map(first).collect();
+        assert_eq!((moved.len(), moved[0]), (838, 140), "{told}");
+        moved.iter().filter(|&&per_cent| per_cent != 100).count()
+    };
+    let (cautious, bold) = (share_moved("2"), share_moved("0"));
+    assert!((2..250).contains(&cautious) && bold > 500, "{cautious} {bold}");
     // A search with it.
     let commands = "uci\nsetoption name EvaluationGoal value not-lose\nposition startpos\n\
         go depth 3\nquit\n";

@@ -25,6 +25,9 @@ const PER_CENT: [i32; 5] = [60, 80, 100, 120, 140];
 /// Their number.
 const LEVELS: f64 = 5.0;
 
+/// Words of a game: one a parameter.
+const WORDS: f64 = 838.0;
+
 /// The level that leaves a parameter as it is.
 const UNCHANGED: u8 = 2;
 
@@ -212,8 +215,9 @@ impl Learned {
                     continue;
                 }
                 is_any = true;
-                // That of the difference of two logarithms of shares, each of a fifth of the games.
-                let games = f64::from(weights.lines().max(1)) / LEVELS;
+                // That of the difference of two logarithms of shares, each of a fifth of the games; a game
+                // has a word for each parameter.
+                let games = f64::from(weights.occurrences().max(1)) / WORDS / LEVELS;
                 let lead = caution * (2.0 / games).sqrt();
                 for (at, level) in learned.0[stage as usize][goal].0.iter_mut().enumerate() {
                     let weight = |level| sign * weights.of(feature(&word(at, level)));

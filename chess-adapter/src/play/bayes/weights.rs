@@ -33,9 +33,9 @@ impl Weights {
         self.0.is_some()
     }
 
-    /// Number of lines learned.
-    pub fn lines(&self) -> u32 {
-        self.0.as_ref().map_or(0, |category| category.header().documents)
+    /// How many words were learned, each as often as it occurred.
+    pub fn occurrences(&self) -> u32 {
+        self.0.as_ref().map_or(0, |category| category.header().features)
     }
 
     /// What a word adds to the logarithm of a text's probability, nats, beyond what its letters do: the
