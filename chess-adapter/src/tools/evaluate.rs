@@ -131,14 +131,31 @@ pub struct Report {
     /// Expected calibration error, per cent: how far the stated probability of the first choice is from how often it was
     /// played, in bins of a tenth, weighted by the positions in each.
     pub calibration_error: f64,
+    /// What that comes to on average by chance alone, with these positions, where all stated
+    /// probabilities are true.
+    pub calibration_by_chance: f64,
+    /// The bins.
+    pub calibration: [Bin; BINS],
+}
+
+/// Positions whose first choice has a stated probability within a tenth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Bin {
+    /// Positions.
+    pub positions: u32,
+    /// Mean of the stated probabilities, per cent.
+    pub stated: f64,
+    /// How often the first choice was played, per cent.
+    pub played: f64,
 }
 
 /// Bins of probabilities.
 const BINS: usize = 10;
 
-/// Positions by the stated probability of the first choice: sums of that, and how often it was played.
+/// Positions by the stated probability of the first choice: their number, sums of that, and how often
+/// it was played.
 #[derive(Clone, Copy, Debug, Default)]
-struct Calibration([(f64, f64); BINS]);
+struct Calibration([(u32, f64, f64); BINS]);
 
 impl Calibration {
     #[expect(
@@ -149,12 +166,30 @@ impl Calibration {
     )]
     fn add(&mut self, stated: f64, is_played: bool) {
         let bin = &mut self.0[((stated * BINS as f64) as usize).min(BINS - 1)];
-        bin.0 += stated;
-        bin.1 += f64::from(u8::from(is_played));
+        bin.0 += 1;
+        bin.1 += stated;
+        bin.2 += f64::from(u8::from(is_played));
+    }
+
+    fn bins(&self) -> [Bin; BINS] {
+        self.0.map(|(positions, stated, played)| {
+            let percent = |sum: f64| 100.0 * sum / f64::from(positions.max(1));
+            Bin { positions, stated: percent(stated), played: percent(played) }
+        })
+    }
+
+    /// The mean size of a normal deviate is that share of its standard deviation.
+    fn by_chance(&self, positions: u32) -> f64 {
+        let deviation = |&(n, stated, _): &(u32, f64, f64)| {
+            let mean = stated / f64::from(n.max(1));
+            (f64::from(n) * mean * (1.0 - mean)).max(0.0).sqrt()
+        };
+        let apart: f64 = self.0.iter().map(deviation).sum();
+        100.0 * apart * std::f64::consts::FRAC_2_PI.sqrt() / f64::from(positions.max(1))
     }
 
     fn error(&self, positions: u32) -> f64 {
-        let apart: f64 = self.0.iter().map(|(stated, played)| (stated - played).abs()).sum();
+        let apart: f64 = self.0.iter().map(|(_, stated, played)| (stated - played).abs()).sum();
         100.0 * apart / f64::from(positions.max(1))
     }
 }
@@ -212,8 +247,15 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
         all.suggested += t.suggested;
     }
     let [opening, middle, end] = phases.map(Tally::shares);
-    let calibration_error = calibration.error(all.positions);
-    Ok(Report { all: all.shares(), opening, middle, end, calibration_error })
+    Ok(Report {
+        all: all.shares(),
+        opening,
+        middle,
+        end,
+        calibration_error: calibration.error(all.positions),
+        calibration_by_chance: calibration.by_chance(all.positions),
+        calibration: calibration.bins(),
+    })
 }
 
 /// The heading of the table that [`Report::row`] fills.
@@ -259,6 +301,10 @@ mod tests {
         assert_eq!(report.all, report.opening);
         // The first choice is given two thirds and was played in one; a6 costs 50 bits more.
         assert!((report.calibration_error - 100.0 / 3.0).abs() < 1e-6, "{report:?}");
+        let bin = report.calibration.iter().find(|bin| bin.positions > 0).expect("a bin");
+        assert!(bin.positions == 3 && (bin.stated - bin.played - 100.0 / 3.0).abs() < 1e-6);
+        // Three positions at two thirds: a standard deviation of 27 points.
+        assert!((report.calibration_by_chance - 21.7).abs() < 0.1, "{report:?}");
         assert!((report.all.bits - 17.25).abs() < 0.01, "{report:?}");
     }
 
