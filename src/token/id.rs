@@ -34,8 +34,8 @@ impl FeatureId {
     }
 }
 
-/// A word of up to 14 bytes, none of them 0, for words that a program makes rather than cuts from text:
-/// many of them are hashed at once, without a loop over their bytes.
+/// A word of up to 14 bytes, none of them 0, for words that a program makes rather than cuts from
+/// text: many of them are hashed at once, without a loop over their bytes.
 ///
 /// It is kept as the feature's body: boundary, word, boundary, the first byte lowest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

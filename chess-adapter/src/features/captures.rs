@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the captures that begin in a position come to when each side may stop: a small search on bit
-//! boards of its own, as millions of positions are looked at.
+//! What the captures that begin in a position come to when each side may stop: a small search on
+//! bit boards of its own, as millions of positions are looked at.
 
 use shakmaty::{Bitboard, Board, Chess, Color, Position as _, Rank, Role, Square, attacks};
 
@@ -32,7 +32,8 @@ fn count(squares: Bitboard) -> i32 {
     i32::try_from(squares.count()).unwrap_or(0)
 }
 
-/// Material less the other side's, in pawns, after the captures that suit both, for the side to move.
+/// Material less the other side's, in pawns, after the captures that suit both, for the side to
+/// move.
 pub fn captures(position: &Chess) -> i32 {
     value(position.board(), position.turn(), position.maybe_ep_square())
 }
@@ -118,8 +119,8 @@ impl Men {
         self.attackers(king, them).intersects(self.theirs)
     }
 
-    /// Squares that a man may leave only if the king is not in check afterwards: all if it is in check,
-    /// else those between the king and what could look at it.
+    /// Squares that a man may leave only if the king is not in check afterwards: all if it is in
+    /// check, else those between the king and what could look at it.
     fn doubtful(&self, king: Square, them: Color) -> Bitboard {
         if self.is_check(king, them) {
             return Bitboard::FULL;
@@ -167,8 +168,8 @@ struct Node<'a> {
 }
 
 impl Node<'_> {
-    /// What a capture comes to that leaves us with material `stand`; `None` if it would leave our king
-    /// in check.
+    /// What a capture comes to that leaves us with material `stand`; `None` if it would leave our
+    /// king in check.
     fn taken(
         &mut self,
         after: &Men,
@@ -197,8 +198,8 @@ impl Men {
     }
 }
 
-/// Material of the side to move less the other's, in pawns, after the captures that suit them; `stand`
-/// is what it is now, `passant` where a pawn may take another in passing.
+/// Material of the side to move less the other's, in pawns, after the captures that suit them;
+/// `stand` is what it is now, `passant` where a pawn may take another in passing.
 fn settle(
     men: &Men,
     us: Color,

@@ -170,8 +170,8 @@ fn signature(m: Move) -> Signature {
 }
 
 impl<'a> Context<'a> {
-    /// A game's positions, the one now last, the moves between them, and what the one now looks like
-    /// with all its legal moves.
+    /// A game's positions, the one now last, the moves between them, and what the one now looks
+    /// like with all its legal moves.
     ///
     /// # Panics
     ///
@@ -360,8 +360,8 @@ fn is_ordinary(board: &Board, side: Color) -> bool {
         && shades.into_iter().all(|shade| (own & board.bishops() & shade).count() <= 1)
 }
 
-/// What the captures come to for the side that has just moved if it may move once more; `None` where
-/// the rules have no such position.
+/// What the captures come to for the side that has just moved if it may move once more; `None`
+/// where the rules have no such position.
 fn captures_of_second_move(after: &Chess, is_ordinary: bool) -> Option<i32> {
     if is_ordinary {
         return (!after.is_check()).then(|| captures_of_other(after));
@@ -369,7 +369,8 @@ fn captures_of_second_move(after: &Chess, is_ordinary: bool) -> Option<i32> {
     after.clone().swap_turn().ok().map(|position| captures(&position))
 }
 
-/// A word on where a man stands as seen from another's square. There are few: two men, and eight bits.
+/// A word on where a man stands as seen from another's square. There are few: two men, and eight
+/// bits.
 #[expect(clippy::cast_possible_truncation, reason = "16 bits")]
 fn push_offset(out: &mut impl Words, kind: u8, part: u64) {
     let number = (part >> 24 & 15) << 12 | (part >> 20 & 7) << 9 | (part & 0xff) << 1;

@@ -131,7 +131,8 @@ fn pinned(board: &Board, king: Square, us: Color) -> Bitboard {
     all
 }
 
-/// For each side and square, white first: the squares before a pawn on its file, and on the files beside.
+/// For each side and square, white first: the squares before a pawn on its file, and on the files
+/// beside.
 static AHEAD: [[[Bitboard; 2]; 64]; 2] = ahead_of_all();
 
 const fn ahead_of_all() -> [[[Bitboard; 2]; 64]; 2] {

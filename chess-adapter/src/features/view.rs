@@ -107,8 +107,8 @@ impl View {
         view
     }
 
-    /// Finds the rest where `reach` is known. What captures come to is taken from an earlier view on
-    /// squares that the changes since then cannot have touched.
+    /// Finds the rest where `reach` is known. What captures come to is taken from an earlier view
+    /// on squares that the changes since then cannot have touched.
     fn sum_up(&mut self, board: &Board, earlier: Option<(&Self, Bitboard)>) {
         let (ours, theirs) = (board.by_color(self.us), board.by_color(self.us.other()));
         for square in ours {

@@ -10,7 +10,8 @@ pub trait Words {
     /// Takes a word.
     fn push(&mut self, word: ShortWord);
 
-    /// Takes a word of which there are few: `number`, below [`COMMON`], belongs to it and to no other.
+    /// Takes a word of which there are few: `number`, below [`COMMON`], belongs to it and to no
+    /// other.
     fn push_common(&mut self, number: usize, word: impl FnOnce() -> ShortWord);
 
     /// Takes the word of a kind of two letters and the characters after it.

@@ -89,8 +89,9 @@ mod with_tables {
             self.0.max_pieces()
         }
 
-        /// Only where the fifty-move rule's count has just begun again: the tables of values are for
-        /// such positions, and a won position nearer to progress would look no better than one farther.
+        /// Only where the fifty-move rule's count has just begun again: the tables of values are
+        /// for such positions, and a won position nearer to progress would look no better than one
+        /// farther.
         fn probe(&self, position: &Chess) -> Option<Ending> {
             if position.halfmoves() > 0 || position.castles().any() {
                 return None;

@@ -152,8 +152,8 @@ pub struct Bin {
 /// Bins of probabilities.
 const BINS: usize = 10;
 
-/// Positions by the stated probability of the first choice: their number, sums of that, and how often
-/// it was played.
+/// Positions by the stated probability of the first choice: their number, sums of that, and how
+/// often it was played.
 #[derive(Clone, Copy, Debug, Default)]
 struct Calibration([(u32, f64, f64); BINS]);
 

@@ -20,7 +20,8 @@ const INFINITE: i32 = MATE + 1;
 const POLL: u64 = 512;
 /// Beyond this many centipawns a game is decided: the best move counts, and no opinion of it.
 const DECIDED: i32 = 600;
-/// A game that tables say is won, centipawns: more than any evaluation, less than a mate that was seen.
+/// A game that tables say is won, centipawns: more than any evaluation, less than a mate that was
+/// seen.
 const WON: i32 = 20_000;
 /// Half-moves at the root of which a book is asked.
 const ADVISED: usize = 4;

@@ -215,8 +215,8 @@ impl Learned {
                     continue;
                 }
                 is_any = true;
-                // That of the difference of two logarithms of shares, each of a fifth of the games; a game
-                // has a word for each parameter.
+                // That of the difference of two logarithms of shares, each of a fifth of the games;
+                // a game has a word for each parameter.
                 let games = f64::from(weights.occurrences().max(1)) / WORDS / LEVELS;
                 let lead = caution * (2.0 / games).sqrt();
                 for (at, level) in learned.0[stage as usize][goal].0.iter_mut().enumerate() {
