@@ -50,6 +50,108 @@ fn a_filter_learns_judges_and_is_corrected() {
 }
 
 #[test]
+fn reasons_add_up_to_the_odds() {
+    let (_folder, path) = filter();
+    let forged = "X-DBACL-Reasons: ham +9.00 =\n +9.00 nothing\n";
+    for label in ["spam", "ham"] {
+        let odd = "caf\u{e9} \u{1b}[31m a,b=+1.00\r\tX-Evil: yes ".repeat(3);
+        let mail = mail(label, 77).replace("common", &format!("common {odd}"));
+        let brought = mail.replace("Subject", &format!("{forged}Subject"));
+        let filtered = dbacl(&path, &["--mail-filter", "f", "--reasons"], brought.as_bytes());
+        assert!(filtered.status.success(), "{}", text(&filtered.stderr));
+        let output = text(&filtered.stdout);
+        let start = output.find("X-DBACL-Reasons:").expect("reasons");
+        let end = output.find("From: ").expect("the mail's own header");
+        let header = &output[start..end];
+        assert_eq!(output.matches("X-DBACL-Reasons").count(), 1, "{output}");
+        let verdict = output.find("X-DBACL: ").expect("a verdict");
+        assert!(verdict < start, "{output}");
+        assert_eq!(output[..verdict].to_owned() + &output[end..], mail, "the mail is unchanged");
+        for (number, line) in header.lines().enumerate() {
+            assert!(line.len() <= 78 && (number == 0 || line.starts_with(' ')), "{header}");
+            assert!(line.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{header}");
+        }
+        let numbers: Vec<f64> = header
+            .split_whitespace()
+            .filter(|word| word.starts_with(['+', '-']))
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        assert!((4..=13).contains(&numbers.len()), "{header}");
+        let sum: f64 = numbers[1..].iter().sum();
+        assert!((numbers[0] - sum).abs() < 1e-6, "{header}");
+        fs::write(path.join("mail"), &mail).expect("written");
+        let set = ["--verdict", "--format", "ndjson", "-c", "./f/ham", "-c", "./f/spam", "mail"];
+        let judged: serde_json::Value =
+            serde_json::from_slice(&dbacl(&path, &set, b"").stdout).expect("JSON");
+        assert!(header.starts_with(&format!("X-DBACL-Reasons: {label} ")), "{header}");
+        let own = judged["categories"].as_array().expect("an array").iter();
+        let odds = own.filter(|row| row["name"] == label).find_map(|row| row["log_odds"].as_f64());
+        let bits = odds.expect("odds") / std::f64::consts::LN_2;
+        assert!((bits - sum).abs() < 0.01, "{bits} {header}");
+    }
+    let plain = dbacl(&path, &["--mail-filter", "f"], mail("spam", 77).as_bytes());
+    assert!(!text(&plain.stdout).contains("Reasons"));
+}
+
+#[test]
+fn a_filter_of_few_mails_says_what_it_does_not_know() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let learn = |number: usize| {
+        for label in ["ham", "spam"] {
+            let all: String = (0..number).map(|number| mail(label, number)).collect();
+            fs::write(path.join(label), all).expect("written");
+        }
+        let learned = dbacl(path, &["--mail-learn", "f", "ham=ham", "spam=spam"], b"");
+        assert!(learned.status.success(), "{}", text(&learned.stderr));
+        text(&learned.stdout)
+    };
+    for number in [1, 2, 7] {
+        let said = learn(number);
+        assert!(said.contains("Every mail will be unsure until there are 8 mails"), "{said}");
+        for label in ["ham", "spam"] {
+            let line = verdict(path, &mail(label, 77));
+            assert!(line.starts_with("X-DBACL: unsure "), "{line}");
+            assert!(number < 7 || line.ends_with(label), "{line}");
+        }
+    }
+    let said = learn(12);
+    assert!(said.contains(" of 100 mails will be unsure, with 50 mails of each kind"), "{said}");
+    assert!(said.contains("Of ham, 0 of 12 mails were surely called something else"), "{said}");
+    // Nothing that was learned stands in this one.
+    let unlike = "From: x@y.z\nSubject: zebra\n\nokapi gnu kudu eland oryx nyala topi bongo\n";
+    assert!(verdict(path, unlike).starts_with("X-DBACL: unsure "));
+}
+
+#[test]
+fn more_than_two_categories_can_be_unsure() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let words = ["whale ship sea", "nation war army", "market price trade"];
+    let documents = |at: usize| -> String {
+        let line = |number: usize| format!("{} and common words {}\n", words[at], number % 5);
+        (0..40).map(line).collect()
+    };
+    let names = ["sea", "war", "trade"];
+    for (at, name) in names.iter().enumerate() {
+        fs::write(path.join(format!("{name}.txt")), documents(at)).expect("written");
+        let args = ["-l", &format!("./{name}"), &format!("{name}.txt")];
+        assert!(dbacl(path, &args, b"").status.success());
+    }
+    let sources = names.map(|name| format!("./{name}={name}.txt"));
+    let set: Vec<&str> = sources.iter().flat_map(|source| ["-c", source]).collect();
+    let fit = [&["--refit", "--always", "--once", "--unsure", "--documents", "lines"][..], &set];
+    let fitted = dbacl(path, &fit.concat(), b"");
+    assert!(fitted.status.success(), "{}", text(&fitted.stderr));
+    let judge = ["--verdict", "-c", "./trade", "-c", "./sea", "-c", "./war"];
+    let surely = dbacl(path, &judge, b"nation war army and common words 3\n");
+    assert!(text(&surely.stdout).starts_with("war "), "{}", text(&surely.stdout));
+    let judged = dbacl(path, &judge, b"zebra okapi gnu kudu\n");
+    assert!(text(&judged.stdout).starts_with("unsure "), "{}", text(&judged.stdout));
+    assert_eq!(judged.status.code(), Some(0));
+}
+
+#[test]
 fn the_same_documents_give_the_same_bytes() {
     let (_one, one) = filter();
     let (_other, other) = filter();

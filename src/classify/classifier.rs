@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Document → features → scores → verdict.
 
-use super::fitted::Fitted;
+use super::fitted::{Fitted, FittedScores};
 use super::set::CategorySet;
 use crate::document::{Cutter, FeatureReader, FeatureSink, FilteredText};
 use crate::error::Warning;
@@ -176,8 +176,9 @@ impl<D: AsRef<[u8]>> Classifier<D> {
             probabilities: Vec::new(),
         };
         if let Some(fitted) = &self.fitted {
-            let (scores, _) = fitted.scores(scorer.models(), &standings, collector.as_mut());
-            let decision = fitted.line.verdict(&scores);
+            let found = fitted.scores(scorer.models(), &standings, collector.as_mut());
+            let FittedScores { scores, known, .. } = found;
+            let decision = fitted.line.verdict(&scores, known);
             verdict.best = fitted.order[decision.category];
             verdict.is_unsure = decision.is_unsure;
             verdict.probabilities = vec![0.0; scores.len()];

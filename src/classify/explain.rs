@@ -2,7 +2,7 @@
 //! Why a verdict: what each token of a text adds to the odds of the best category against the
 //! second best, in bits.
 
-use super::fitted::Fitted;
+use super::fitted::{Fitted, FittedScores};
 use super::set::CategorySet;
 use super::shared::Incomparable;
 use crate::document::{Cutter, FeatureReader, FeatureSink};
@@ -132,8 +132,9 @@ impl<D: AsRef<[u8]>> Recorder<D> {
                 let order = occurrence.order;
                 collector.add(occurrence.id, Makeup { order, ..Makeup::default() });
             }
-            let (scores, distinct) = fitted.scores(models, &standings, Some(&mut collector));
-            let verdict = line.verdict(&scores);
+            let found = fitted.scores(models, &standings, Some(&mut collector));
+            let FittedScores { scores, distinct, known } = found;
+            let verdict = line.verdict(&scores, known);
             let best = fitted.order[verdict.category];
             ranked.retain(|&at| at != best);
             ranked.insert(0, best);

@@ -5,8 +5,20 @@
 use crate::joint::documents::Collector;
 use crate::joint::header::{Mismatch, RefitLine, set_of};
 use crate::joint::scoring::Scoring;
+use crate::joint::thresholds::known_share;
 use crate::score::document::Standing;
 use crate::score::model::Model;
+
+/// What verdicts on a document are made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedScores {
+    /// The scores in the order of the set, nats a unit of complexity.
+    pub scores: Vec<f64>,
+    /// Number of distinct features, where they were collected; else 0.
+    pub distinct: u32,
+    /// Share of them that any category knows; 1 where they were not collected.
+    pub known: f64,
+}
 
 /// A whole set of categories that were fitted together.
 #[derive(Debug, Clone)]
@@ -25,7 +37,7 @@ impl Fitted {
     pub fn of<D: AsRef<[u8]>>(models: &[Model<D>]) -> Result<Option<Self>, Mismatch> {
         let lines: Vec<Option<RefitLine>> =
             models.iter().map(|model| RefitLine::find(model.category()?.other_lines())).collect();
-        let Some(line) = set_of(&lines)?.cloned() else { return Ok(None) };
+        let Some(line) = set_of(&lines)? else { return Ok(None) };
         let mut order: Vec<usize> = (0..lines.len()).collect();
         order.sort_by_key(|&at| lines[at].as_ref().map(|line| line.place));
         Ok(Some(Self { line, order }))
@@ -36,27 +48,33 @@ impl Fitted {
         self.line.scoring == Scoring::Once
     }
 
-    /// The scores that verdicts are made of, in the order of the set, nats a unit of complexity;
-    /// and the number of distinct features, where they were collected. Ends the collector's
-    /// document.
+    /// What the verdict on a document is made of. Ends the collector's document.
     pub fn scores<D: AsRef<[u8]>>(
         &self,
         models: &[Model<D>],
         standings: &[Standing],
         collector: Option<&mut Collector>,
-    ) -> (Vec<f64>, u32) {
+    ) -> FittedScores {
         let means = self.order.iter().map(|&at| (&models[at], standings[at].mean()));
-        let Some(collector) = collector else { return (means.map(|(_, mean)| mean).collect(), 0) };
+        let Some(collector) = collector else {
+            let scores = means.map(|(_, mean)| mean).collect();
+            return FittedScores { scores, distinct: 0, known: 1.0 };
+        };
         let (occurrences, terms) = collector.finish();
         let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);
+        let mut is_known = vec![false; terms.len()];
         let rescore = |(model, mean): (&Model<D>, f64)| {
             let order = model.category().map_or(1, |category| category.header().max_order);
-            let features = terms.iter().map(|term| {
+            let features = terms.iter().zip(&mut is_known).map(|(term, is_known)| {
                 let slot = model.find(term.id).filter(|slot| slot.id == term.id);
-                (term.count, slot.map_or(0.0, |slot| f64::from(slot.weight.weight())))
+                let weight = slot.map_or(0.0, |slot| f64::from(slot.weight.weight()));
+                *is_known |= weight > 0.0;
+                (term.count, weight)
             });
             self.line.scoring.rescore(mean, features, (distinct, occurrences, order))
         };
-        (means.map(rescore).collect(), distinct)
+        let scores = means.map(rescore).collect();
+        let known = is_known.iter().filter(|&&is_known| is_known).count();
+        FittedScores { scores, distinct, known: known_share(known, terms.len()) }
     }
 }

@@ -16,6 +16,6 @@ pub mod set;
 pub mod shared;
 
 pub use classifier::{Classifier, DocumentScores, Verdict};
-pub use fitted::Fitted;
+pub use fitted::{Fitted, FittedScores};
 pub use set::CategorySet;
 pub use shared::{Incomparable, SharedReading};

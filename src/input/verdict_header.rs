@@ -3,16 +3,21 @@
 
 use std::io;
 
-/// The header's name.
-const NAME: &[u8] = b"x-dbacl";
+/// The name of the header with the reasons, which stands behind the other if it was asked for.
+pub const REASONS: &str = "X-DBACL-Reasons";
+
+/// The names of headers that no mail brings along.
+const NAMES: [&[u8]; 2] = [b"x-dbacl", b"x-dbacl-reasons"];
 
 /// Of a line that begins as a verdict, so much is looked at until the colon.
 const LOOK: usize = 64;
 
 /// Whether a line begins such a header: blanks may stand before the colon.
 fn begins(line: &[u8]) -> bool {
-    line.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME))
-        && line[NAME.len()..].trim_ascii_start().first() == Some(&b':')
+    NAMES.iter().any(|name| {
+        line.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name))
+            && line[name.len()..].trim_ascii_start().first() == Some(&b':')
+    })
 }
 
 /// Looks at the lines of a mail, one after the other.
@@ -78,8 +83,14 @@ impl<'a> Marker<'a> {
     }
 }
 
+/// Lines of `verdict` behind the first one are further header lines, or folded ones.
 fn say(verdict: &[u8], line_end: &[u8], keep: Keep<'_>) -> io::Result<()> {
-    [b"X-DBACL: ", verdict, line_end].iter().try_for_each(|part| keep(part))
+    keep(b"X-DBACL: ")?;
+    for line in verdict.split(|&byte| byte == b'\n') {
+        keep(line)?;
+        keep(line_end)?;
+    }
+    Ok(())
 }
 
 /// Takes the verdicts that a mail brings out of its header, in pieces of any size. Takes no memory.
@@ -186,11 +197,13 @@ fn kind(line: &[u8], drops: bool) -> Option<Place> {
     if line == b"\r" {
         return None;
     }
-    let length = line.len().min(NAME.len());
-    let is_name = line[..length].eq_ignore_ascii_case(&NAME[..length]);
     let is_blank = |byte: &u8| byte.is_ascii_whitespace() && *byte != b'\n';
-    let goes_on = is_name && line[length..].iter().all(is_blank);
-    match goes_on {
+    let goes_on = |name: &&[u8]| {
+        let length = line.len().min(name.len());
+        let is_name = line[..length].eq_ignore_ascii_case(&name[..length]);
+        is_name && line[length..].iter().all(is_blank)
+    };
+    match NAMES.iter().any(goes_on) {
         // No mail program writes so many blanks before a colon: somebody hides a verdict.
         true if line.len() == LOOK => Some(Place::Dropped),
         true => None,
@@ -227,6 +240,8 @@ mod tests {
             ("From a\r\nX-DBACL \t: ham\r\n\r\n\r\n", "From a\r\n\r\n\r\n"),
             ("A: b\n\tX-DBACL: c\n\n", "A: b\n\tX-DBACL: c\n\n"),
             ("X-DBACL-Other: d\r\n\r\n", "X-DBACL-Other: d\r\n\r\n"),
+            ("x-dbacl-REASONS: a +9\n -1 b\nA: b\n\nc\n", "A: b\n\nc\n"),
+            ("X-DBACL-Reasons \t: a\nX-DBACL-Reasonsa: b\n\n", "X-DBACL-Reasonsa: b\n\n"),
             ("X-DBACL: no end", ""),
             ("X-DBACL: a\nX-DBACL: b\n c\n d\nE: f\n g\n", "E: f\n g\n"),
             ("X-DBACL", "X-DBACL"),

@@ -30,6 +30,16 @@ pub struct Set {
     pub digrams: Option<DigramTable>,
 }
 
+impl Set {
+    /// Which of these features have a weight in the files.
+    pub fn has_weight(&self, ids: &[FeatureId]) -> Vec<bool> {
+        let knows = |table: &Vec<(FeatureId, QuantWeight)>, id: FeatureId| {
+            table.binary_search_by_key(&id, |&(id, _)| id).is_ok()
+        };
+        ids.iter().map(|&id| self.tables.iter().any(|table| knows(table, id))).collect()
+    }
+}
+
 /// A weight in nats as files store it: the nearest of the grid, at least 0.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clipped to the range
 pub fn stored(weight: f64) -> QuantWeight {

@@ -80,6 +80,16 @@ pub fn platt(scored: &[Scored]) -> Calibration {
     now
 }
 
+/// The calibration where there are too few documents to find more than a slope: even odds are at score
+/// 0, and the slope is that of [`platt`]. Of very few documents that slope may come out negative, because
+/// a fit without one of them is moved away from it; certainty is then one nat at the mean score.
+pub fn platt_of_few(scored: &[Scored]) -> Calibration {
+    let slope = platt(scored).slope;
+    let sizes: f64 = scored.iter().map(|one| one.score.abs()).sum();
+    let weak = real(scored.len()) / sizes.max(1e-9);
+    Calibration { slope: if slope > 0.0 { slope } else { weak }, offset: 0.0 }
+}
+
 /// The most likely slope of more than two categories: probabilities are proportional to
 /// `exp(slope * score)`. `scores` go document by document.
 pub fn temperature(scores: &[f64], labels: &[u32]) -> f64 {
@@ -136,13 +146,6 @@ pub fn threshold_for_false_positives(scored: &[Scored], rate: f64) -> Threshold 
     threshold(negative.collect(), rate)
 }
 
-/// The highest threshold that at most the share `rate` of the positive documents stays under.
-pub fn threshold_for_misses(scored: &[Scored], rate: f64) -> Threshold {
-    let positive = scored.iter().filter(|one| one.positive).map(|one| -one.score);
-    let threshold = threshold(positive.collect(), rate);
-    Threshold { score: -threshold.score, ..threshold }
-}
-
 fn threshold(mut scores: Vec<f64>, rate: f64) -> Threshold {
     scores.sort_by(|a, b| b.total_cmp(a));
     let allowed = rate * real(scores.len());
@@ -195,6 +198,19 @@ mod tests {
     }
 
     #[test]
+    fn few_documents_have_even_odds_at_zero() {
+        let scored = |scores: [f64; 4]| {
+            let each = scores.into_iter().enumerate();
+            each.map(|(at, score)| Scored { score, positive: at > 1 }).collect::<Vec<_>>()
+        };
+        let found = platt_of_few(&scored([-3.0, -1.0, 2.0, 2.0]));
+        assert!(found.slope > 0.0 && found.offset == 0.0);
+        let found = platt_of_few(&scored([3.0, 1.0, -2.0, -2.0]));
+        assert_eq!(found, Calibration { slope: 0.5, offset: 0.0 });
+        assert!(platt_of_few(&[]).slope.is_finite());
+    }
+
+    #[test]
     fn temperature_of_two_categories_is_the_slope() {
         let scored = sample();
         let scores: Vec<f64> = scored.iter().flat_map(|one| [1.0 / 3.0, one.score]).collect();
@@ -209,8 +225,6 @@ mod tests {
             (0..100).map(|k| Scored { score: real(k), positive: k >= 50 }).collect();
         let found = threshold_for_false_positives(&scored, 0.1);
         assert_eq!((found.score, found.wrong, found.is_checked), (44.5, 5, false));
-        let found = threshold_for_misses(&scored, 0.1);
-        assert_eq!((found.score, found.wrong), (54.5, 5));
         assert_eq!(threshold_for_false_positives(&scored, 0.0).score, 49.0);
         assert!(threshold_for_false_positives(&scored, 0.2).is_checked);
         assert_eq!(threshold_for_false_positives(&[], 0.1).wrong, 0);

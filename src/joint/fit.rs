@@ -6,7 +6,7 @@
 
 use super::blend::{self, Set};
 use super::calibrate::{
-    Calibration, platt, temperature, threshold_for_false_positives, threshold_for_misses,
+    Calibration, platt, platt_of_few, temperature, threshold_for_false_positives,
 };
 use super::dataset::Dataset;
 use super::documents::Corpus;
@@ -20,14 +20,15 @@ use super::select::{
     fit_all, folds,
 };
 use super::solver;
+use super::thresholds::{self, Promise};
 use crate::category::reader::Category;
-use crate::measures::mistakes;
 use crate::token::id::FeatureId;
 
-/// Share of the second category's documents that may fall below the band of unsure ones.
+/// Share of the documents of a category that is not protected which may surely be called another.
 const MISSES: f64 = 0.005;
 
-/// Share of the first category's documents above the band, where no other is asked for.
+/// Share of the documents of the protected category that may surely be called another, where no
+/// other is asked for.
 const FALSE_POSITIVES: f64 = 0.001;
 
 /// Documents of each category that settings can be chosen with.
@@ -227,7 +228,7 @@ pub enum FitNote {
         /// The documents that would be needed.
         needed: f64,
     },
-    /// Thresholds were asked for, and there are not exactly two categories.
+    /// A limit of false positives was asked for, and there are not exactly two categories.
     NoThresholds,
 }
 
@@ -243,15 +244,14 @@ impl std::fmt::Display for FitNote {
                  the threshold rests on {wrong} of them, {needed:.0} documents would be needed",
                 100.0 * share
             ),
-            Self::NoThresholds => f.write_str(
-                "a limit of false positives and unsure verdicts need exactly two categories: \
-                 ignored",
-            ),
+            Self::NoThresholds => {
+                f.write_str("a limit of false positives needs exactly two categories: ignored")
+            }
         }
     }
 }
 
-/// Verdicts of two categories on the documents, each judged by a fit that has not seen it.
+/// Verdicts of two categories on documents, each judged by a fit that has not seen it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FitVerdicts {
     /// Documents of the first category that are called the second.
@@ -260,6 +260,10 @@ pub struct FitVerdicts {
     pub missed: usize,
     /// Documents that are called unsure.
     pub unsure: usize,
+    /// Documents that were judged.
+    pub judged: usize,
+    /// Documents of the first category among them.
+    pub of_first: usize,
 }
 
 /// Ordinary categories that are to be fitted together.
@@ -358,10 +362,18 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         }
         let fits = fit_all(&data, choice.settings.cost, |_| false);
         let set = blend::compose(categories, &data, &fits, choice.settings, form);
-        let (mut line, verdicts) = self.line(&data, &choice, &set, note);
+        let wants_shares = options.unsure && data.scoring == Scoring::Once;
+        let known = wants_shares.then(|| {
+            // Features of single documents are in the files as a part of the ordinary scores only.
+            let least = if choice.settings.blend > 0.0 { 1 } else { 2 };
+            let shares = thresholds::known_shares(&data, &folds, &set.has_weight(&data.ids), least);
+            judged_of(&shares, &folds, &choice)
+        });
+        let (mut line, verdicts) = self.line(&data, &choice, (&set, known.as_deref()), note);
         if let Some(old) = options.like.as_ref().filter(|_| is_one_sided) {
             // What is there tells nothing of thresholds.
             (line.calibration, line.band) = (old.calibration, old.band);
+            (line.known, line.limits) = (old.known, old.limits.clone());
         }
         let fitted = Some(FittedWeights { fits, set, line, verdicts });
         Ok(Solution { data, evidence, before, choice, form, fitted })
@@ -414,12 +426,13 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         choice.ok_or(FitError::NoSettings)
     }
 
-    /// The header's line, but for the place, and the verdicts that its thresholds make.
+    /// The header's line, but for the place, and the verdicts that its thresholds make. `known` are the
+    /// shares of known features of the documents that were judged.
     fn line(
         &self,
         data: &Dataset,
         choice: &Choice,
-        set: &Set,
+        (set, known): (&Set, Option<&[f64]>),
         note: &mut dyn FnMut(FitNote),
     ) -> (RefitLine, Option<FitVerdicts>) {
         let options = self.options;
@@ -437,25 +450,55 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             scoring: data.scoring,
             contrast: data.contrast,
             false_positives: options.false_positives.filter(|_| is_pair),
-            wants_unsure: options.unsure && is_pair,
+            wants_unsure: options.unsure && (is_pair || !self.is_mail),
+            known: 0.0,
+            limits: Vec::new(),
         };
+        let promises = self.promises();
+        if let (true, Some(known)) = (line.wants_unsure, known) {
+            // What is like nothing learned is unusual for the mail that must not be lost.
+            let rates = promises.iter().map(|promise| promise.rate);
+            let strictest = rates.fold(f64::INFINITY, f64::min);
+            let each = known.iter().zip(&choice.labels);
+            let own = each.filter(|&(_, &label)| promises[label as usize].rate <= strictest);
+            let mut least = thresholds::least_known(own.map(|(&share, _)| share));
+            for category in 0..promises.len() {
+                // Usual documents of another category are not unlike what was learned.
+                let each = known.iter().zip(&choice.labels);
+                let own = each.filter(|&(_, &label)| label as usize == category);
+                least = least.min(thresholds::usual_share(own.map(|(&share, _)| share)));
+            }
+            // As it is written, and not above.
+            line.known = (1e6 * least).floor() / 1e6;
+        }
         if !is_pair {
-            line.calibration.slope = temperature(&choice.scores, &choice.labels) / scale;
-            if options.wants_thresholds() {
+            let slope = temperature(&choice.scores, &choice.labels);
+            line.calibration.slope = slope / scale;
+            if options.false_positives.is_some() {
                 note(FitNote::NoThresholds);
+            }
+            if line.wants_unsure {
+                let judge =
+                    RefitLine { calibration: Calibration { slope, offset: 0.0 }, ..line.clone() };
+                let rows = choice.scores.chunks_exact(data.categories);
+                let odds: Vec<Vec<f64>> = rows.map(|scores| judge.log_odds(scores)).collect();
+                let excesses = thresholds::excesses(&odds, &choice.labels, data.categories);
+                let limits = thresholds::limits(&excesses, &promises).into_iter();
+                // No verdict is sure against the odds.
+                line.limits = limits.map(|limit| limit.max(0.0)).collect();
             }
             return (line, None);
         }
         let scored = differences(&choice.scores, &choice.labels);
-        let odds = platt(&scored);
+        let fewest = data.documents_by_category().into_iter().min().unwrap_or(0);
+        let is_few = options.unsure && fewest < ENOUGH;
+        let odds = if is_few { platt_of_few(&scored) } else { platt(&scored) };
         line.calibration = Calibration { slope: odds.slope / scale, offset: odds.offset };
         let even = if odds.slope > 0.0 { -odds.offset / odds.slope } else { 0.0 };
         let (mut low, mut high) = (even, even);
-        if options.wants_thresholds() {
-            let share = options.false_positives.unwrap_or(FALSE_POSITIVES);
+        if let Some(share) = options.false_positives {
             let found = threshold_for_false_positives(&scored, share);
-            high = found.score;
-            low = high;
+            (low, high) = (found.score, found.score);
             if !found.is_checked {
                 let category = self.names.first().cloned().unwrap_or_default();
                 let documents = data.documents_by_category()[0];
@@ -464,18 +507,58 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             }
         }
         if options.unsure {
-            low = threshold_for_misses(&scored, MISSES).score;
+            let limits = thresholds::limits(&thresholds::excesses_of_pair(&scored), &promises);
+            (low, high) = (-limits[1], limits[0]);
             if low > high {
                 // Both wishes can be had at once.
                 (low, high) = (f64::midpoint(low, high), f64::midpoint(low, high));
+            } else {
+                // No verdict is sure against the odds.
+                (low, high) = (low.min(even), high.max(even));
             }
         }
-        let (wrong, _) = mistakes(&scored, high);
-        let (_, missed) = mistakes(&scored, low);
-        let unsure = scored.iter().filter(|one| one.score > low && one.score <= high).count();
+        let is_unusual = |at: usize| known.is_some_and(|known| known[at] < line.known);
+        let mut verdicts = FitVerdicts {
+            wrong: 0,
+            missed: 0,
+            unsure: 0,
+            judged: scored.len(),
+            of_first: scored.iter().filter(|one| !one.positive).count(),
+        };
+        for (at, one) in scored.iter().enumerate() {
+            match (one.score <= low, one.score > high, one.positive) {
+                (false, false, _) => verdicts.unsure += 1,
+                _ if is_unusual(at) => verdicts.unsure += 1,
+                (_, true, false) => verdicts.wrong += 1,
+                (true, _, true) => verdicts.missed += 1,
+                _ => {}
+            }
+        }
         line.band = (low * scale, high * scale);
-        (line, Some(FitVerdicts { wrong, missed, unsure }))
+        (line, Some(verdicts))
     }
+
+    /// How seldom each category's documents are surely called another.
+    fn promises(&self) -> Vec<Promise> {
+        let usual = Promise { rate: MISSES, tail: 2.0 * MISSES };
+        let mut promises = vec![usual; self.categories.len()];
+        if let [protected, _] = promises.as_mut_slice() {
+            let rate = self.options.false_positives.unwrap_or(FALSE_POSITIVES);
+            *protected = Promise { rate, tail: rate };
+        }
+        promises
+    }
+}
+
+/// Of a number for each document, those of the documents that were judged.
+fn judged_of(all: &[f64], folds: &[usize], choice: &Choice) -> Vec<f64> {
+    // Folds are judged from the first one on.
+    let mut judged = FOLDS;
+    while judged > 1 && folds.iter().filter(|&&fold| fold < judged).count() > choice.labels.len() {
+        judged -= 1;
+    }
+    let each = all.iter().zip(folds);
+    each.filter(|&(_, &fold)| fold < judged).map(|(&value, _)| value).collect()
 }
 
 /// Whether many more documents are to be fitted than the ordinary categories were learned from:

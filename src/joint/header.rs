@@ -8,6 +8,7 @@
 
 use super::calibrate::{Calibration, logistic, probabilities};
 use super::scoring::Scoring;
+use super::thresholds::is_sure;
 use crate::category::layout::LINE_LIMIT;
 use crate::numeric::cformat;
 use crate::numeric::elementary::{exp, log};
@@ -51,6 +52,13 @@ pub struct RefitLine {
     /// Whether a band was wished, even if there is none because all documents can be told apart;
     /// `unsure` stands before the end of the line.
     pub wants_unsure: bool,
+    /// The least share of known features with which a verdict can be sure; 0 where any will do. `known`
+    /// and the share stand before the end of the line, unless it is 0.
+    pub known: f64,
+    /// With more than two categories, the limits of all of them in the order of the set, log odds (see
+    /// [`super::thresholds`]); none if verdicts are always sure. A line that was read has that of its own
+    /// category only, and [`set_of`] gathers them; `limit` and its own stand before the end of the line.
+    pub limits: Vec<f64>,
 }
 
 /// What a document is, as far as a set can tell.
@@ -114,6 +122,13 @@ impl RefitLine {
         if self.wants_unsure {
             wishes.push_str(" unsure");
         }
+        if self.known > 0.0 {
+            let _ = write!(wishes, " known {:.6}", self.known);
+        }
+        let own = self.limits.get(self.place.saturating_sub(1) as usize);
+        if let Some(limit) = own.or(self.limits.first()) {
+            let _ = write!(wishes, " limit {limit:.6}");
+        }
         // writing to a String cannot fail
         let _ = writeln!(
             text,
@@ -143,6 +158,21 @@ impl RefitLine {
         after("1").filter(|&word| word == "set")?;
         // "set" was taken as a value: its own value stands next.
         let mut rest: Vec<&str> = text.split(' ').skip(4).collect();
+        let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+        let mut pair = |name: &str| {
+            let length = rest.len();
+            if length <= LINE_WORDS + 1 || rest[length - 3] != name {
+                return Some(None);
+            }
+            let value = number(rest[length - 2])?;
+            rest.drain(length - 3..length - 1);
+            Some(Some(value))
+        };
+        let limits: Vec<f64> = pair("limit")?.into_iter().collect();
+        let known = pair("known")?;
+        if known.is_some_and(|share| share <= 0.0 || share > 1.0) {
+            return None;
+        }
         let mut false_positives = None;
         let wants_unsure = rest.len() > LINE_WORDS && rest[rest.len() - 2] == "unsure";
         if wants_unsure {
@@ -188,7 +218,6 @@ impl RefitLine {
         else {
             return None;
         };
-        let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
         let line = Self {
             set: (set.len() == 16).then(|| u64::from_str_radix(set, 16).ok())??,
             place: place.parse().ok()?,
@@ -202,6 +231,8 @@ impl RefitLine {
             contrast,
             false_positives,
             wants_unsure,
+            known: known.unwrap_or(0.0),
+            limits,
         };
         let is_possible = (1..=line.categories).contains(&line.place) && line.band.0 <= line.band.1;
         is_possible.then_some(line)
@@ -233,26 +264,25 @@ impl RefitLine {
     }
 
     /// The verdict on a document, from its scores under the categories in the order of the set,
-    /// nats a unit of complexity, see [`Scoring`]. A document without tokens has no scores: nothing can be told.
-    pub fn verdict(&self, scores: &[f64]) -> Decision {
+    /// nats a unit of complexity, see [`Scoring`]. `known` is the share of its features that any of the
+    /// categories knows. A document without tokens has no scores: nothing can be told.
+    pub fn verdict(&self, scores: &[f64], known: f64) -> Decision {
         let Calibration { slope, offset } = self.calibration;
         if scores.iter().any(|score| !score.is_finite()) {
             let share = 1.0 / super::real(scores.len().max(1));
             return Decision { category: 0, probability: share, is_unsure: true };
         }
+        let is_unusual = known < self.known;
         if let [first, second] = scores {
             let score = second - first;
             let probability = logistic(slope * score + offset);
             let (low, high) = self.band;
-            let is_second = if low < high && score > low && score <= high {
-                probability > 0.5
-            } else {
-                score > high
-            };
+            let is_unsure = is_unusual || low < high && score > low && score <= high;
+            let is_second = if is_unsure { probability > 0.5 } else { score > high };
             return Decision {
                 category: usize::from(is_second),
                 probability: if is_second { probability } else { 1.0 - probability },
-                is_unsure: low < high && score > low && score <= high,
+                is_unsure,
             };
         }
         let probabilities = probabilities(scores, slope);
@@ -263,16 +293,20 @@ impl RefitLine {
             }
         }
         let probability = probabilities.get(category).copied().unwrap_or(0.0);
-        Decision { category, probability, is_unsure: false }
+        let is_told = self.limits.is_empty() || {
+            let odds = self.log_odds(scores).get(category).copied();
+            is_sure(odds.unwrap_or(f64::NEG_INFINITY), category, &self.limits)
+        };
+        Decision { category, probability, is_unsure: is_unusual || !is_told }
     }
 }
 
-/// The set that categories with these lines make; `None` when none of them belongs to one.
+/// What the set says that categories with these lines make; `None` when none of them belongs to one.
 ///
 /// # Errors
 /// What keeps them from making one set.
-pub fn set_of(lines: &[Option<RefitLine>]) -> Result<Option<&RefitLine>, Mismatch> {
-    let known: Vec<&RefitLine> = lines.iter().flatten().collect();
+pub fn set_of(lines: &[Option<RefitLine>]) -> Result<Option<RefitLine>, Mismatch> {
+    let mut known: Vec<&RefitLine> = lines.iter().flatten().collect();
     let Some(first) = known.first() else { return Ok(None) };
     if known.len() < lines.len() {
         return Err(Mismatch::Partly);
@@ -281,12 +315,16 @@ pub fn set_of(lines: &[Option<RefitLine>]) -> Result<Option<&RefitLine>, Mismatc
     if !known.iter().all(same) {
         return Err(Mismatch::Different);
     }
-    let mut places: Vec<u32> = known.iter().map(|line| line.place).collect();
-    places.sort_unstable();
-    if !places.into_iter().eq(1..=first.categories) {
+    let mut whole = RefitLine::clone(first);
+    known.sort_by_key(|line| line.place);
+    if !known.iter().map(|line| line.place).eq(1..=whole.categories) {
         return Err(Mismatch::Incomplete);
     }
-    Ok(Some(first))
+    whole.limits = known.iter().filter_map(|line| line.limits.first().copied()).collect();
+    if whole.limits.len() < known.len() {
+        whole.limits.clear();
+    }
+    Ok(Some(whole))
 }
 
 #[cfg(test)]
@@ -307,6 +345,8 @@ mod tests {
             contrast: false,
             false_positives: None,
             wants_unsure: false,
+            known: 0.0,
+            limits: Vec::new(),
         }
     }
 
@@ -356,6 +396,23 @@ mod tests {
                 assert_eq!(RefitLine::parse(text.trim_ascii_end()), Some(wish));
             }
         }
+        let careful = RefitLine { known: 0.25, wants_unsure: true, ..line(1, 1) };
+        let limited = RefitLine { limits: vec![3.5], ..careful.clone() };
+        for (line, end) in [
+            (careful, " unsure known 0.250000 end\n"),
+            (limited, " unsure known 0.250000 limit 3.500000 end\n"),
+        ] {
+            let mut text = Vec::new();
+            line.write(&mut text);
+            assert!(text.ends_with(end.as_bytes()));
+            assert_eq!(RefitLine::parse(text.trim_ascii_end()), Some(line));
+        }
+        for odd in ["known 0", "known 1.5", "known x", "limit nan", "limit 1 known 0.5"] {
+            let mut text = Vec::new();
+            line(1, 1).write(&mut text);
+            let text = String::from_utf8(text).unwrap().replace(" end", &format!(" {odd} end"));
+            assert_eq!(RefitLine::parse(text.trim_end().as_bytes()), None, "{odd}");
+        }
         for rate in ["0", "1", "-1", "nan", "x"] {
             let mut text = Vec::new();
             line(1, 1).write(&mut text);
@@ -378,6 +435,13 @@ mod tests {
         ] {
             assert_eq!(set_of(&lines).map(|set| set.map(|line| line.set)), expected);
         }
+        let with =
+            |place, limits: &[f64]| Some(RefitLine { limits: limits.to_vec(), ..line(1, place) });
+        let gathered =
+            set_of(&[with(2, &[5.0]), with(1, &[4.0])]).map(|set| set.map(|it| it.limits));
+        assert_eq!(gathered, Ok(Some(vec![4.0, 5.0])));
+        let gathered = set_of(&[with(2, &[5.0]), with(1, &[])]).map(|set| set.map(|it| it.limits));
+        assert_eq!(gathered, Ok(Some(Vec::new())));
     }
 
     #[test]
@@ -386,18 +450,32 @@ mod tests {
         for (score, category, is_unsure) in
             [(-1.0, 0, false), (-0.25, 0, false), (0.0, 0, true), (0.4, 1, true), (0.6, 1, false)]
         {
-            let verdict = line.verdict(&[0.0, score]);
+            let verdict = line.verdict(&[0.0, score], 0.0);
             assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
         }
-        assert!(line.verdict(&[f64::NAN, f64::NAN]).is_unsure);
+        assert!(line.verdict(&[f64::NAN, f64::NAN], 1.0).is_unsure);
+        let careful = RefitLine { known: 0.5, ..line.clone() };
+        for (score, known, category, is_unsure) in
+            [(9.0, 0.4, 1, true), (9.0, 0.5, 1, false), (-9.0, 0.4, 0, true), (-9.0, 0.6, 0, false)]
+        {
+            let verdict = careful.verdict(&[0.0, score], known);
+            assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
+        }
         let odds = line.log_odds(&[1.0, 1.5]);
         assert_eq!(odds, [-6.25 * 0.5 + 0.5, 6.25 * 0.5 - 0.5]);
         assert!(line.log_odds(&[f64::NAN, 1.0]).iter().all(|odds| odds.is_nan()));
         let scores = [1.0, 3.0, 2.0];
         let shares: f64 = line.log_odds(&scores).into_iter().map(logistic).sum();
         assert!((shares - 1.0).abs() < 1e-12, "{shares}");
-        let verdict = line.verdict(&[1.0, 3.0, 2.0]);
-        assert_eq!(verdict.category, 1);
+        let verdict = line.verdict(&scores, 1.0);
+        assert_eq!((verdict.category, verdict.is_unsure), (1, false));
         assert!(verdict.probability > 0.99);
+        // The odds are 6.25 nats for the second.
+        for (limits, is_unsure) in
+            [([7.0, 9.0, 7.0], true), ([6.0, 9.0, 6.0], false), ([6.0, 6.0, 7.0], true)]
+        {
+            let line = RefitLine { limits: limits.to_vec(), ..line.clone() };
+            assert_eq!(line.verdict(&scores, 1.0).is_unsure, is_unsure, "{limits:?}");
+        }
     }
 }

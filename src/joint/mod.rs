@@ -37,5 +37,6 @@ pub mod select;
 pub mod set_state;
 pub mod solver;
 pub mod store;
+pub mod thresholds;
 
 pub(crate) use crate::numeric::elementary::real;

@@ -2,6 +2,7 @@
 //! A mail filter's folder → verdicts on mails.
 
 use super::open_set::{OpenSet, SetVerdict};
+use super::reasons::Reasons;
 use crate::classify::Incomparable;
 use crate::error::{Error, WarningSink};
 use std::io;
@@ -115,6 +116,16 @@ impl MailFilter {
         stop: Option<&AtomicBool>,
     ) -> Result<SetVerdict, Error> {
         self.set.judge(mail, stop)
+    }
+
+    /// The verdict on a mail, and why; mail without words has no reasons. Reading the mail ends early
+    /// once `stop` is set.
+    pub(crate) fn reasons(
+        &self,
+        mail: &[u8],
+        stop: Option<&AtomicBool>,
+    ) -> Result<(SetVerdict, Option<Reasons>), Error> {
+        self.set.explain(mail, stop)
     }
 
     /// The mail with a line `X-DBACL: VERDICT` before its header, and without such lines that it

@@ -23,6 +23,7 @@ mod mailboxes;
 mod mend;
 pub mod open_set;
 mod reading;
+pub mod reasons;
 pub mod refit;
 pub mod report;
 pub mod update;

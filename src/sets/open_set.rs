@@ -2,7 +2,8 @@
 //! A fitted set's files → verdicts on documents.
 
 use super::mail_filter::{LEDGER, MailFilterError, ORDER, labels};
-use super::reading::DocumentReader;
+use super::reading::{DocumentReader, texts_of};
+use super::reasons::{NAMED, Reasons};
 use crate::category::access;
 use crate::category::sparse::SparseCategory;
 use crate::classify::SharedReading;
@@ -13,6 +14,7 @@ use crate::joint::calibrate::logistic;
 use crate::joint::documents::{Corpus, CorpusBuilder};
 use crate::joint::header::{Decision, RefitLine, set_of};
 use crate::joint::store::{Generation, Store, member};
+use crate::joint::thresholds::known_share;
 use crate::model::settings::{Locale, ModelOption};
 use crate::score::model::Model;
 use crate::token::id::FeatureId;
@@ -138,7 +140,7 @@ impl OpenSet {
             categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
         let line =
             set_of(&lines).map_err(|mismatch| MailFilterError::NotFitted(mismatch.text()))?;
-        let line = line.cloned().ok_or(NOT_FITTED)?;
+        let line = line.ok_or(NOT_FITTED)?;
         let mut order: Vec<usize> = (0..lines.len()).collect();
         order.sort_by_key(|&at| lines[at].as_ref().map(|line| line.place));
         Ok(Self { names, categories, line, order, reading, generation })
@@ -182,29 +184,105 @@ impl OpenSet {
     /// # Errors
     /// [`Error::Io`] when a file cannot be read any more.
     pub fn judge(&self, document: &[u8], stop: Option<&AtomicBool>) -> Result<SetVerdict, Error> {
-        let is_mail = self.reading.has(ModelOption::Mail);
-        let document = if is_mail { beginning(document) } else { document };
+        Ok(self.verdict(&self.weigh(self.judged(document), stop)?))
+    }
+
+    /// The same with the reasons; none for a document without features.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a file cannot be read any more.
+    pub fn explain(
+        &self,
+        document: &[u8],
+        stop: Option<&AtomicBool>,
+    ) -> Result<(SetVerdict, Option<Reasons>), Error> {
+        let document = self.judged(document);
+        let weighed = self.weigh(document, stop)?;
+        let verdict = self.verdict(&weighed);
+        let reasons = self.reasons(&weighed, document, stop);
+        Ok((verdict, reasons))
+    }
+
+    /// What is judged of a document.
+    fn judged<'a>(&self, document: &'a [u8]) -> &'a [u8] {
+        if self.reading.has(ModelOption::Mail) { beginning(document) } else { document }
+    }
+
+    fn weigh(&self, document: &[u8], stop: Option<&AtomicBool>) -> Result<Weighed, Error> {
         let corpus = self.read(document, 0, stop);
         let mut scores = vec![f64::NAN; self.categories.len()];
+        let mut weights = Vec::new();
         if let Some(document) = corpus.documents.first() {
             let terms = corpus.terms_of(0);
             let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
             for (&at, score) in self.order.iter().zip(&mut scores) {
                 let category = &self.categories[at];
-                let weights = category.weights(&ids)?.into_iter();
+                let own = category.weights(&ids)?;
                 let (header, occurrences) = (category.header(), document.occurrences);
-                *score = self.line.scoring.score_by(header, occurrences, terms, weights);
+                let each = own.iter().copied();
+                *score = self.line.scoring.score_by(header, occurrences, terms, each);
+                weights.push(own);
             }
         }
-        let Decision { category, probability, is_unsure } = self.line.verdict(&scores);
+        Ok(Weighed { corpus, scores, weights })
+    }
+
+    fn verdict(&self, weighed: &Weighed) -> SetVerdict {
+        let Weighed { scores, .. } = weighed;
+        let Decision { category, probability, is_unsure } =
+            self.line.verdict(scores, weighed.known());
         let best = self.order[category];
         let mut probabilities = vec![0.0; scores.len()];
-        for (&at, odds) in self.order.iter().zip(self.line.log_odds(&scores)) {
+        for (&at, odds) in self.order.iter().zip(self.line.log_odds(scores)) {
             // A document without features tells nothing.
             probabilities[at] = if odds.is_nan() { probability } else { logistic(odds) };
         }
         probabilities[best] = probability;
-        Ok(SetVerdict { category: self.names[best].clone(), probability, is_unsure, probabilities })
+        SetVerdict { category: self.names[best].clone(), probability, is_unsure, probabilities }
+    }
+
+    /// What each feature says for the category of the verdict, against the next one.
+    fn reasons(
+        &self,
+        weighed: &Weighed,
+        text: &[u8],
+        stop: Option<&AtomicBool>,
+    ) -> Option<Reasons> {
+        let Weighed { corpus, scores, weights } = weighed;
+        let document = corpus.documents.first()?;
+        let terms = corpus.terms_of(0);
+        let best = self.line.verdict(scores, weighed.known()).category;
+        let odds = self.line.log_odds(scores);
+        let others = (0..odds.len()).filter(|&at| at != best);
+        let next = others.reduce(|next, at| if scores[at] > scores[next] { at } else { next })?;
+        let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);
+        let max_order = self.categories.first()?.header().max_order;
+        let scoring = self.line.scoring;
+        let per_nat = self.line.calibration.slope * scoring.stretch(distinct)
+            / scoring.complexity(distinct, document.occurrences, max_order)
+            / std::f64::consts::LN_2;
+        let bits = |at: usize| {
+            let difference = f64::from(weights[best][at]) - f64::from(weights[next][at]);
+            per_nat * f64::from(scoring.count(terms[at].count)) * difference
+        };
+        let mut ranked: Vec<(usize, f64)> = (0..terms.len()).map(|at| (at, bits(at))).collect();
+        let all: f64 = ranked.iter().map(|&(_, bits)| bits).sum();
+        // The strongest first; of equally strong ones the one that comes first.
+        ranked.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+        ranked.truncate(NAMED);
+        ranked.retain(|&(_, bits)| bits != 0.0);
+        let ids: Vec<FeatureId> = ranked.iter().map(|&(at, _)| terms[at].id).collect();
+        let texts = texts_of(&self.reading, text, &ids, stop);
+        let named: f64 = ranked.iter().map(|&(_, bits)| bits).sum();
+        let bits = odds[best] / std::f64::consts::LN_2;
+        Some(Reasons {
+            category: self.names[self.order[best]].clone(),
+            bits,
+            others: all - named,
+            number_of_others: terms.len() - ranked.len(),
+            before: bits - all,
+            tokens: texts.into_iter().zip(ranked).map(|(text, (_, bits))| (text, bits)).collect(),
+        })
     }
 
     /// The mail with a line `X-DBACL: VERDICT` before its header, and without such lines that it
@@ -221,6 +299,23 @@ impl OpenSet {
         // Memory takes all that is kept.
         let _ = marker.feed(mail, &mut keep).and_then(|()| marker.finish(&mut keep));
         marked
+    }
+}
+
+/// The features of a document with their weights in the categories, in the order of the set.
+struct Weighed {
+    corpus: Corpus,
+    /// Scores under the categories; NaN for a document without features.
+    scores: Vec<f64>,
+    weights: Vec<Vec<f32>>,
+}
+
+impl Weighed {
+    /// The share of the features that any category knows.
+    fn known(&self) -> f64 {
+        let all = self.corpus.terms.len();
+        let is_known = |at: &usize| self.weights.iter().any(|own| own[*at] > 0.0);
+        known_share((0..all).filter(is_known).count(), all)
     }
 }
 

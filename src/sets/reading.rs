@@ -8,6 +8,7 @@ use crate::input::verdict_header::VerdictHeaders;
 use crate::joint::documents::CorpusBuilder;
 use crate::model::settings::ModelOption;
 use crate::token::Feature;
+use crate::token::id::FeatureId;
 use std::io;
 use std::sync::atomic::AtomicBool;
 
@@ -44,11 +45,57 @@ impl<'a> DocumentReader<'a> {
     }
 }
 
+/// The texts of these features of a document, in their order; empty where one is not found.
+pub fn texts_of(
+    options: &ReadOptions,
+    document: &[u8],
+    wanted: &[FeatureId],
+    stop: Option<&AtomicBool>,
+) -> Vec<Vec<u8>> {
+    let mut reader = DocumentReader::new(options, stop);
+    let mail = reader.is_mail.then(MailLines::default);
+    let mut texts = Texts { wanted, found: vec![Vec::new(); wanted.len()], mail };
+    reader.reader.start_anew();
+    // Memory can be read, and gathering refuses nothing.
+    let _ = reader.reader.read_bytes(document, &mut texts);
+    texts.found
+}
+
+/// Looks for the texts of features.
+struct Texts<'a> {
+    wanted: &'a [FeatureId],
+    found: Vec<Vec<u8>>,
+    mail: Option<MailLines>,
+}
+
+impl FeatureSink for Texts<'_> {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        Ok(self.mail.as_mut().is_none_or(|mail| mail.counts(line)))
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        let id = FeatureId::of(feature.body, feature.medium);
+        if let Some(at) = self.wanted.iter().position(|&wanted| wanted == id)
+            && self.found[at].is_empty()
+        {
+            self.found[at] = feature.body.to_vec();
+        }
+    }
+}
+
 /// What is looked at in the lines of a mail.
 #[derive(Default)]
 struct MailLines {
     separators: Separators,
     verdicts: VerdictHeaders,
+}
+
+impl MailLines {
+    /// Whether a line is evidence; one that separates mails is no longer one.
+    fn counts(&mut self, line: &mut Vec<u8>) -> bool {
+        self.separators.line(line, false);
+        !self.verdicts.contain(line)
+    }
 }
 
 struct Gathering<'a, D> {
@@ -59,9 +106,7 @@ struct Gathering<'a, D> {
 
 impl<D: AsRef<[u8]>> FeatureSink for Gathering<'_, D> {
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
-        let Some(MailLines { separators, verdicts }) = &mut self.mail else { return Ok(true) };
-        separators.line(line, false);
-        Ok(!verdicts.contain(line))
+        Ok(self.mail.as_mut().is_none_or(|mail| mail.counts(line)))
     }
 
     fn feature(&mut self, feature: Feature<'_>) {

@@ -31,6 +31,7 @@ use crate::joint::publish;
 use crate::joint::relearn;
 use crate::joint::set_state::SetState;
 use crate::joint::store::ledger_file::{self, LedgerError, OpenLedger};
+use crate::joint::thresholds::known_share;
 use crate::token::id::FeatureId;
 use hashbrown::{HashMap, HashSet};
 use std::io::{self, Read};
@@ -326,7 +327,9 @@ impl<'a> OpenFiles<'a> {
         ledger: OpenLedger,
         categories: Vec<SparseCategory>,
     ) -> Option<Self> {
-        let mut line = RefitLine::find(categories.first()?.other_lines())?;
+        let lines: Vec<Option<RefitLine>> =
+            categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
+        let mut line = set_of(&lines).ok()??;
         let (state, known) = read_state(ledger_path, &ledger.head)?;
         line.documents = state.documents().0;
         let fits = state.set() == line.set;
@@ -363,16 +366,21 @@ impl<'a> OpenFiles<'a> {
         let scoring = self.line.scoring;
         let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
         let mut scores = Vec::with_capacity(self.categories.len());
+        let mut is_known = vec![false; terms.len()];
         for (category, name) in self.categories.iter().zip(&self.files.names) {
             let weights = category.weights(&ids).map_err(|source| FittedSetError::Category {
                 name: name.clone(),
                 path: name.clone(),
                 source,
             })?;
-            let weights = weights.into_iter();
+            let weights = weights.into_iter().zip(&mut is_known).map(|(weight, is_known)| {
+                *is_known |= weight > 0.0;
+                weight
+            });
             scores.push(scoring.score_by(category.header(), occurrences, terms, weights));
         }
-        Ok(self.line.verdict(&scores))
+        let known = is_known.iter().filter(|&&is_known| is_known).count();
+        Ok(self.line.verdict(&scores, known_share(known, terms.len())))
     }
 
     /// Learns the documents whose number `needs` it, and notes which.

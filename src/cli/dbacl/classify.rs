@@ -9,8 +9,8 @@ use super::inputs;
 use super::jobs::ClassifyJob;
 use super::signals::Signals;
 use super::structured::{Format, Id};
-use crate::classify::Fitted;
 use crate::classify::classifier::EMPIRICAL_BITS;
+use crate::classify::{Fitted, FittedScores};
 use crate::cli::output::Output;
 use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::Warning;
@@ -167,8 +167,9 @@ impl Classifier<'_> {
         self.results += 1;
         if let Some(set) = &self.set {
             let models = self.scorer.models();
-            let (scores, _) = set.scores(models, &standings, self.collector.as_mut());
-            let verdict = set.line.verdict(&scores);
+            let found = set.scores(models, &standings, self.collector.as_mut());
+            let FittedScores { scores, known, .. } = found;
+            let verdict = set.line.verdict(&scores, known);
             let category = set.order[verdict.category];
             let out = self.output.buffer();
             if let Some(format) = self.format {

@@ -574,7 +574,8 @@ impl<'a> Builder<'a> {
             | Key::MailFilter
             | Key::MailCorrect
             | Key::Protect
-            | Key::Reading => {
+            | Key::Reading
+            | Key::Reasons => {
                 return usage("this option goes with --refit, or alone");
             }
             Key::Keep => config.keep = Some(PathBuf::from(value)),

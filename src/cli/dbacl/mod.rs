@@ -162,7 +162,7 @@ fn mail(
 ) -> Result<u8, Failure> {
     let mut builder = Builder::new(program, &MESSAGES, &VARIABLE_BUT_LOCALE);
     strict.store(builder.is_strict(), Ordering::Relaxed);
-    let (mut protect, mut reading) = (None, None);
+    let (mut protect, mut reading, mut with_reasons) = (None, None, false);
     // A filter passes its mail on, whatever is wrong with its options.
     let mut refused = None;
     for event in events {
@@ -178,13 +178,17 @@ fn mail(
                 reading = value;
                 continue;
             }
+            Event::Option { key: Key::Reasons, .. } if matches!(job, MailJob::Filter(_)) => {
+                with_reasons = true;
+                continue;
+            }
             Event::Option { key: Key::Strict | Key::LockTimeout | Key::Quiet, .. }
             | Event::Operand(_)
             | Event::Complaint(_) => builder.act(event).map(|_| ()),
             Event::Option { .. } => Err(Failure::new(
                 Kind::Usage,
                 "the mail filter takes no other options than --strict, --quiet and \
-                 --lock-timeout, and --protect and --reading to learn",
+                 --lock-timeout, --protect and --reading to learn, and --reasons to filter",
             )),
         };
         strict.store(builder.is_strict(), Ordering::Relaxed);
@@ -200,7 +204,7 @@ fn mail(
             // Opened when the mail is read: an error passes it on.
             let judge = |mail: &[u8]| match refused {
                 Some(failure) => Err(failure),
-                None => refit::mail::judge(&folder, mail, &signals),
+                None => refit::mail::judge(&folder, mail, with_reasons, &signals),
             };
             refit::pass::filter(judge, is_strict, &signals)
         }

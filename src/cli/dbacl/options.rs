@@ -86,6 +86,7 @@ pub enum Key {
     LockTimeout,
     Protect,
     Reading,
+    Reasons,
 }
 
 /// A job that options serve: a heading of the help text.
@@ -146,7 +147,8 @@ impl Key {
             | Self::MailFilter
             | Self::MailCorrect
             | Self::Protect
-            | Self::Reading => Group::MailFilter,
+            | Self::Reading
+            | Self::Reasons => Group::MailFilter,
             Self::KeepCase
             | Self::Straddle
             | Self::Regex
@@ -317,6 +319,7 @@ pub const TABLE: &[Opt<Key>] = &[
     long_value(Key::MailCorrect, "mail-correct", "DIR", "learn a mail anew: DIR spam <MAIL"),
     long_value(Key::Protect, "protect", "LABEL", "with --mail-learn: the mail not to be lost"),
     long_value(Key::Reading, "reading", "NAME", "with --mail-learn: read as unicode, or classic"),
+    long(Key::Reasons, "reasons", "with --mail-filter: say which tokens decided"),
     long_value(Key::Count, "count", "FILE", "count only, into FILE (- is standard output)"),
     long_value(Key::Merge, "merge", "FILE", "merge counts: the operands, into FILE"),
     long_value(Key::Fit, "fit", "FILE", "with -l: learn from the counts in FILE"),

@@ -109,7 +109,7 @@ pub fn text_of(fitted: &Refitted, verbose: bool) -> String {
         return text;
     };
     if let (Some(found), [first, second]) = (weights.verdicts, names.as_slice()) {
-        let FitVerdicts { wrong, missed, unsure } = found;
+        let FitVerdicts { wrong, missed, unsure, .. } = found;
         let _ = writeln!(
             text,
             "verdicts: {wrong} of {first} called {second}, {missed} of {second} called {first}, \
@@ -177,7 +177,7 @@ fn read_documents(
 pub fn warn(note: &FitNote) {
     match note {
         FitNote::NoThresholds => {
-            MESSAGES.warning("--fp and --unsure need exactly two categories: ignored");
+            MESSAGES.warning("--fp needs exactly two categories: ignored");
         }
         note => MESSAGES.warning(&note.to_string()),
     }

@@ -16,6 +16,9 @@ use super::fit::{say, text_of, warn};
 use super::{Action, Request, rate, update};
 use crate::cli::output::Output;
 use crate::error::Warning;
+use crate::joint::fit::FitVerdicts;
+use crate::joint::ordinary::percent;
+use crate::joint::thresholds::{FEWEST, at_most};
 use crate::sets::FittedSetOptions;
 use crate::sets::learn_folders::{self, MailFolder, MailLearnOptions};
 use crate::sets::mail_filter::{LEDGER, MailFilter, ORDER, labels};
@@ -101,7 +104,41 @@ pub fn learn(
         let plural = if applied == 1 { "correction was" } else { "corrections were" };
         text.push_str(&format!("{applied} {plural} applied\n"));
     }
+    let documents = fitted.solution.data.documents_by_category();
+    let verdicts = fitted.solution.fitted.as_ref().and_then(|weights| weights.verdicts);
+    text.push_str(&outlook(&documents, &fitted.names, verdicts.as_ref()));
     say(output, &text)
+}
+
+/// How many of 100 mails are unsure after learning so many of each kind, as measured on other mail
+/// (`docs/quality.md`).
+const USUAL: [(usize, u32); 3] = [(50, 31), (200, 12), (500, 6)];
+
+/// What may be expected of a filter that was learned from so many documents of each category.
+fn outlook(documents: &[usize], names: &[String], verdicts: Option<&FitVerdicts>) -> String {
+    let fewest = documents.iter().copied().min().unwrap_or(0);
+    let more: Vec<String> = USUAL
+        .iter()
+        .filter(|(size, _)| *size > fewest)
+        .take(2)
+        .map(|(size, unsure)| format!("with {size} mails of each kind about {unsure}"))
+        .collect();
+    let more = if more.is_empty() { String::new() } else { format!(", {}", more.join(", ")) };
+    if fewest < FEWEST {
+        return format!(
+            "Every mail will be unsure until there are {FEWEST} mails of each kind{more} of 100\n"
+        );
+    }
+    let (Some(found), Some(first)) = (verdicts, names.first()) else { return String::new() };
+    let share = percent(found.unsure, found.judged);
+    let mut text = format!("About {share:.0} of 100 mails will be unsure{more}\n");
+    let bound = 100.0 * at_most(found.wrong, found.of_first);
+    text.push_str(&format!(
+        "Of {first}, {} of {} mails were surely called something else: with a confidence of 95 %, \
+         at most {bound:.2} % of all will be\n",
+        found.wrong, found.of_first
+    ));
+    text
 }
 
 /// `LABEL=MAIL`. Mail that does not exist may be a pattern for the names of files and folders,
@@ -161,11 +198,49 @@ pub fn correct(mut builder: Builder<'_>, folder: &Path) -> Result<u8, Failure> {
     })
 }
 
-/// The verdict of the filter in `folder` on a mail.
+/// The verdict of the filter in `folder` on a mail; on further lines the header with the reasons,
+/// if it is wanted.
 ///
 /// # Errors
 /// A folder that is none of a filter, or a filter that cannot be opened or read.
-pub fn judge(folder: &Path, mail: &[u8], signals: &Signals) -> Result<Vec<u8>, Failure> {
+pub fn judge(
+    folder: &Path,
+    mail: &[u8],
+    with_reasons: bool,
+    signals: &Signals,
+) -> Result<Vec<u8>, Failure> {
     let filter = MailFilter::open(folder, &mut |warning| MESSAGES.warning(&warning.0))?;
-    Ok(filter.judge(mail, Some(&signals.stop))?.to_string().into_bytes())
+    if !with_reasons {
+        return Ok(filter.judge(mail, Some(&signals.stop))?.to_string().into_bytes());
+    }
+    let (verdict, reasons) = filter.reasons(mail, Some(&signals.stop))?;
+    let reasons = reasons.map_or_else(String::new, |reasons| format!("\n{}", reasons.header()));
+    Ok(format!("{verdict}{reasons}").into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_mails_promise_little() {
+        let names = ["ham".to_owned(), "spam".to_owned()];
+        let verdicts = FitVerdicts { wrong: 0, missed: 0, unsure: 12, judged: 24, of_first: 12 };
+        let text = outlook(&[3, 400], &names, None);
+        assert_eq!(
+            text,
+            "Every mail will be unsure until there are 8 mails of each kind, with 50 mails of each \
+             kind about 31, with 200 mails of each kind about 12 of 100\n"
+        );
+        let text = outlook(&[12, 12], &names, Some(&verdicts));
+        assert!(text.starts_with("About 50 of 100 mails will be unsure, with 50"), "{text}");
+        assert!(text.contains("Of ham, 0 of 12 mails were surely"), "{text}");
+        assert!(text.ends_with("at most 22.09 % of all will be\n"), "{text}");
+        let many = FitVerdicts { wrong: 1, missed: 9, unsure: 100, judged: 4000, of_first: 2000 };
+        let text = outlook(&[2000, 2000], &names, Some(&many));
+        assert!(
+            text.starts_with("About 2 of 100 mails will be unsure\nOf ham, 1 of 2000"),
+            "{text}"
+        );
+    }
 }

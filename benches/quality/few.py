@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Verdicts of a mail filter that has learned few mails, beside bogofilter's: the table of docs/quality.md.
+
+    few.py [--draws 20] [--sizes 5,10,20] [--part train|test] [--peer COMMAND] DBACL MAIL
+
+MAIL holds train/ham, train/spam, test/ham and test/spam, one file a mail. For each size and draw so
+many mails of each kind are drawn from the training part and learned. Judged are the mails of the
+test part, or with `--part train` (for choosing rules) 600 good mails and 300 spams of the rest of
+the training part. A size such as 500:50 means 500 good mails and 50 spams.
+
+Columns, in % of the mails judged, means over the draws:
+  good as spam   good mails surely called spam; in brackets how many draws have more than 1 %, and
+                 the largest share
+  spam as good   spams surely called good
+  unsure         mails of either kind without a sure verdict; 2 good mails for each spam
+  wrong          mails on the wrong side of even odds
+"""
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+KINDS = ("ham", "spam")
+# How Debian configures bogofilter: spam from 0.99 on, good mail up to 0.45.
+SPAM, GOOD = 0.99, 0.45
+
+
+def files(folder):
+    return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+
+
+def draw(mail, sizes, number, part):
+    """Mails to learn and mails to judge, by kind."""
+    learned, judged = {}, {}
+    for kind, size, most in zip(KINDS, sizes, (600, 300)):
+        all_files = files(os.path.join(mail, "train", kind))
+        random.Random(f"{kind} {sizes} {number} {part}").shuffle(all_files)
+        learned[kind] = all_files[:size]
+        rest = all_files[size : size + most]
+        judged[kind] = rest if part == "train" else files(os.path.join(mail, "test", kind))
+    return learned, judged
+
+
+def dbacl(program, room, learned, judged):
+    """For each mail: is it spam, what is sure, is spam more probable."""
+    folder = os.path.join(room, "filter")
+    operands = []
+    for kind in KINDS:
+        own = os.path.join(room, kind)
+        os.mkdir(own)
+        for number, path in enumerate(learned[kind]):
+            os.symlink(path, os.path.join(own, f"{number:05}"))
+        operands.append(f"{kind}={own}")
+    run = subprocess.run([program, "--mail-learn", folder, *operands], capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(run.stderr)
+    verdicts = []
+    for kind in KINDS:
+        categories = [word for other in KINDS for word in ("-c", os.path.join(folder, other))]
+        options = ["--strict", "--verdict", "--format", "tsv", "-F"]
+        run = subprocess.run(
+            [program, *options, *categories, *judged[kind]], capture_output=True, text=True
+        )
+        lines = [line.split("\t") for line in run.stdout.splitlines()[1:]]
+        if len(lines) != len(judged[kind]):
+            sys.exit(f"{len(lines)} verdicts for {len(judged[kind])} mails: {run.stderr}")
+        for _, best, unsure, *_ in lines:
+            verdicts.append((kind == "spam", None if unsure == "true" else best, best == "spam"))
+    return verdicts
+
+
+def bogofilter(program, room, learned, judged):
+    """The same of bogofilter."""
+    options = [program, "-d", room]
+    for kind, flag in zip(KINDS, ("-n", "-s")):
+        names = "".join(f"{path}\n" for path in learned[kind])
+        subprocess.run([*options, flag, "-b"], input=names, text=True, check=True)
+    verdicts = []
+    for kind in KINDS:
+        names = "".join(f"{path}\n" for path in judged[kind])
+        run = subprocess.run([*options, "-TT", "-b"], input=names, text=True, capture_output=True)
+        for line in run.stdout.splitlines():
+            score = float(line.split()[-1])
+            sure = "spam" if score >= SPAM else "ham" if score <= GOOD else None
+            verdicts.append((kind == "spam", sure, score > 0.5))
+    return verdicts
+
+
+def shares(verdicts):
+    """(good as spam, spam as good, unsure, wrong), in %."""
+    good = [verdict for verdict in verdicts if not verdict[0]]
+    spam = [verdict for verdict in verdicts if verdict[0]]
+
+    def percent(found, own):
+        return 100 * sum(map(found, own)) / len(own)
+
+    def both(found):
+        return (2 * percent(found, good) + percent(found, spam)) / 3
+
+    return (
+        percent(lambda one: one[1] == "spam", good),
+        percent(lambda one: one[1] == "ham", spam),
+        both(lambda one: one[1] is None),
+        both(lambda one: one[2] != one[0]),
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("dbacl")
+    parser.add_argument("mail")
+    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--sizes", default="5,10,20,50,100,200,500")
+    parser.add_argument("--part", choices=("train", "test"), default="test")
+    parser.add_argument("--peer", default="bogofilter")
+    wanted = parser.parse_args()
+    mail = os.path.abspath(wanted.mail)
+    filters = [("dbacl", dbacl, wanted.dbacl)]
+    if subprocess.run(["sh", "-c", 'command -v "$0"', wanted.peer], capture_output=True).returncode == 0:
+        filters.append((wanted.peer, bogofilter, wanted.peer))
+    print("| learned of each | filter | good as spam | spam as good | unsure | wrong |")
+    print("|---|---|---|---|---|---|")
+    for size in wanted.sizes.split(","):
+        sizes = tuple(map(int, (size + ":" + size).split(":")[:2]))
+        rows = {name: [] for name, *_ in filters}
+        for number in range(wanted.draws):
+            learned, judged = draw(mail, sizes, number, wanted.part)
+            for name, judge, program in filters:
+                with tempfile.TemporaryDirectory(prefix="few.") as room:
+                    rows[name].append(shares(judge(program, room, learned, judged)))
+        for name, own in rows.items():
+            good, missed, unsure, wrong = (sum(column) / len(own) for column in zip(*own))
+            worst = [row[0] for row in own]
+            above = sum(share > 1 for share in worst)
+            print(
+                f"| {size} | {name} | {good:.2f} ({above}, {max(worst):.1f}) | {missed:.2f} "
+                f"| {unsure:.1f} | {wrong:.2f} |",
+                flush=True,
+            )
+
+
+main()

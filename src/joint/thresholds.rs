@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! When a verdict is sure: thresholds that keep their promise however few documents there are.
+//!
+//! ```text
+//! scores out of fold, one of each document ─→ limit of each category ─→ thresholds of a set
+//! known shares out of fold                 ─→ least known share
+//! ```
+//!
+//! The *excess* of a document is how far a fit that has not seen it takes it for another category.
+//! A document of category c is surely taken for another one only above the *limit* of c, and at most
+//! the share `rate` of its documents is to lie there:
+//!
+//! ```text
+//! n documents, k = floor(rate (n + 1))
+//! k >= 1    the k-th largest excess: the next document exceeds it with probability k/(n + 1) at most,
+//!           whatever the distribution is (split conformal prediction)
+//! k = 0     max(largest excess, mean + t s sqrt(1 + 1/n)), t the point that Student's distribution
+//!           exceeds with probability `tail`: a promise for a normal distribution only, and one of
+//!           1/(n + 1) for any
+//! n < 8     no verdict is sure
+//! ```
+//!
+//! s is the largest of the category's own deviation and the root of the mean variance of all
+//! categories. A document with an unusually small share of features that were learned is like none
+//! of those that the limits were found with: its verdict is never sure (spec refit 4).
+
+use super::dataset::Dataset;
+use super::real;
+use crate::measures::Scored;
+use crate::numeric::elementary::{exp, log};
+use crate::numeric::special::{lgam, ndtr};
+
+/// Fewer documents of a category tell nothing of their distribution.
+pub const FEWEST: usize = 8;
+
+/// A limit that no score exceeds.
+pub const NEVER: f64 = 1e9;
+
+/// How many of the protected category's documents have an unusually small share of known features.
+const UNUSUAL: usize = 5;
+
+/// Confidence of what is said of a share.
+const CONFIDENCE: f64 = 0.95;
+
+/// How seldom a limit is exceeded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Promise {
+    /// The share of a category's documents that may exceed its limit.
+    pub rate: f64,
+    /// The share of a normal distribution that may, while there are too few documents to do without
+    /// one.
+    pub tail: f64,
+}
+
+/// The limits of all categories, from the excesses of their documents and what is promised of each.
+pub fn limits(excesses: &[Vec<f64>], promises: &[Promise]) -> Vec<f64> {
+    let fewest = excesses.iter().map(Vec::len).min().unwrap_or(0);
+    if fewest < FEWEST {
+        return vec![NEVER; excesses.len()];
+    }
+    let shapes: Vec<(f64, f64)> = excesses.iter().map(|own| mean_and_variance(own)).collect();
+    let mean_variance = shapes.iter().map(|shape| shape.1).sum::<f64>() / real(shapes.len());
+    let freedom = real(fewest - 1);
+    let each = excesses.iter().zip(promises).zip(&shapes);
+    each.map(|((own, &Promise { rate, tail }), &(mean, variance))| {
+        let mut sorted = own.clone();
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        let allowed = allowed(rate, own.len());
+        if allowed > 0 {
+            return sorted[allowed - 1];
+        }
+        let spread = (variance.max(mean_variance) * (1.0 + 1.0 / real(own.len()))).sqrt();
+        sorted[0].max(mean + student(tail, freedom) * spread)
+    })
+    .collect()
+}
+
+/// floor(rate (n + 1)): the rank of the excess that is a limit.
+fn allowed(rate: f64, documents: usize) -> usize {
+    let mut allowed = 0;
+    while allowed < documents && real(allowed + 1) <= rate * real(documents + 1) {
+        allowed += 1;
+    }
+    allowed
+}
+
+/// Mean and variance of a sample of two or more.
+fn mean_and_variance(sample: &[f64]) -> (f64, f64) {
+    let n = real(sample.len());
+    let mean = sample.iter().sum::<f64>() / n;
+    let squares: f64 = sample.iter().map(|value| (value - mean) * (value - mean)).sum();
+    (mean, squares / (n - 1.0))
+}
+
+/// The point that a normal variable exceeds with this probability.
+fn normal(tail: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 9.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if ndtr(-middle) > tail { low = middle } else { high = middle }
+    }
+    f64::midpoint(low, high)
+}
+
+/// The point that a variable with Student's distribution of `freedom` degrees exceeds with this
+/// probability, at most 0.4: the expansion of G. W. Hill (1970) in 1/freedom, for seven degrees or
+/// more.
+fn student(tail: f64, freedom: f64) -> f64 {
+    let z = normal(tail.min(0.4));
+    let squared = z * z;
+    let first = (squared + 1.0) * z / 4.0;
+    let second = ((5.0 * squared + 16.0) * squared + 3.0) * z / 96.0;
+    let third = (((3.0 * squared + 19.0) * squared + 17.0) * squared - 15.0) * z / 384.0;
+    z + (first + (second + third / freedom) / freedom) / freedom
+}
+
+/// By how much each document is taken for another category, with two categories: scores are those of
+/// the second.
+pub fn excesses_of_pair(scored: &[Scored]) -> Vec<Vec<f64>> {
+    let own = |positive: bool, sign: f64| {
+        let own = scored.iter().filter(|one| one.positive == positive);
+        own.map(|one| sign * one.score).collect()
+    };
+    vec![own(false, 1.0), own(true, -1.0)]
+}
+
+/// The same with any number of categories, from log odds of each against all others, document by
+/// document.
+pub fn excesses(odds: &[Vec<f64>], labels: &[u32], categories: usize) -> Vec<Vec<f64>> {
+    let mut excesses = vec![Vec::new(); categories];
+    for (odds, &label) in odds.iter().zip(labels) {
+        let others = odds.iter().enumerate().filter(|&(at, _)| at != label as usize);
+        let highest = others.map(|(_, &odds)| odds).fold(f64::NEG_INFINITY, f64::max);
+        excesses[label as usize].push(highest);
+    }
+    excesses
+}
+
+/// Whether a document with these odds is surely of category `best`: no other category's documents come
+/// so far.
+pub fn is_sure(odds: f64, best: usize, limits: &[f64]) -> bool {
+    limits.iter().enumerate().all(|(at, &limit)| at == best || odds > limit)
+}
+
+/// The share of the features of each document that the files know and that at least `least` documents
+/// of other folds have. `has_weight` tells which features of `data`, without rare ones, the files know:
+/// those that speak for no category are not written.
+pub fn known_shares(data: &Dataset, folds: &[usize], has_weight: &[bool], least: u32) -> Vec<f64> {
+    let number = folds.iter().max().map_or(0, |last| last + 1);
+    let mut own = vec![0u32; data.ids.len() * number];
+    for (document, &fold) in folds.iter().enumerate() {
+        for cell in data.row(document) {
+            own[cell.feature as usize * number + fold] += 1;
+        }
+    }
+    let share = |document: usize| {
+        let is_known = |feature: usize| {
+            let own = own[feature * number + folds[document]];
+            has_weight[feature] && data.document_frequencies[feature] - own >= least
+        };
+        let row = data.row(document).iter();
+        let known = row.filter(|cell| is_known(cell.feature as usize)).count();
+        known_share(known, data.distinct[document] as usize)
+    };
+    (0..data.len()).map(share).collect()
+}
+
+/// The share of `known` features among `all` of a document.
+pub fn known_share(known: usize, all: usize) -> f64 {
+    if all == 0 { 0.0 } else { real(known) / real(all) }
+}
+
+/// The least share of known features with which a verdict can be sure: that of the fifth most unusual
+/// document.
+pub fn least_known(shares: impl Iterator<Item = f64>) -> f64 {
+    let mut shares: Vec<f64> = shares.collect();
+    shares.sort_by(f64::total_cmp);
+    shares.get(UNUSUAL - 1).or(shares.last()).copied().unwrap_or(0.0)
+}
+
+/// The usual share of known features: that of the document in the middle.
+pub fn usual_share(shares: impl Iterator<Item = f64>) -> f64 {
+    let mut shares: Vec<f64> = shares.collect();
+    shares.sort_by(f64::total_cmp);
+    shares.get(shares.len() / 2).copied().unwrap_or(1.0)
+}
+
+/// The share that is not exceeded, with a confidence of 95 %, where `part` of `whole` documents were
+/// found: the exact bound of Clopper and Pearson (1934).
+pub fn at_most(part: usize, whole: usize) -> f64 {
+    if part >= whole {
+        return 1.0;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..50 {
+        let middle = f64::midpoint(low, high);
+        if binomial(part, whole, middle) > 1.0 - CONFIDENCE { low = middle } else { high = middle }
+    }
+    high
+}
+
+/// Probability of `part` or fewer of `whole` at this rate.
+fn binomial(part: usize, whole: usize, rate: f64) -> f64 {
+    let (n, ln_n) = (real(whole), lgam(real(whole) + 1.0));
+    let term = |k: usize| {
+        let k = real(k);
+        let ways = ln_n - lgam(k + 1.0) - lgam(n - k + 1.0);
+        exp(ways + k * log(rate) + (n - k) * log(1.0 - rate))
+    };
+    (0..=part).map(term).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::random::SplitMix64;
+
+    #[test]
+    fn quantiles_are_those_of_tables() {
+        for (tail, freedom, expected) in [
+            (0.025, 10.0, 2.2281),
+            (0.005, 10.0, 3.1693),
+            (0.001, 20.0, 3.5518),
+            (0.0025, 7.0, 4.0293),
+            (0.025, 1e9, 1.9600),
+        ] {
+            let found = student(tail, freedom);
+            assert!((found / expected - 1.0).abs() < 3e-3, "{tail} {freedom} {found}");
+        }
+    }
+
+    #[test]
+    fn bounds_are_those_of_tables() {
+        for (part, whole, expected) in
+            [(0, 598, 0.004997), (0, 10, 0.2589), (1, 20, 0.2161), (3, 100, 0.0757)]
+        {
+            let found = at_most(part, whole);
+            assert!((found / expected - 1.0).abs() < 2e-3, "{part} {whole} {found}");
+        }
+        assert_eq!((at_most(0, 0), at_most(3, 3)), (1.0, 1.0));
+    }
+
+    /// A number with a bell-shaped distribution of deviation 1.
+    fn bell(random: &mut SplitMix64) -> f64 {
+        let steps = (0..12).map(|_| real(random.below(1 << 30)) / real(1 << 30));
+        steps.sum::<f64>() - 6.0
+    }
+
+    #[test]
+    fn limits_are_exceeded_as_seldom_as_promised_at_any_size() {
+        let mut random = SplitMix64::new(7);
+        let (mut few, mut many) = ((0usize, 0usize), (0usize, 0usize));
+        for (size, rate, draws, counted) in
+            [(10, 0.01, 3000, &mut few), (199, 0.01, 1000, &mut many)]
+        {
+            for _ in 0..draws {
+                let mut draw = || (0..size).map(|_| bell(&mut random)).collect::<Vec<f64>>();
+                let own = [draw(), draw()];
+                let limit = limits(&own, &[Promise { rate, tail: rate }; 2])[0];
+                counted.1 += 20;
+                counted.0 += (0..20).filter(|_| bell(&mut random) > limit).count();
+            }
+        }
+        // 1 % is promised; draws are many enough that 1.2 % is beyond chance.
+        assert!(real(few.0) < 0.012 * real(few.1), "{few:?}");
+        assert!(real(many.0) < 0.012 * real(many.1) && many.0 > 0, "{many:?}");
+    }
+
+    #[test]
+    fn too_few_documents_are_never_sure() {
+        let own = vec![vec![-1.0, -2.0, -1.5, -1.0, -1.0, -3.0, -2.0], vec![-1.0; 100]];
+        let promise = Promise { rate: 0.01, tail: 0.02 };
+        assert_eq!(limits(&own, &[promise; 2]), [NEVER, NEVER]);
+        assert!(limits(&[], &[]).is_empty());
+        // All the same: nothing is known of the spread, and the largest excess itself is no excess.
+        let limits = limits(&[vec![-1.0; 8], vec![-1.0; 8]], &[promise; 2]);
+        assert_eq!(limits, [-1.0, -1.0]);
+    }
+
+    #[test]
+    fn a_verdict_is_sure_above_the_limits_of_all_other_categories() {
+        let odds = vec![vec![2.0, -2.5, -4.0], vec![-1.0, -1.0, 0.5]];
+        assert_eq!(excesses(&odds, &[0, 1], 3), [vec![-2.5], vec![0.5], vec![]]);
+        let limits = [5.0, 1.0, 2.0];
+        for (odds, best, sure) in [(2.5, 0, true), (2.0, 0, false), (4.0, 1, false), (6.0, 1, true)]
+        {
+            assert_eq!(is_sure(odds, best, &limits), sure, "{odds} {best}");
+        }
+    }
+
+    #[test]
+    fn unusual_documents_set_the_least_known_share() {
+        assert_eq!(least_known([0.9, 0.2, 0.5, 0.8].into_iter()), 0.9);
+        assert_eq!(least_known([0.9, 0.2, 0.5, 0.8, 0.1, 0.85].into_iter()), 0.85);
+        assert_eq!(least_known([0.4].into_iter()), 0.4);
+        assert_eq!(usual_share([0.9, 0.2, 0.5].into_iter()), 0.5);
+        assert_eq!(usual_share(std::iter::empty()), 1.0);
+        assert_eq!(least_known(std::iter::empty()), 0.0);
+        assert_eq!((known_share(1, 4), known_share(0, 0)), (0.25, 0.0));
+    }
+}

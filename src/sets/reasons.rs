@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Why a filter judges a mail as it does, as one header line.
+//!
+//! ```text
+//! X-DBACL-Reasons: spam +14.62 = +6.31 pills, +4.20 =?utf-8?q?caf=C3=A9?=, -0.97 meeting,
+//!  +4.11 in 83 others, +0.97 before any
+//! ```
+//!
+//! Numbers are bits of the odds of the category that is named. Those behind the `=` add up to the first
+//! one, exactly as they are printed.
+
+use crate::input::verdict_header::REASONS;
+use crate::joint::explain::shown;
+use std::fmt::Write;
+
+/// Tokens that are named at most.
+pub const NAMED: usize = 10;
+
+/// Characters of a token that are shown at most.
+const SHOWN: usize = 30;
+
+/// Characters of a line of the header, where tokens allow it.
+const WIDTH: usize = 76;
+
+/// Why a verdict is what it is.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Reasons {
+    /// The category of the verdict.
+    pub category: String,
+    /// Logarithm to base 2 of the odds of that category against all others.
+    pub bits: f64,
+    /// The tokens that weigh most, with what they add to these bits; at most ten.
+    pub tokens: Vec<(Vec<u8>, f64)>,
+    /// What all other tokens add.
+    pub others: f64,
+    /// How many these are.
+    pub number_of_others: usize,
+    /// What is added before any token is seen, for every mail of this length.
+    pub before: f64,
+}
+
+/// Hundredths of a bit.
+fn hundredths(bits: f64) -> f64 {
+    (100.0 * bits).round()
+}
+
+impl Reasons {
+    /// The header line without its end. Where it is long it is folded: a line end stands before a
+    /// blank.
+    pub fn header(&self) -> String {
+        let mut text = REASONS.to_owned();
+        text.push(':');
+        let mut width = text.len();
+        let named: f64 = self.tokens.iter().map(|&(_, bits)| hundredths(bits)).sum();
+        let (total, others) = (hundredths(self.bits), hundredths(self.others));
+        let mut items = vec![format!("{} {} =", word(self.category.as_bytes()), signed(total))];
+        for (token, bits) in &self.tokens {
+            items.push(format!("{} {},", signed(hundredths(*bits)), word(token)));
+        }
+        if self.number_of_others > 0 {
+            items.push(format!("{} in {} others,", signed(others), self.number_of_others));
+        }
+        let counted = if self.number_of_others > 0 { others } else { 0.0 };
+        // What rounding has lost goes here, so that the numbers add up as they stand.
+        items.push(format!("{} before any", signed(total - named - counted)));
+        for item in items {
+            if width + 1 + item.len() > WIDTH && width > REASONS.len() + 1 {
+                text.push('\n');
+                width = 0;
+            }
+            let _ = write!(text, " {item}");
+            width += 1 + item.len();
+        }
+        text
+    }
+}
+
+/// Hundredths of a bit with their sign.
+fn signed(hundredths: f64) -> String {
+    // No minus before a zero.
+    format!("{:+.2}", if hundredths == 0.0 { 0.0 } else { hundredths / 100.0 })
+}
+
+/// A token for a header: as it is where it holds nothing that means something there, else as an
+/// encoded word (RFC 2047), whose bytes are letters, digits and `=XX`.
+fn word(token: &[u8]) -> String {
+    let text = shown(token);
+    let short: String = text.chars().take(SHOWN).collect();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@/$!'%&*:~#".contains(&byte);
+    if !short.is_empty() && !short.starts_with('-') && short.bytes().all(is_plain) {
+        return short;
+    }
+    let mut encoded = String::from("=?utf-8?q?");
+    let mut left = WIDTH - 1 - "=?utf-8?q??=,".len() - "+1234.56 ".len();
+    for character in short.chars() {
+        let mut bytes = [0; 4];
+        let mut piece = String::new();
+        for byte in character.encode_utf8(&mut bytes).bytes() {
+            match byte {
+                b' ' => piece.push('_'),
+                byte if byte.is_ascii_alphanumeric() => piece.push(char::from(byte)),
+                byte => {
+                    let _ = write!(piece, "={byte:02X}");
+                }
+            }
+        }
+        // A character is never cut.
+        let Some(rest) = left.checked_sub(piece.len()) else { break };
+        left = rest;
+        encoded.push_str(&piece);
+    }
+    encoded + "?="
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reasons(tokens: &[(&[u8], f64)]) -> Reasons {
+        let tokens: Vec<(Vec<u8>, f64)> =
+            tokens.iter().map(|&(token, bits)| (token.to_vec(), bits)).collect();
+        let named: f64 = tokens.iter().map(|&(_, bits)| bits).sum();
+        Reasons {
+            category: "spam".into(),
+            bits: named + 0.125 - 0.5,
+            tokens,
+            others: 0.125,
+            number_of_others: 7,
+            before: -0.5,
+        }
+    }
+
+    /// The first number, and the sum of the others.
+    fn numbers(header: &str) -> (f64, f64) {
+        let found: Vec<f64> = header
+            .split_whitespace()
+            .filter(|word| word.starts_with(['+', '-']))
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        (found[0], found[1..].iter().sum())
+    }
+
+    #[test]
+    fn the_numbers_add_up_as_they_stand() {
+        let tokens: Vec<(&[u8], f64)> =
+            (0..10).map(|k| (b"pills".as_slice(), 0.333 + f64::from(k) / 7.0)).collect();
+        let reasons = reasons(&tokens);
+        let header = reasons.header();
+        let (total, sum) = numbers(&header);
+        assert!((total - sum).abs() < 1e-9 && (total - reasons.bits).abs() <= 0.005, "{header}");
+        assert!(header.starts_with("X-DBACL-Reasons: spam +"), "{header}");
+    }
+
+    #[test]
+    fn lines_are_short_and_folded_before_blanks() {
+        let long = [b'x'; 400];
+        let tokens = [(long.as_slice(), 1.0); 10];
+        let odd = "\u{1f600}".repeat(60);
+        for tokens in [tokens.to_vec(), vec![(odd.as_bytes(), 2.0); 10]] {
+            let header = reasons(&tokens).header();
+            for (number, line) in header.lines().enumerate() {
+                assert!(line.len() <= 78, "{line}");
+                assert!(number == 0 || line.starts_with(' '), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_in_a_token_gets_out_of_the_header() {
+        for token in [
+            b"a\r\nX-Forged: yes".as_slice(),
+            b"a\nb",
+            b"\x1b[2J\x07",
+            b"\xff\xfe",
+            b"a, +99.00 b",
+            b"=?utf-8?q?x?=",
+            b"",
+            "caf\u{e9}".as_bytes(),
+            "\u{202e}\u{2028}".as_bytes(),
+        ] {
+            let header = reasons(&[(token, 3.0)]).header();
+            let is_safe = |byte: u8| byte == b'\n' || (b' '..=b'~').contains(&byte);
+            assert!(header.bytes().all(is_safe), "{header:?}");
+            assert!(header.lines().skip(1).all(|line| line.starts_with(' ')), "{header:?}");
+            let (total, sum) = numbers(&header);
+            assert!((total - sum).abs() < 1e-9, "{header}");
+        }
+        assert_eq!(word("caf\u{e9}".as_bytes()), "=?utf-8?q?caf=C3=A9?=");
+        assert_eq!(word(b"\x03two\x03words\x03"), "=?utf-8?q?two_words?=");
+        assert_eq!(word(b"plain-word"), "plain-word");
+    }
+}
