@@ -551,14 +551,14 @@ fn corrections_outlive_learning_anew_until_the_folders_agree() {
     assert_eq!(documents(path), 61);
     let said = done(dbacl(path, &LEARN, b""));
     assert!(said.contains("61 documents (ham 29, spam 32)"), "{said}");
-    assert!(said.ends_with("2 corrections were applied\n"), "{said}");
+    assert!(said.contains("2 corrections were applied\n"), "{said}");
     // The user moves the one.
     mailbox(path, "ham", (0..30).filter(|&number| number != 5));
     let spam = fs::read_to_string(path.join("spam.mbox")).expect("there") + &wrong;
     fs::write(path.join("spam.mbox"), spam).expect("written");
     let said = done(dbacl(path, &LEARN, b""));
     assert!(said.contains("61 documents (ham 29, spam 32)"), "{said}");
-    assert!(said.ends_with("1 correction was applied\n"), "{said}");
+    assert!(said.contains("1 correction was applied\n"), "{said}");
     let turned = ["--mail-learn", "f", "spam=spam.mbox", "ham=ham.mbox"];
     let again = done(dbacl(path, &turned, b""));
     assert_eq!(again, said, "the order of the operands does not matter");
@@ -591,7 +591,7 @@ fn a_filter_keeps_its_reading_until_another_is_asked_for() {
     // Corrections and learning anew go on as the filter began.
     let other = mail("spam", 40);
     done(dbacl(path, &["--mail-correct", "f", "ham"], other.as_bytes()));
-    assert!(done(dbacl(path, &LEARN, b"")).ends_with("1 correction was applied\n"));
+    assert!(done(dbacl(path, &LEARN, b"")).contains("1 correction was applied\n"));
     assert!(is_classic(path));
     let unicode = [&LEARN[..], &["--reading", "unicode"]].concat();
     let output = dbacl(path, &unicode, b"");

@@ -469,7 +469,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
                 least = least.min(thresholds::usual_share(own.map(|(&share, _)| share)));
             }
             // As it is written, and not above.
-            line.known = (1e6 * least).floor() / 1e6;
+            line.known = (1e6 * thresholds::FAMILIAR * least).floor() / 1e6;
         }
         if !is_pair {
             let slope = temperature(&choice.scores, &choice.labels);
