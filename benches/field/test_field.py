@@ -95,7 +95,7 @@ sys.path.insert(0, "{drivers}")
 import driver
 class Served(driver.Driver):
     def start(self):
-        self.servers.append(subprocess.Popen(["sleep", "1000"]))
+        self.servers.append(subprocess.Popen(["sleep", "1000"], stderr=subprocess.DEVNULL))
     def version(self):
         return self.servers[0].pid
 driver.main(Served)

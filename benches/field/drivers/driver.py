@@ -204,11 +204,6 @@ def main(kind):
     try:
         driver.start()
         say("ready", driver.threshold, driver.version())
-    except Missing as reason:
-        say("skip", reason)
-        driver.close()
-        return
-    try:
         for line in sys.stdin:
             request, *words = line.rstrip("\n").split("\t")
             if request == "learn":
@@ -235,6 +230,8 @@ def main(kind):
                 say(*driver.cost())
             else:
                 raise RuntimeError(f"no such request: {request}")
+    except Missing as reason:
+        say("skip", reason)
     except Exception as error:  # the runner writes it down and goes on with the next tool
         say("fail", " ".join(str(error).split()) or type(error).__name__)
     finally:
