@@ -39,9 +39,9 @@ pub const NEVER: f64 = 1e9;
 /// How many of the protected category's documents have an unusually small share of known features.
 const UNUSUAL: usize = 5;
 
-/// How much of the least known share a document needs: uniform mail differs in a word or two only, and
-/// one that lacks a word is like it all the same.
-pub const FAMILIAR: f64 = 0.75;
+/// How much of the least known share a document needs: learned mail may be uniform, or lack the headers
+/// that a mail server adds, and new mail is like it all the same.
+pub const FAMILIAR: f64 = 0.25;
 
 /// Confidence of what is said of a share.
 const CONFIDENCE: f64 = 0.95;
