@@ -650,10 +650,7 @@ impl State {
 
     /// Whether something that was read is damaged; all of it is read if it is to be written.
     pub fn is_damaged(&mut self) -> bool {
-        if self.is_due() {
-            self.pages.read_all();
-        }
-        self.pages.is_damaged()
+        self.pages.is_damaged_to_write()
     }
 
     /// Writes the file.

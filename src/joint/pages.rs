@@ -210,6 +210,14 @@ impl Pages {
         self.source.is_none() || changed > (self.is_changed.len() / FOLDED).max(FEW)
     }
 
+    /// Whether something is damaged that has been read, or that a write of the whole file would read.
+    pub fn is_damaged_to_write(&mut self) -> bool {
+        if self.is_due() {
+            self.read_all();
+        }
+        self.is_damaged
+    }
+
     /// Reads all blocks.
     pub fn read_all(&mut self) {
         self.need(0, self.bytes.len());
