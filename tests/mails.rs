@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The program in a folder, and mails to learn: what several tests of fitted sets begin with.
 
+use dbacl_testing::{command, programs};
 use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 
-/// Runs dbacl in `folder`, with `input` to read.
-pub fn dbacl(folder: &Path, args: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_dbacl"))
-        .args(args)
+pub fn program() -> PathBuf {
+    programs().join("dbacl")
+}
+
+/// Starts a command in `folder` and gives it `input` to read.
+pub fn spawn(mut command: Command, folder: &Path, input: &[u8]) -> Child {
+    let mut child = command
         .current_dir(folder)
-        .env("LC_ALL", "C")
-        .env_remove("DBACL_PATH")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -19,7 +21,14 @@ pub fn dbacl(folder: &Path, args: &[&str], input: &[u8]) -> Output {
         .expect("the program starts");
     // It may end without reading.
     let _ = child.stdin.take().expect("a pipe").write_all(input);
-    child.wait_with_output().expect("it ends")
+    child
+}
+
+/// Runs dbacl in `folder`, with `input` to read.
+pub fn dbacl(folder: &Path, args: &[&str], input: &[u8]) -> Output {
+    let mut run = command(program());
+    run.args(args);
+    spawn(run, folder, input).wait_with_output().expect("it ends")
 }
 
 pub fn text(bytes: &[u8]) -> String {

@@ -5,14 +5,14 @@
 //! `DBACL_SETS_MAILS` and `DBACL_SETS_KILLS` make the long runs that are told of in
 //! `docs/ledger-format.md`.
 
-use crate::mails::{mail, text};
-use dbacl_testing::{command, programs, skip};
+use crate::mails::{dbacl, mail, program, spawn, text};
+use dbacl_testing::{command, skip};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -27,29 +27,6 @@ struct Fault<'a> {
     call: &'a str,
     number: usize,
     how: &'a str,
-}
-
-fn program() -> PathBuf {
-    programs().join("dbacl")
-}
-
-fn spawn(mut command: Command, folder: &Path, input: &[u8]) -> Child {
-    let mut child = command
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    // It may end without reading.
-    let _ = child.stdin.take().expect("a pipe").write_all(input);
-    child
-}
-
-fn dbacl(folder: &Path, args: &[&str], input: &[u8]) -> Output {
-    let mut run = command(program());
-    run.args(args);
-    spawn(run, folder, input).wait_with_output().expect("it ends")
 }
 
 /// Runs the program and lets a system call fail.
