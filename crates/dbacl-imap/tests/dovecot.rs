@@ -2,6 +2,7 @@
 //! Debian's Dovecot with one user, and a plain client for it.
 
 use dbacl::{FittedSet, FittedSetOptions};
+use dbacl_testing::mails::{HAM, SPAM, write_mailboxes};
 use dbacl_testing::{PATIENCE, Scratch, command, programs, root, skip, wait_until_reading};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -45,21 +46,6 @@ fn free_ports() -> (u16, u16) {
     let port = |door: &TcpListener| door.local_addr().expect("an address").port();
     (port(&one), port(&other))
 }
-
-/// Two kinds of mail, forty of each.
-fn mailbox(text: &str) -> String {
-    (0..40)
-        .map(|number| {
-            format!(
-                "From a@example.org Mon Jan  1 10:00:00 2024\nFrom: a@example.org\n\
-                 Subject: {text}\n\n{text} {number}\n\n"
-            )
-        })
-        .collect()
-}
-
-const SPAM: &str = "cheap pills, limited offer";
-const HAM: &str = "the budget report before the meeting";
 
 /// A number in letters: a filter has no use for digits.
 pub fn word(number: usize) -> String {
@@ -144,8 +130,7 @@ impl Dovecot {
             assert!(Instant::now() < end, "Dovecot does not begin: {}", server.logs());
             std::thread::sleep(Duration::from_millis(50));
         }
-        server.scratch.write("ham.mbox", mailbox(HAM));
-        server.scratch.write("spam.mbox", mailbox(SPAM));
+        write_mailboxes(&server.scratch);
         let done = server.scratch.dbacl("--mail-learn filter ham=ham.mbox spam=spam.mbox");
         assert_eq!(done.status, 0, "{}", done.stderr);
         Some(server)

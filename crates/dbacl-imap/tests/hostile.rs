@@ -9,6 +9,7 @@ use dbacl_imap::session::{Proof, Session};
 use dbacl_imap::state::{Folder, Mail, State};
 use dbacl_imap::teach::{Pupil, teach};
 use dbacl_imap::transport::Wire;
+use dbacl_numeric::random::SplitMix64;
 use dbacl_testing::root;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -104,7 +105,7 @@ fn hear(data: &[u8]) {
 }
 
 /// Changes `data` at one place: a byte, a cut, or a piece of `other`.
-fn change(data: &mut Vec<u8>, other: &[u8], random: &mut crate::model::Random) {
+fn change(data: &mut Vec<u8>, other: &[u8], random: &mut SplitMix64) {
     let at = random.below(data.len() + 1);
     match random.below(4) {
         0 => data.truncate(at),
@@ -136,7 +137,7 @@ fn hostile_servers_end_in_faults() {
     }
     assert!(pupil.0 >= 2, "{} lessons", pupil.0);
     let rounds = crate::model::number("DBACL_IMAP_ROUNDS", 2000);
-    let mut random = crate::model::Random(1);
+    let mut random = SplitMix64::new(1);
     for _ in 0..rounds {
         let mut data = seeds[random.below(seeds.len())].clone();
         for _ in 0..=random.below(6) {

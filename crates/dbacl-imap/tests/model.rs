@@ -5,25 +5,13 @@
 //! `DBACL_IMAP_OPERATIONS` is the number of operations (300), `DBACL_IMAP_SEED` where they begin.
 
 use crate::dovecot::{Dovecot, Program, mail};
+use dbacl_numeric::random::SplitMix64;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// Random numbers (`SplitMix64`).
-pub struct Random(pub u64);
-
-impl Random {
-    /// A number below `bound`.
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((mixed ^ (mixed >> 31)) % bound as u64).expect("below the bound")
-    }
-
-    fn of<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
+/// One of `list`.
+fn pick<T: Copy>(random: &mut SplitMix64, list: &[T]) -> T {
+    list[random.below(list.len())]
 }
 
 /// A number of the environment.
@@ -55,7 +43,7 @@ fn said(from: &str, to: &str) -> Option<&'static str> {
 
 struct Model {
     mails: BTreeMap<usize, Known>,
-    random: Random,
+    random: SplitMix64,
     next: usize,
 }
 
@@ -71,9 +59,9 @@ impl Model {
         let kind = if free.len() < 30 { 0 } else { self.random.below(14) };
         if kind < 2 {
             let (number, folder) =
-                (self.next, self.random.of(&["INBOX", "INBOX", "Junk", "Archive"]));
+                (self.next, pick(&mut self.random, &["INBOX", "INBOX", "Junk", "Archive"]));
             self.next += 1;
-            let flags = self.random.of(&["", "", "\\Seen", "$Junk", "$NotJunk"]);
+            let flags = pick(&mut self.random, &["", "", "\\Seen", "$Junk", "$NotJunk"]);
             client.append(folder, flags, &mail("any", number));
             let (junk, not_junk) = (flags == "$Junk", flags == "$NotJunk");
             let known = Known { place: Some(folder), label: None, junk, not_junk };
@@ -81,7 +69,7 @@ impl Model {
             touched.push(number);
             return format!("{number} comes to {folder} {flags}");
         }
-        let number = self.random.of(&free);
+        let number = pick(&mut self.random, &free);
         touched.push(number);
         let known = self.mails.get_mut(&number).expect("it is free");
         let from = known.place.expect("it is free");
@@ -91,7 +79,7 @@ impl Model {
             2..=8 => {
                 let others: Vec<&'static str> =
                     WATCHED.into_iter().filter(|folder| *folder != from).collect();
-                let to = self.random.of(&others);
+                let to = pick(&mut self.random, &others);
                 let how = match kind {
                     2..=5 => {
                         client.run(&format!("UID MOVE {uid} {to}"));
@@ -121,7 +109,7 @@ impl Model {
                 format!("{number} {how} from {from} to {to}")
             }
             9 => {
-                let to = self.random.of(&["INBOX", "Junk", "Archive", "Trash", "Other"]);
+                let to = pick(&mut self.random, &["INBOX", "Junk", "Archive", "Trash", "Other"]);
                 client.run(&format!("UID COPY {uid} {to}"));
                 // Within a minute, deleting either of the two could be half of a move.
                 known.place = None;
@@ -139,8 +127,8 @@ impl Model {
                 format!("{number} expunged from {from}")
             }
             12 => {
-                let flag = self.random.of(&["$Junk", "$NotJunk"]);
-                let sign = self.random.of(&["+", "-"]);
+                let flag = pick(&mut self.random, &["$Junk", "$NotJunk"]);
+                let sign = pick(&mut self.random, &["+", "-"]);
                 client.run(&format!("UID STORE {uid} {sign}FLAGS ({flag})"));
                 let (this, other, label) = if flag == "$Junk" {
                     (&mut known.junk, known.not_junk, "spam")
@@ -167,7 +155,8 @@ fn whatever_somebody_does_is_learned_rightly() {
     let Some(server) = Dovecot::start("whatever_somebody_does", "") else { return };
     let operations = number("DBACL_IMAP_OPERATIONS", 300);
     let seed = number("DBACL_IMAP_SEED", 1);
-    let mut model = Model { mails: BTreeMap::new(), random: Random(seed as u64), next: 100 };
+    let mut model =
+        Model { mails: BTreeMap::new(), random: SplitMix64::new(seed as u64), next: 100 };
     let mut program = server.watch(&[]);
     program.settle(&server);
     let mut done = 0;
@@ -216,7 +205,7 @@ fn whatever_somebody_does_is_learned_rightly() {
         }
         if model.random.below(30) == 0 {
             validity += 1;
-            let folder = model.random.of(&["INBOX", "Junk", "Archive"]);
+            let folder = pick(&mut model.random, &["INBOX", "Junk", "Archive"]);
             server.renumber(folder, validity);
             program.settle(&server);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A server of a test's own, and clients for it.
 
+use dbacl_testing::mails::{HAM, SPAM, write_mailboxes};
 use dbacl_testing::{PATIENCE, Scratch, command, programs};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::Shutdown;
@@ -18,31 +19,15 @@ pub struct Server {
     pub scratch: Scratch,
 }
 
-/// A mailbox of made-up mail.
-fn mailbox(text: &str) -> String {
-    (0..40)
-        .map(|number| {
-            format!(
-                "From a@example.org Mon Jan  1 10:00:00 2024\nFrom: a@example.org\n\
-                 Subject: {text}\n\n{text} {number}\n\n"
-            )
-        })
-        .collect()
-}
-
 /// A mail that is surely of a kind.
 pub fn mail(kind: &str) -> String {
     let text = if kind == "spam" { SPAM } else { HAM };
     format!("From: a@example.org\nSubject: {text}\n\n{text} now\n")
 }
 
-const SPAM: &str = "cheap pills, limited offer";
-const HAM: &str = "the budget report before the meeting";
-
 /// Makes a filter in the folder `name`.
 pub fn learn(scratch: &Scratch, name: &str) {
-    scratch.write("ham.mbox", mailbox(HAM));
-    scratch.write("spam.mbox", mailbox(SPAM));
+    write_mailboxes(scratch);
     let done = scratch.dbacl(&format!("--mail-learn {name} ham=ham.mbox spam=spam.mbox"));
     assert_eq!(done.status, 0, "{}", done.stderr);
 }

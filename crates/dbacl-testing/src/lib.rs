@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the tests share: where the programs are, how one is run, folders that vanish, and what
-//! completions and manual pages must hold.
+//! What the tests share: where the programs are, how one is run, folders that vanish, made-up mails,
+//! and what completions and manual pages must hold.
 
 pub mod completions;
+pub mod mails;
 pub mod manual;
 pub mod scripts;
 #[cfg(feature = "verbs")]
