@@ -17,7 +17,7 @@ pub fn warning_about(path: &Path) -> Option<Warning> {
     warning_of(path, &fs::metadata(path).ok()?)
 }
 
-/// The same of one that was looked at.
+/// The warning about the file at `path`, whose `metadata` were read before.
 pub fn warning_of(path: &Path, metadata: &Metadata) -> Option<Warning> {
     let mode = metadata.mode() & (ANYBODY | STICKY);
     let is_open = metadata.is_file() && mode & ANYBODY != 0 || metadata.is_dir() && mode == ANYBODY;

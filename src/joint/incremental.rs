@@ -128,7 +128,7 @@ pub fn ordinary_weight(count: u32, total: f64, pairs: u8, rise: f64) -> f64 {
     (weight * 32.0).floor().max(0.0) / 32.0
 }
 
-/// The same without the rise.
+/// The ordinary weight of a feature, without the rise of its category.
 fn base(count: u32, total: f64, pairs: u8) -> f64 {
     log(f64::from(count) / total) + f64::from(pairs) * PAIR
 }

@@ -356,7 +356,7 @@ impl State {
         }
     }
 
-    /// The same as [`Self::find`] while the places of the slots from `end` on are still to come.
+    /// What [`Self::find`] tells, while the places of the slots from `end` on are not written yet.
     fn find_place(&mut self, id: u32, end: usize) -> Result<usize, usize> {
         let slots = std::mem::replace(&mut self.used.slots, end);
         let found = self.find(id);

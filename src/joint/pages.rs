@@ -192,7 +192,7 @@ impl Pages {
         &self.bytes[at..at + length]
     }
 
-    /// The same, to be changed.
+    /// The bytes at a place, to be changed: a write takes the pieces that they are in for changed.
     pub fn get_mut(&mut self, at: usize, length: usize) -> &mut [u8] {
         self.need(at, length);
         self.is_changed[at / PIECE..=(at + length.max(1) - 1) / PIECE].fill(true);

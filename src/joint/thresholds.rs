@@ -128,8 +128,8 @@ pub fn excesses_of_pair(scored: &[Scored]) -> Vec<Vec<f64>> {
     vec![own(false, 1.0), own(true, -1.0)]
 }
 
-/// The same with any number of categories, from log odds of each against all others, document by
-/// document.
+/// The excesses of the documents of each category, of any number of categories. `odds` has the log
+/// odds of each category against all others, for each document.
 pub fn excesses(odds: &[Vec<f64>], labels: &[u32], categories: usize) -> Vec<Vec<f64>> {
     let mut excesses = vec![Vec::new(); categories];
     for (odds, &label) in odds.iter().zip(labels) {

@@ -210,7 +210,7 @@ impl<S: Wire> Connection<S> {
         }
     }
 
-    /// The same for a command that must succeed.
+    /// Sends a command that must succeed, and takes the answers to it.
     ///
     /// # Errors
     /// [`Fault::Refused`] if it does not, or what [`Self::command`] says.

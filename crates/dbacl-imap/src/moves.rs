@@ -79,9 +79,9 @@ pub struct Placed {
     pub kind: Kind,
     /// The folder's name, as IMAP writes it.
     pub folder: String,
-    /// Its number there.
+    /// The mail's unique identifier in that folder (RFC 3501, 2.3.1.1).
     pub uid: u32,
-    /// What it is known by.
+    /// By what the mail is known again in another folder.
     pub identity: Identity,
     /// Its flags.
     pub flags: Flags,
@@ -119,7 +119,7 @@ pub struct Half {
 pub struct OwnMove {
     /// Its number in the inbox.
     pub uid: u32,
-    /// What it is known by.
+    /// By what the mail is known again in another folder.
     pub identity: Identity,
     /// Second at which it is moved.
     pub since: u64,
@@ -128,13 +128,13 @@ pub struct OwnMove {
 /// Something to learn: a mail and what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lesson {
-    /// What it is.
+    /// The label that the mail is to be learned with.
     pub label: Label,
-    /// The folder where it is now, as IMAP writes it.
+    /// The folder that the mail is in now, by its name in modified UTF-7 (RFC 3501, 5.1.3).
     pub folder: String,
-    /// Its number there.
+    /// The mail's unique identifier in that folder (RFC 3501, 2.3.1.1).
     pub uid: u32,
-    /// What it is known by.
+    /// By what the mail is known again in another folder.
     pub identity: Identity,
 }
 

@@ -23,7 +23,7 @@ const MAGIC: &[u8] = b"dbacl-imap state 1\n";
 pub struct Mail {
     /// Its number in the folder.
     pub uid: u32,
-    /// What it is known by.
+    /// By what the mail is known again in another folder.
     pub identity: Identity,
     /// Its flags.
     pub flags: Flags,
@@ -71,7 +71,7 @@ pub struct State {
 }
 
 impl State {
-    /// That of an account of which nothing is known.
+    /// The state of an account of which nothing is known yet.
     pub fn new(account: &str) -> Self {
         let random = || RandomState::new().hash_one(0_u8);
         Self {
@@ -84,7 +84,7 @@ impl State {
         }
     }
 
-    /// The same account with other folders.
+    /// The state of this account with other folders.
     #[must_use]
     pub fn with(
         &self,

@@ -149,7 +149,7 @@ impl Engine {
         self.tell(wire, &shown, size, start.elapsed(), judged)
     }
 
-    /// The same, without a runtime and a limit of time.
+    /// The verdict on a mail, made in this thread and without a limit of time.
     pub fn judge_now(&self, wire: Wire, names: &[String], mail: &[u8]) -> Option<Judged> {
         let start = Instant::now();
         let judged = self.look_up(names, mail);

@@ -191,7 +191,8 @@ impl Recipe {
         Self::of_spelling(&serde_json::from_str::<Vec<String>>(told).ok()?)
     }
 
-    /// The same with the way to read texts that a search has found.
+    /// The recipe for the candidate that a search has found best: it says how texts are read. All
+    /// other settings stay.
     #[must_use]
     pub fn with_candidate(mut self, candidate: Candidate) -> Self {
         self.preset = None;

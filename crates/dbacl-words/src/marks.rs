@@ -321,7 +321,7 @@ fn mask(bytes: &[u8; 64], member: impl Fn(u8) -> bool) -> Mask {
     gather(&flags)
 }
 
-/// The same for bytes that most texts lack.
+/// One bit for each byte: whether it is a `member`, where most texts have none.
 #[inline]
 fn rare_mask(bytes: &[u8; 64], member: impl Fn(u8) -> bool) -> Mask {
     let mut flags = [0; 64];

@@ -16,7 +16,7 @@ pub fn load(path: &Path) -> Result<MappedCategory, Failure> {
     load_as(path, path)
 }
 
-/// The same with a category that is called `name`.
+/// Opens the category in the file at `path`; messages call it `name`.
 ///
 /// # Errors
 /// A category that cannot be opened.
@@ -24,7 +24,7 @@ pub fn load_as(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
     load_by(path, name, mapped::open)
 }
 
-/// The same by a memory map (`-m`).
+/// Opens a category as [`load_as`] does, but maps it into memory (`-m`).
 ///
 /// # Errors
 /// What to print.
