@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 import unittest
+import warnings
 
 import dbacl
 
@@ -399,10 +400,16 @@ class Mail(Scratch):
             for number in range(25):
                 (folder / str(number)).write_text(mail.format(number))
         self.place = self.folder / "filter"
-        with self.assertWarnsRegex(UserWarning, "25 documents of ham are too few"):
-            self.filter = dbacl.MailFilter.create(
-                self.place, {"ham": self.folder / "ham", "spam": [str(self.folder / "spam")]}
-            )
+        self.sources = {"ham": self.folder / "ham", "spam": [str(self.folder / "spam")]}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.filter = dbacl.MailFilter.create(self.place, self.sources)
+
+    def test_too_few_mails_are_told(self):
+        for number in range(19, 25):
+            (self.folder / "ham" / str(number)).unlink()
+        with self.assertWarnsRegex(UserWarning, "only 19 documents of category ham"):
+            dbacl.MailFilter.create(self.folder / "few", self.sources)
 
     def test_mail_is_judged_and_learned(self):
         self.assertEqual((self.filter.labels, self.filter.documents), (["ham", "spam"], 50))
