@@ -1082,12 +1082,9 @@ fn run_report(args: &ReportArgs) -> Result<ExitCode> {
 
 /// Runs the program: reads the command line, does what it says, tells errors on standard error.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli: Cli = match dbacl_cli::arguments::read(2) {
         Ok(cli) => cli,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
-        }
+        Err(status) => return status,
     };
     let done = match &cli.verb {
         Verb::Prepare(args) => run_prepare(args),

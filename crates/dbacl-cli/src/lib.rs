@@ -4,11 +4,15 @@
 
 #![warn(missing_docs)]
 
+#[cfg(feature = "arguments")]
+pub mod arguments;
 pub mod getopt;
 pub mod json;
 pub mod names;
 pub mod output;
 pub mod progress;
+#[cfg(feature = "settings")]
+pub mod settings;
 pub mod terminal;
 
 /// The version of the originals whose behaviour the programs keep.

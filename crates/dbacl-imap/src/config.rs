@@ -4,6 +4,7 @@
 use crate::connection::Fault;
 use crate::session::Proof;
 use crate::transport::{Place, TransportError};
+use dbacl_cli::settings::{self, SettingsError};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -49,22 +50,9 @@ pub struct Config {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The file cannot be read.
-    #[error("{}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        source: std::io::Error,
-    },
-    /// The file is no configuration.
-    #[error("{}: {text}", path.display())]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, and where.
-        text: String,
-    },
+    /// The file cannot be read, or is no configuration.
+    #[error(transparent)]
+    File(#[from] SettingsError),
     /// A setting is missing, or makes no sense.
     #[error("{0}")]
     Senseless(String),
@@ -79,29 +67,7 @@ impl Config {
     /// # Errors
     /// The file cannot be read, or is no configuration.
     pub fn read(path: Option<&Path>) -> Result<Self, ConfigError> {
-        let Some(chosen) = path.map(Path::to_path_buf).or_else(usual_path) else {
-            return Ok(Self::default());
-        };
-        match std::fs::read_to_string(&chosen) {
-            Ok(text) => Self::parse(&text, &chosen),
-            Err(error) if path.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
-                Ok(Self::default())
-            }
-            Err(source) => Err(ConfigError::Unreadable { path: chosen, source }),
-        }
-    }
-
-    /// The configuration in a text; `path` is named in errors.
-    ///
-    /// # Errors
-    /// [`ConfigError::Syntax`].
-    pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
-        toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            let line = 1 + text[..at.min(text.len())].matches('\n').count();
-            let what = error.message().lines().next().unwrap_or("no configuration").to_owned();
-            ConfigError::Syntax { path: path.into(), text: format!("line {line}: {what}") }
-        })
+        Ok(settings::read(path, usual_path())?)
     }
 
     /// Checks that all is there, and fills in paths.
@@ -236,8 +202,11 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Config, String> {
-        let parsed = Config::parse(text, Path::new("imap.toml"));
-        parsed.and_then(Config::checked).map_err(|error| error.to_string())
+        let parsed = settings::parse::<Config>(text, Path::new("imap.toml"));
+        parsed
+            .map_err(ConfigError::from)
+            .and_then(Config::checked)
+            .map_err(|error| error.to_string())
     }
 
     const LEAST: &str = "server = 'imap.example.org'\nuser = 'alice'\npassword-command = 'echo secret'\nfilter = '/f'\n";

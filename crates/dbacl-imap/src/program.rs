@@ -7,7 +7,7 @@ use crate::folder_names::from_imap;
 use crate::options::Options;
 use crate::state::{State, beside};
 use crate::watch::{Handles, Mode, News, Watcher};
-use clap::Parser;
+use dbacl_cli::arguments;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::fmt::Write as _;
@@ -33,14 +33,9 @@ const FORBIDDEN: u8 = 77;
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let options = match Options::try_parse() {
+    let options: Options = match arguments::read(USAGE) {
         Ok(options) => options,
-        Err(error) => {
-            let is_wanted = !error.use_stderr();
-            // Help that nobody reads any more is no error.
-            let _ = error.print();
-            return if is_wanted { ExitCode::SUCCESS } else { ExitCode::from(USAGE) };
-        }
+        Err(status) => return status,
     };
     match begin(options) {
         Ok(()) => ExitCode::SUCCESS,

@@ -13,8 +13,8 @@ use crate::options::{Options, Teaching};
 use crate::privileges::{Identity, is_root, raise_file_limit};
 use crate::spamc;
 use crate::teacher::Lesson;
-use clap::Parser;
 use dbacl::MailFilter;
+use dbacl_cli::arguments;
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::future::Future;
@@ -42,14 +42,9 @@ const BLOCKING: usize = 16;
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let options = match Options::try_parse() {
+    let options: Options = match arguments::read(USAGE) {
         Ok(options) => options,
-        Err(error) => {
-            let is_wanted = !error.use_stderr();
-            // Help that nobody reads any more is no error.
-            let _ = error.print();
-            return if is_wanted { ExitCode::SUCCESS } else { ExitCode::from(USAGE) };
-        }
+        Err(status) => return status,
     };
     match begin(options) {
         Ok(()) => ExitCode::SUCCESS,

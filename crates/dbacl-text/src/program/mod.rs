@@ -11,7 +11,7 @@ mod train;
 use crate::data::DataError;
 use crate::model::{ModelError, TextModel};
 use crate::train::TrainError;
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use dbacl_cli::output::{Messages, Output};
 use options::{Arguments, Verb};
 use std::io;
@@ -104,13 +104,9 @@ pub fn command() -> clap::Command {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments: Arguments = match dbacl_cli::arguments::read(status::USAGE) {
         Ok(arguments) => arguments,
-        Err(error) => {
-            let is_help = !error.use_stderr();
-            let _ = error.print();
-            return if is_help { ExitCode::SUCCESS } else { ExitCode::from(status::USAGE) };
-        }
+        Err(status) => return status,
     };
     match run(&arguments.verb) {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A program's settings, read from a file in TOML.
+
+use serde::de::DeserializeOwned;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// Why there are no settings.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The file cannot be read.
+    #[error("{}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The file holds no settings.
+    #[error("{}: {text}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        text: String,
+    },
+}
+
+/// Reads the file at `path`. Without it, that at `usual` if there is one, else the defaults are taken.
+///
+/// # Errors
+/// [`SettingsError`]
+pub fn read<T>(path: Option<&Path>, usual: Option<PathBuf>) -> Result<T, SettingsError>
+where
+    T: DeserializeOwned + Default,
+{
+    let Some(chosen) = path.map(Path::to_path_buf).or(usual) else {
+        return Ok(T::default());
+    };
+    match std::fs::read_to_string(&chosen) {
+        Ok(text) => parse(&text, &chosen),
+        Err(error) if path.is_none() && error.kind() == ErrorKind::NotFound => Ok(T::default()),
+        Err(source) => Err(SettingsError::Unreadable { path: chosen, source }),
+    }
+}
+
+/// The settings in a text; `path` is named in errors.
+///
+/// # Errors
+/// [`SettingsError::Syntax`]
+pub fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, SettingsError> {
+    toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let line = 1 + text[..at.min(text.len())].matches('\n').count();
+        let what = error.message().lines().next().unwrap_or("no configuration").to_owned();
+        SettingsError::Syntax { path: path.into(), text: format!("line {line}: {what}") }
+    })
+}
