@@ -78,6 +78,12 @@ fn hex(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
+/// The byte that two hexadecimal digits at the beginning of `text` stand for, and what follows.
+fn hex_pair(text: &[u8]) -> Option<(u8, &[u8])> {
+    let [high, low, ref behind @ ..] = *text else { return None };
+    Some((hex(high)? << 4 | hex(low)?, behind))
+}
+
 /// Appends what a line of quoted-printable text stands for, which may end the line of text or, with
 /// a `=` at its end, not. A `=` before anything else stands for itself.
 pub fn quoted_printable(line: &[u8], output: &mut Vec<u8>) {
@@ -85,13 +91,13 @@ pub fn quoted_printable(line: &[u8], output: &mut Vec<u8>) {
     while let Some(at) = memchr::memchr(b'=', rest) {
         output.extend_from_slice(&rest[..at]);
         rest = &rest[at + 1..];
-        match *rest {
-            [high, low, ref behind @ ..] if let (Some(high), Some(low)) = (hex(high), hex(low)) => {
-                output.push(high << 4 | low);
-                rest = behind;
-            }
-            _ if rest.trim_ascii().is_empty() => return,
-            _ => output.push(b'='),
+        if let Some((byte, behind)) = hex_pair(rest) {
+            output.push(byte);
+            rest = behind;
+        } else if rest.trim_ascii().is_empty() {
+            return;
+        } else {
+            output.push(b'=');
         }
     }
     output.extend_from_slice(rest);
@@ -106,12 +112,12 @@ pub fn word(text: &[u8], output: &mut Vec<u8>) {
         rest = behind;
         match byte {
             b'_' => output.push(b' '),
-            b'=' => match *behind {
-                [high, low, ref behind @ ..] if hex(high).is_some() && hex(low).is_some() => {
-                    output.push(hex(high).unwrap_or(0) << 4 | hex(low).unwrap_or(0));
+            b'=' => match hex_pair(behind) {
+                Some((byte, behind)) => {
+                    output.push(byte);
                     rest = behind;
                 }
-                _ => output.push(b'='),
+                None => output.push(b'='),
             },
             _ => output.push(byte),
         }
