@@ -2,6 +2,7 @@
 //! Character references of HTML, all of them, as browsers read them.
 
 use html_escape::NAMED_ENTITIES;
+use std::cmp::Ordering;
 
 /// No reference is longer: `&CounterClockwiseContourIntegral;`, or a number with some zeros.
 pub const LONGEST: usize = 40;
@@ -23,9 +24,78 @@ const WINDOWS_1252: [char; 32] = [
     '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
 ];
 
-fn named(name: &[u8]) -> Option<&'static str> {
-    let at = NAMED_ENTITIES.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
-    Some(NAMED_ENTITIES[at].1)
+/// Number of names.
+const NAMES: usize = NAMED_ENTITIES.len();
+
+/// Bytes of all names and of what they stand for.
+const BYTES: usize = {
+    let (mut at, mut bytes) = (0, 0);
+    while at < NAMES {
+        bytes += NAMED_ENTITIES[at].0.len() + NAMED_ENTITIES[at].1.len();
+        at += 1;
+    }
+    bytes
+};
+
+/// The names in their order, each followed by its characters, and where each of the two ends.
+///
+/// The compiler makes this copy. The crate's table has two addresses an entry, and the system's
+/// loader would adjust these 4,250 addresses at every start of a program.
+struct Table {
+    bytes: [u8; BYTES],
+    ends: [[u16; 2]; NAMES],
+}
+
+static TABLE: Table = {
+    let mut table = Table { bytes: [0; BYTES], ends: [[0; 2]; NAMES] };
+    let (mut at, mut end) = (0, 0);
+    while at < NAMES {
+        let (name, characters) = NAMED_ENTITIES[at];
+        end = append(&mut table.bytes, end, name);
+        table.ends[at][0] = narrow(end);
+        end = append(&mut table.bytes, end, characters.as_bytes());
+        table.ends[at][1] = narrow(end);
+        at += 1;
+    }
+    table
+};
+
+/// Copies `text` to `bytes` from `end` on, and returns the new end.
+const fn append(bytes: &mut [u8; BYTES], end: usize, text: &[u8]) -> usize {
+    let mut at = 0;
+    while at < text.len() {
+        bytes[end + at] = text[at];
+        at += 1;
+    }
+    end + text.len()
+}
+
+/// `end` in 16 bits.
+const fn narrow(end: usize) -> u16 {
+    assert!(end <= u16::MAX as usize, "the names of characters fit into 64 KiB");
+    let [low, high, ..] = end.to_le_bytes();
+    u16::from_le_bytes([low, high])
+}
+
+/// The characters that `name` stands for, as UTF-8.
+fn named(name: &[u8]) -> Option<&'static [u8]> {
+    let parts = |at: usize| {
+        let start = at.checked_sub(1).map_or(0, |before| TABLE.ends[before][1]);
+        let [middle, end] = TABLE.ends[at];
+        let name = &TABLE.bytes[usize::from(start)..usize::from(middle)];
+        (name, &TABLE.bytes[usize::from(middle)..usize::from(end)])
+    };
+    let (mut first, mut last) = (0, NAMES);
+    while first < last {
+        let middle = first.midpoint(last);
+        let (known, characters) = parts(middle);
+        match known.cmp(name) {
+            Ordering::Less => first = middle + 1,
+            Ordering::Greater => last = middle,
+            Ordering::Equal => return Some(characters),
+        }
+    }
+    None
 }
 
 fn numbered(digits: &[u8], base: u32) -> char {
@@ -66,7 +136,7 @@ pub fn decode(text: &[u8], output: &mut Vec<u8>) -> usize {
     if rest.get(length) == Some(&b';')
         && let Some(value) = named(&rest[..length])
     {
-        output.extend_from_slice(value.as_bytes());
+        output.extend_from_slice(value);
         return length + 2;
     }
     // The longest name that needs no semicolon has six letters.
@@ -75,7 +145,7 @@ pub fn decode(text: &[u8], output: &mut Vec<u8>) -> usize {
         if WITHOUT_SEMICOLON.split_ascii_whitespace().any(|known| known.as_bytes() == name)
             && let Some(value) = named(name)
         {
-            output.extend_from_slice(value.as_bytes());
+            output.extend_from_slice(value);
             return 1 + length;
         }
     }
@@ -115,6 +185,16 @@ mod tests {
             let mut output = Vec::new();
             decode_all(text.as_bytes(), &mut output);
             assert_eq!(String::from_utf8_lossy(&output), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_name_of_the_crate_is_found() {
+        for &(name, characters) in &NAMED_ENTITIES {
+            assert_eq!(named(name), Some(characters.as_bytes()));
+        }
+        for unknown in [&b""[..], b"A", b"AEli", b"AEligs", b"zzzz"] {
+            assert_eq!(named(unknown), None);
         }
     }
 
