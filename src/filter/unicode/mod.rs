@@ -28,7 +28,7 @@ use crate::filter::mime::{self, ContentType, Encoding};
 use crate::filter::unicode::fields::Words;
 use crate::filter::unicode::lines::Lines;
 use crate::filter::unicode::parameters::Form;
-use crate::filter::unicode::part::{Content, Description, Part};
+use crate::filter::unicode::part::{ATTACHED, Content, Description, Part};
 use crate::filter::unicode::transfer::{Base64, Transfer};
 use crate::input::mailbox::begins_message;
 use crate::model::medium::Medium;
@@ -38,8 +38,6 @@ use crate::model::settings::{ModelOption, ModelOptions};
 const TEXT: Medium = Medium::new(3);
 /// The medium of what markup has beside text: links, and more that is asked for.
 const ASIDE: Medium = Medium::new(2);
-/// The medium of attached texts and messages.
-const ATTACHED: Medium = Medium::new(1);
 
 /// A field that is longer is read in pieces.
 const LONGEST_FIELD: usize = 1 << 16;

@@ -13,6 +13,9 @@ use crate::filter::unicode::transfer::Transfer;
 use crate::model::medium::Medium;
 use crate::model::settings::ModelOptions;
 
+/// The medium of attached texts and messages.
+pub const ATTACHED: Medium = Medium::new(1);
+
 /// Bytes of a text by which its character set is told; they are held until it is.
 const SAMPLE: usize = 1 << 13;
 /// Bytes in which a page may name its character set.
@@ -94,7 +97,7 @@ impl Part {
     /// Whether the part is a page that is shown as part of the mail.
     pub fn is_shown_markup(&self) -> bool {
         self.description
-            .is_some_and(|part| part.content == Content::Markup && part.medium != super::ATTACHED)
+            .is_some_and(|part| part.content == Content::Markup && part.medium != ATTACHED)
     }
 
     /// Takes a line of the part, with its end.
