@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Lines of text → features: regular expressions, and the n-grams of the tokenizer's words.
 
-use super::ReadOptions;
+use super::options::ReadOptions;
 use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
 use crate::token::Feature;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Sources in other character sets than UTF-8, decoded as they are read.
 
-use super::ReadOptions;
+use super::options::ReadOptions;
 use crate::charset::Charset;
 use crate::charset::reader::DecodingReader;
 use crate::input::source::Source;
