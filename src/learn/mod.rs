@@ -21,8 +21,10 @@ pub mod options;
 mod oracle;
 mod orders;
 mod prepare;
+mod progress;
 pub mod reference;
 mod round;
+mod settings;
 pub mod state;
 pub mod table;
 pub mod tokens;
@@ -34,85 +36,14 @@ use crate::category::writer;
 use crate::error::{Result, Warning, WarningSink};
 use crate::model::digram::DigramTable;
 use crate::model::medium::MEDIA;
-use crate::model::settings::{ModelOption, ModelOptions, Scheme};
+use crate::model::settings::ModelOption;
 use crate::numeric::quantize::QuantWeight;
-use reference::Reference;
+pub use progress::Progress;
+pub use settings::{LearnSettings, Preload};
 use state::LearningState;
 use std::io::{self, Write};
 use table::Table;
 use weights::Weights;
-
-/// Receives lines of progress text; silent unless a sink is set.
-pub struct Progress<'a>(Option<&'a mut dyn FnMut(&str)>);
-
-impl<'a> Progress<'a> {
-    /// Progress that goes to `sink`, one line a call, without line end.
-    pub fn to(sink: &'a mut dyn FnMut(&str)) -> Self {
-        Self(Some(sink))
-    }
-
-    /// Progress that nobody reads.
-    pub fn silent() -> Self {
-        Self(None)
-    }
-
-    /// Says one line; the text is made only when somebody reads it.
-    pub fn say(&mut self, text: impl FnOnce() -> String) {
-        if let Some(sink) = &mut self.0 {
-            sink(&text());
-        }
-    }
-
-    /// Whether somebody reads.
-    pub fn is_heard(&self) -> bool {
-        self.0.is_some()
-    }
-}
-
-/// How a category is learned: the options of a run, with the letters that set them.
-#[derive(Debug, Clone)]
-pub struct LearnSettings {
-    /// Bits of the table's size at the start (`-h`), 0..=30.
-    pub bits: u8,
-    /// Bits up to which the table may grow (`-H`).
-    pub max_bits: Option<u8>,
-    /// Features and messages are kept with probability 2^-n (`-x`).
-    pub decimation: Option<u32>,
-    /// The reference measure (`-L`).
-    pub reference: Reference,
-    /// Quality 1..=4 of the fit (`-q`), if given.
-    pub quality: Option<u8>,
-    /// Cut-off as given (`-z`): features seen that often or less carry no weight.
-    pub min_count: i32,
-    /// Measure how far documents are from the category, for confidences (`-X`).
-    pub confidence: bool,
-    /// Keep a reservoir of documents, which gives the spread of that distance. The reference keeps
-    /// none where counts are kept (`-o`); the header's alpha, beta and s2 are 0 then.
-    pub reservoir: bool,
-    /// The model's option word.
-    pub options: ModelOptions,
-    /// The tokenizing scheme.
-    pub scheme: Scheme,
-}
-
-#[cfg(test)]
-impl LearnSettings {
-    /// Settings of tests: all words that are made of letters, the uniform measure.
-    fn plain(bits: u8, max_bits: Option<u8>, options: ModelOptions) -> Self {
-        Self {
-            bits,
-            max_bits,
-            decimation: None,
-            reference: Reference::Uniform,
-            quality: None,
-            min_count: 0,
-            confidence: false,
-            reservoir: false,
-            options,
-            scheme: Scheme::Alpha,
-        }
-    }
-}
 
 /// A category as learned, ready to be written.
 pub struct LearnedModel {
@@ -141,12 +72,6 @@ impl LearnedModel {
         let slots = table.ids().zip(weights);
         writer::write(out, &self.header, name, patterns, &self.digrams, slots)
     }
-}
-
-/// A weight file's entries to start the fit from (`-1`), in slot order, empty ones left out.
-pub struct Preload {
-    /// Ids and stored weights.
-    pub weights: Vec<(crate::token::id::FeatureId, QuantWeight)>,
 }
 
 /// Turns counts and their reference measure into a model: fit, class masses, document statistics

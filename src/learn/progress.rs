@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Lines that tell how far learning has come.
+
+/// Receives lines of progress text; silent unless a sink is set.
+pub struct Progress<'a>(Option<&'a mut dyn FnMut(&str)>);
+
+impl<'a> Progress<'a> {
+    /// Progress that goes to `sink`, one line a call, without line end.
+    pub fn to(sink: &'a mut dyn FnMut(&str)) -> Self {
+        Self(Some(sink))
+    }
+
+    /// Progress that nobody reads.
+    pub fn silent() -> Self {
+        Self(None)
+    }
+
+    /// Says one line; the text is made only when somebody reads it.
+    pub fn say(&mut self, text: impl FnOnce() -> String) {
+        if let Some(sink) = &mut self.0 {
+            sink(&text());
+        }
+    }
+
+    /// Whether somebody reads.
+    pub fn is_heard(&self) -> bool {
+        self.0.is_some()
+    }
+}
