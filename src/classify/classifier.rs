@@ -95,6 +95,18 @@ pub struct Classifier<D = Mmap> {
     counts_length: bool,
 }
 
+impl<D: AsRef<[u8]>> CategorySet<D> {
+    /// The verdict on one document. For many documents a [`Self::classifier`] is faster.
+    pub fn classify(&self, document: &[u8]) -> Verdict {
+        self.classifier().classify(document)
+    }
+
+    /// A classifier with memory of its own, for one document after the other.
+    pub fn classifier(&self) -> Classifier<D> {
+        Classifier::new(self)
+    }
+}
+
 impl<D: AsRef<[u8]>> Classifier<D> {
     pub(super) fn new(set: &CategorySet<D>) -> Self {
         let mut reader = FeatureReader::new(&set.reading);

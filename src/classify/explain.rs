@@ -31,18 +31,20 @@ pub struct Explained {
     pub best: usize,
 }
 
-/// Explains the verdict of a set on a document.
-pub(super) fn explain<D: AsRef<[u8]>>(
-    set: &CategorySet<D>,
-    text: &[u8],
-) -> Result<Explained, Incomparable> {
-    if set.models.len() < 2 {
-        return Err(Incomparable::Empty);
+impl<D: AsRef<[u8]>> CategorySet<D> {
+    /// Which tokens of a document speak for the best category and against the second best, in bits.
+    ///
+    /// # Errors
+    /// [`Incomparable::Empty`] with fewer than two categories.
+    pub fn explain(&self, document: &[u8]) -> Result<Explained, Incomparable> {
+        if self.models.len() < 2 {
+            return Err(Incomparable::Empty);
+        }
+        let mut recorder = Recorder::new(self.models.clone());
+        // Memory can be read, and recording refuses nothing.
+        let _ = FeatureReader::new(&self.reading).read_bytes(document, &mut recorder);
+        Ok(recorder.explain(self.fitted.as_ref()))
     }
-    let mut recorder = Recorder::new(set.models.clone());
-    // Memory can be read, and recording refuses nothing.
-    let _ = FeatureReader::new(&set.reading).read_bytes(text, &mut recorder);
-    Ok(recorder.explain(set.fitted.as_ref()))
 }
 
 fn text_of(name: &[u8]) -> String {

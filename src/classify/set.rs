@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Categories that can be compared with each other.
 
-use super::classifier::{Classifier, Verdict};
-use super::explain::{Explained, explain};
 use super::fitted::Fitted;
 use super::shared::{Incomparable, SharedReading};
 use crate::category::mapped;
@@ -140,23 +138,5 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
     /// Whether the categories were fitted together.
     pub const fn is_fitted(&self) -> bool {
         self.fitted.is_some()
-    }
-
-    /// The verdict on one document. For many documents a [`Self::classifier`] is faster.
-    pub fn classify(&self, document: &[u8]) -> Verdict {
-        self.classifier().classify(document)
-    }
-
-    /// A classifier with memory of its own, for one document after the other.
-    pub fn classifier(&self) -> Classifier<D> {
-        Classifier::new(self)
-    }
-
-    /// Which tokens of a document speak for the best category and against the second best, in bits.
-    ///
-    /// # Errors
-    /// [`Incomparable::Empty`] with fewer than two categories.
-    pub fn explain(&self, document: &[u8]) -> Result<Explained, Incomparable> {
-        explain(self, document)
     }
 }
