@@ -5,6 +5,7 @@
 //! As in the reference, messages and usage go to standard output.
 
 mod folder;
+mod program;
 mod simulate;
 mod table;
 mod testsuite;
@@ -25,46 +26,8 @@ use dbacl::numeric::random::SplitMix64;
 use dbacl_cli::getopt::{self, Event, Opt, Value, opt};
 use dbacl_cli::progress;
 use folder::Folder;
+pub use program::Program;
 use table::Confusion;
-
-/// Which of the programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Program {
-    /// Cross-validation.
-    Cross,
-    /// Train on error.
-    Toe,
-    /// Train on everything, in order.
-    Foot,
-}
-
-impl Program {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Cross => "mailcross",
-            Self::Toe => "mailtoe",
-            Self::Foot => "mailfoot",
-        }
-    }
-
-    /// Beginning of its variables' names.
-    const fn variables(self) -> &'static str {
-        match self {
-            Self::Cross => "MAILCROSS_",
-            Self::Toe => "MAILTOE_",
-            Self::Foot => "MAILFOOT_",
-        }
-    }
-
-    /// Base name of its log and plots.
-    const fn log(self) -> &'static str {
-        match self {
-            Self::Cross => "crossval",
-            Self::Toe => "toe",
-            Self::Foot => "foot",
-        }
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::Program;
+use super::program::Program;
 
 /// The list of subcommands, as in the reference.
 pub fn usage(program: Program) -> String {
