@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Scores of a text at full precision, from the classifier itself.
 
+use super::messages::MESSAGES;
 use crate::classify::{CategorySet, Classifier};
 use crate::cli::dbacl::load;
-use crate::cli::output::Messages;
 use crate::model::settings::Locale;
 use crate::numeric::elementary::bits;
 use dbacl_cli::names::{base_name, resolve};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
-
-static MESSAGES: Messages = Messages::of(super::NAME);
 
 /// Categories, and what they make of a text.
 pub struct Judges {

@@ -6,7 +6,9 @@
 //! and other errors with 0, as scripts have come to know it.
 
 mod direct;
+mod messages;
 
+use messages::NAME;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
@@ -25,9 +27,6 @@ use crate::risk::evidence::{CapturedRows, Condition, GROUPS, NoLosses, Observati
 use crate::risk::parse::{self, Specification};
 use crate::token::pattern::{Expression, Syntax};
 use direct::Judges;
-
-/// What the program is called in its messages, whatever it is called on disk.
-const NAME: &str = "bayesol";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
