@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Why a fitted set could not be opened or changed.
 
-use super::mail_filter::MailFilterError;
+use super::filter_folder::MailFilterError;
 use crate::error::Error;
 use crate::joint::fit::FitError;
 use crate::joint::header::Mismatch;

@@ -3,7 +3,7 @@
 //! has them.
 
 use super::error::FittedSetError;
-use super::mail_filter::{self, LEDGER, ORDER};
+use super::filter_folder::{LEDGER, MAGIC, ORDER, is_order};
 use crate::atomic_file::beside;
 use crate::category::layout::ANY_MAGIC;
 use crate::error::Warning;
@@ -93,8 +93,8 @@ pub fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Path>) -> 
         links.push(name(path.to_path_buf(), LEDGER.into(), ledger::ANY_MAGIC));
         links.push(name(beside(path, ".state"), "ledger.state".into(), set_state::KIND));
         let order = path.with_file_name(ORDER);
-        if path.file_name() == Some(OsStr::new(LEDGER)) && mail_filter::is_order(&order) {
-            links.push(name(order, ORDER.into(), mail_filter::MAGIC));
+        if path.file_name() == Some(OsStr::new(LEDGER)) && is_order(&order) {
+            links.push(name(order, ORDER.into(), MAGIC));
         }
     }
     links

@@ -3,9 +3,10 @@
 
 use super::error::{FittedSetError, lock};
 use super::files::{SetFiles, label_of, members, store_of};
+use super::filter_folder::{LEDGER, MailFilterError};
 use super::learn_folders::{self, MailFolder, MailLearnOptions, MailLearned};
-use super::mail_filter::{LEDGER, MailFilterError};
 use super::open_set::{Member, OpenSet, SetVerdict, direct};
+use super::options::FittedSetOptions;
 use super::refit::{read_state, refit_from_ledger};
 use super::report::{DocumentId, DocumentReport, Outcome, SetReport};
 use super::update::{self, ChangeKind, Done, Request};
@@ -15,104 +16,14 @@ use crate::joint::fit::FitOptions;
 use crate::joint::ledger::Settings;
 use crate::joint::store::ledger_file::OpenLedger;
 use crate::joint::store::{Generation, Store, ledger_file};
-use crate::lock::{Patience, USUAL_LIMIT};
 use crate::model::settings::{Locale, ModelOption};
 use hashbrown::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
-
-/// What is told that a set is waited for.
-type WaitNotice = Arc<dyn Fn(&Path) + Send + Sync>;
-
-/// How a fitted set is opened and changed.
-///
-/// ```
-/// use dbacl::FittedSetOptions;
-/// use std::time::Duration;
-///
-/// // A server that would rather try again later than wait.
-/// let options = FittedSetOptions::default().lock_timeout(Duration::from_millis(200));
-/// # let _ = options;
-/// ```
-#[derive(Clone)]
-pub struct FittedSetOptions {
-    lock_timeout: Duration,
-    stop: Arc<AtomicBool>,
-    locale: Locale,
-    on_wait: Option<WaitNotice>,
-}
-
-impl std::fmt::Debug for FittedSetOptions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { lock_timeout, stop, locale, .. } = self;
-        let mut shown = f.debug_struct("FittedSetOptions");
-        shown.field("lock_timeout", lock_timeout).field("stop", stop).field("locale", locale);
-        shown.finish_non_exhaustive()
-    }
-}
-
-impl Default for FittedSetOptions {
-    /// Locks are waited for ten seconds, and regular expressions see bytes.
-    fn default() -> Self {
-        let stop = Arc::default();
-        Self { lock_timeout: USUAL_LIMIT, stop, locale: Locale::C, on_wait: None }
-    }
-}
-
-impl FittedSetOptions {
-    /// How long a change waits while somebody else changes the set (`--lock-timeout`).
-    #[must_use]
-    pub const fn lock_timeout(mut self, limit: Duration) -> Self {
-        self.lock_timeout = limit;
-        self
-    }
-
-    /// Once `stop` is set, waiting ends, and a change that is not current yet comes to nothing.
-    #[must_use]
-    pub fn stop(mut self, stop: Arc<AtomicBool>) -> Self {
-        self.stop = stop;
-        self
-    }
-
-    /// The character set of regular expressions: that of whoever learned the set.
-    #[must_use]
-    pub const fn locale(mut self, locale: Locale) -> Self {
-        self.locale = locale;
-        self
-    }
-
-    /// `notice` is told once, with the file that a set is known by, when somebody else changes it
-    /// and has to be waited for.
-    #[must_use]
-    pub fn on_wait(mut self, notice: impl Fn(&Path) + Send + Sync + 'static) -> Self {
-        self.on_wait = Some(Arc::new(notice));
-        self
-    }
-
-    /// How long locks are waited for.
-    pub(super) fn patience(&self) -> Patience<'_> {
-        Patience { limit: self.lock_timeout, stop: &self.stop }
-    }
-
-    /// Ends the work early once it is set.
-    pub(super) fn stop_flag(&self) -> &AtomicBool {
-        &self.stop
-    }
-
-    /// Tells that the set at `anchor` is waited for.
-    pub(super) fn waits(&self, anchor: &Path) {
-        if let Some(notice) = &self.on_wait {
-            notice(anchor);
-        }
-    }
-}
 
 /// A set of categories on disk that were fitted together, with the ledger of its documents: it
 /// judges documents, and learns, corrects and forgets single ones.

@@ -10,11 +10,11 @@
 
 use super::error::{FittedSetError, lock};
 use super::files::{CORRECTIONS, SetFiles, links};
-use super::fitted_set::FittedSetOptions;
-use super::mail_filter::{LEDGER, MAGIC, MOST, ORDER, labels};
+use super::filter_folder::{LEDGER, MAGIC, MOST, ORDER, labels};
 use super::mail_reading::MailReading;
 use super::mailboxes::{self, MailFile};
 use super::open_set::direct;
+use super::options::FittedSetOptions;
 use super::refit::{RefitJob, Refitted};
 use crate::atomic_file::Unforced;
 use crate::category::layout::ANY_MAGIC;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! How the mail of a filter is read.
 
-use super::mail_filter::LEDGER;
+use super::filter_folder::LEDGER;
 use crate::joint::ledger::Settings;
 use crate::joint::store::{Store, ledger_file};
 use crate::learn::options::LearnOptions;

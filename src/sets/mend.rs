@@ -3,9 +3,10 @@
 
 use super::error::{FittedSetError, lock};
 use super::files::{SetFiles, store_of};
-use super::fitted_set::{FittedSet, FittedSetOptions};
-use super::mail_filter::{LEDGER, ORDER, labels};
+use super::filter_folder::{LEDGER, ORDER, labels};
+use super::fitted_set::FittedSet;
 use super::open_set::direct;
+use super::options::FittedSetOptions;
 use super::refit::{head_or_ordinary, refit_from_ledger};
 use crate::category::sparse::SparseCategory;
 use crate::classify::shared::default_scheme;

@@ -13,6 +13,7 @@
 
 pub mod error;
 pub mod files;
+pub mod filter_folder;
 pub mod fitted_set;
 mod joint_fit;
 pub mod learn_folders;
@@ -22,6 +23,7 @@ pub mod mail_reading;
 mod mailboxes;
 mod mend;
 pub mod open_set;
+mod options;
 mod reading;
 pub mod reasons;
 pub mod refit;
@@ -29,10 +31,12 @@ pub mod report;
 pub mod update;
 
 pub use error::FittedSetError;
-pub use fitted_set::{FittedSet, FittedSetOptions};
+pub use filter_folder::MailFilterError;
+pub use fitted_set::FittedSet;
 pub use joint_fit::{Fit, JointFit};
 pub use learn_folders::{MailFolder, MailLearnOptions, MailLearned};
-pub use mail_filter::{MailFilter, MailFilterError};
+pub use mail_filter::MailFilter;
 pub use mail_reading::MailReading;
 pub use open_set::SetVerdict;
+pub use options::FittedSetOptions;
 pub use report::{DocumentId, DocumentReport, Outcome, SetReport};

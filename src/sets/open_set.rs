@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A fitted set's files → verdicts on documents.
 
-use super::mail_filter::{LEDGER, MailFilterError, ORDER, labels};
+use super::filter_folder::{LEDGER, MailFilterError, ORDER, labels};
 use super::reading::{DocumentReader, texts_of};
 use super::reasons::{NAMED, Reasons};
 use crate::category::access;

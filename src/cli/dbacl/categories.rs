@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Opening the categories that a command line names, with the messages of dbacl 1.14.1.
 
-use super::MESSAGES;
 use super::failure::{Failure, Kind, not_loaded};
+use super::messages::MESSAGES;
 use crate::category::access;
 use crate::category::mapped::{self, MappedCategory};
 use crate::joint::store::Generation;

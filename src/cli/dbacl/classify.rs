@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Classifying texts, and filtering lines (spec model 12 to 14).
 
-use super::MESSAGES;
 use super::categories::OpenSets;
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
 use super::jobs::ClassifyJob;
+use super::messages::MESSAGES;
 use super::signals::Signals;
 use super::structured::{Format, Id};
 use crate::classify::classifier::EMPIRICAL_BITS;

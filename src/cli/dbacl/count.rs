@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Counting without learning (`--count`), and merging counts (`--merge`).
 
-use super::MESSAGES;
 use super::count_files::load_all;
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
 use super::jobs::{CountJob, MergeJob, Reading};
 use super::learn::INEXACT;
+use super::messages::MESSAGES;
 use super::signals::Signals;
 use super::threads;
 use crate::atomic_file::{self, Disk};

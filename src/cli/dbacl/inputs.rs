@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Reads the operands of a command line.
 
-use super::MESSAGES;
 use super::failure::{Failure, Kind, output_failure};
 use super::jobs::Reading;
+use super::messages::MESSAGES;
 use super::signals::Signals;
 use crate::document::{FeatureReader, FeatureSink, ReadOptions};
 use crate::error::{Error, Warning};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Learning a category (spec model 5).
 
-use super::MESSAGES;
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::hints::{self, LearnNotes};
 use super::inputs;
 use super::jobs::LearnJob;
 use super::lock;
+use super::messages::MESSAGES;
 use super::signals::Signals;
 use super::threads;
 use crate::category::mapped;

@@ -4,8 +4,8 @@
 //!
 //! Such files are replaced at the end of a run, so the lock is on an empty file beside them.
 
-use super::MESSAGES;
 use super::failure::Failure;
+use super::messages::MESSAGES;
 use super::signals::Signals;
 use crate::joint::store::Store;
 use crate::lock::{Lock, Patience};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A method to evaluate, written as options of this program.
 
-use super::MESSAGES;
 use super::config::Builder;
 use super::failure::Failure;
 use super::jobs::Job;
+use super::messages::MESSAGES;
 use super::options::{Key, TABLE};
 use crate::cli::getopt::{self, Event};
 use crate::learn::options::LearnOptions;

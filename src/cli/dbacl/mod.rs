@@ -14,6 +14,7 @@ mod inputs;
 mod jobs;
 mod learn;
 mod lock;
+mod messages;
 pub mod method;
 pub mod options;
 mod records;
@@ -26,19 +27,17 @@ pub use categories::load;
 pub use failure::Failure;
 
 use crate::cli::getopt::{self, Event};
-use crate::cli::output::{Messages, Output};
+use crate::cli::output::Output;
 use config::Builder;
-use dbacl_cli::progress;
 use failure::Kind;
 use jobs::Job;
+use messages::{MESSAGES, watched};
 use options::Key;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-static MESSAGES: Messages = Messages::of("dbacl");
 
 /// Runs the program with the process's arguments and environment.
 pub fn main() -> ExitCode {
@@ -120,12 +119,6 @@ fn command(
         }),
         None => perform(builder.job()?, output),
     }
-}
-
-/// Does `work`, and shows on the terminal that it goes on if that `is_wanted`: not while the user
-/// types the text, and not while the work prints.
-fn watched<T>(what: &'static str, is_wanted: bool, work: impl FnOnce() -> T) -> T {
-    if is_wanted && !MESSAGES.is_quiet() { progress::watch(what, || None, work) } else { work() }
 }
 
 /// What the mail filter is to do, with its folder.

@@ -2,11 +2,11 @@
 //! Documents as records: one JSON object, or one text, a line (`--input`). Each is classified as a
 //! file of its own would be, whatever came before it; results come in the order of the records.
 
-use super::MESSAGES;
 use super::categories::OpenSets;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
 use super::jobs::{Records, RecordsJob};
+use super::messages::MESSAGES;
 use super::signals::Signals;
 use super::structured::{Format, Id};
 use crate::classify::DocumentScores;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Looks after inputs that are read on several processors: signals, and progress on a terminal.
 
-use super::MESSAGES;
 use super::failure::{Failure, Kind};
 use super::inputs;
 use super::jobs::Reading;
+use super::messages::MESSAGES;
 use super::signals::Signals;
 use crate::document::ReadOptions;
 use crate::shards::parallel::{Inputs, Interrupted, Watcher};

@@ -2,11 +2,11 @@
 //! `--refit --choices`: groups of texts of which one was chosen → two categories whose scores tell
 //! the odds.
 
-use super::super::MESSAGES;
 use super::super::config::Builder;
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::inputs::after_signals;
 use super::super::jobs::Job;
+use super::super::messages::MESSAGES;
 use super::super::signals::Signals;
 use super::record::{self, GroupLine};
 use crate::atomic_file::Disk;

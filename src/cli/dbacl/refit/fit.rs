@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! `--refit`: documents and ordinary categories → a set of files that judges better.
 
-use super::super::MESSAGES;
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::jobs::SetJob;
 use super::super::lock;
+use super::super::messages::MESSAGES;
 use super::super::signals::Signals;
-use super::Request;
 use super::reader::{Reader, Unit};
+use super::request::Request;
 use crate::category::mapped::MappedCategory;
 use crate::cli::output::Output;
 use crate::joint::blend;

@@ -8,22 +8,23 @@
 //! dbacl --mail-correct DIR spam <mail
 //! ```
 
-use super::super::MESSAGES;
 use super::super::config::Builder;
 use super::super::failure::{Failure, Kind};
+use super::super::messages::{MESSAGES, watched};
 use super::super::signals::Signals;
 use super::fit::{say, text_of, warn};
-use super::{Action, Request, rate, update};
+use super::request::{Action, Request, rate};
+use super::update;
 use crate::cli::output::Output;
 use crate::error::Warning;
 use crate::joint::fit::FitVerdicts;
 use crate::joint::ordinary::percent;
 use crate::joint::thresholds::{FEWEST, at_most};
-use crate::sets::FittedSetOptions;
+use crate::sets::filter_folder::{LEDGER, ORDER, labels};
 use crate::sets::learn_folders::{self, MailFolder, MailLearnOptions};
-use crate::sets::mail_filter::{LEDGER, MailFilter, ORDER, labels};
 use crate::sets::mail_reading::MailReading;
 use crate::sets::open_set::direct;
+use crate::sets::{FittedSetOptions, MailFilter};
 use dbacl_cli::names::lossy;
 use dbacl_cli::progress;
 use std::ffi::{OsStr, OsString};
@@ -193,9 +194,7 @@ pub fn correct(mut builder: Builder<'_>, folder: &Path) -> Result<u8, Failure> {
     let action = Action::correction(label);
     let is_typed = files.is_empty() && io::stdin().is_terminal();
     let signals = Signals::install();
-    super::super::watched("fitting", !is_typed, || {
-        update::run(&request, &action, &mut job, &names, &signals)
-    })
+    watched("fitting", !is_typed, || update::run(&request, &action, &mut job, &names, &signals))
 }
 
 /// The verdict of the filter in `folder` on a mail; on further lines the header with the reasons,

@@ -9,8 +9,8 @@
 //! Reading takes one byte of memory a byte of mail, and judging looks at the first 8 MB. When
 //! memory is short after all, what would end the process passes the mail on first ([`on_abort`]).
 
-use super::super::MESSAGES;
 use super::super::failure::{Failure, Kind, output_failure};
+use super::super::messages::MESSAGES;
 use super::super::signals::Signals;
 use crate::cli::last_resort;
 use crate::input::verdict_header::Marker;

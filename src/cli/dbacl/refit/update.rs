@@ -2,14 +2,14 @@
 //! `--update`, `--learn-error`, `--unlearn`, `--correct`: documents of the command line for the
 //! library's [`crate::sets::update`].
 
-use super::super::MESSAGES;
 use super::super::failure::{Failure, Kind};
 use super::super::jobs::SetJob;
 use super::super::lock;
+use super::super::messages::MESSAGES;
 use super::super::signals::Signals;
 use super::fit::publish;
 use super::reader::{Reader, Unit};
-use super::{Action, Request};
+use super::request::{Action, Request};
 use crate::joint::store::ledger_file;
 use crate::model::settings::ModelOption;
 use crate::sets::FittedSetError;
