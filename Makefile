@@ -59,6 +59,7 @@ check:
 	$(CARGO) clippy --profile checked --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps
 	CARGO=$(CARGO) .ci/public-items
+	.ci/circles
 	cd fuzz && $(CARGO) check --release --locked --no-default-features --features drive
 	cd crates/dbacl-python && $(CARGO) fmt --check && \
 	  $(CARGO) clippy --profile checked --locked --target-dir ../../target -- -D warnings
