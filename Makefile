@@ -60,6 +60,7 @@ check:
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps
 	CARGO=$(CARGO) .ci/public-items
 	.ci/circles
+	.ci/widths
 	cd fuzz && $(CARGO) check --release --locked --no-default-features --features drive
 	cd crates/dbacl-python && $(CARGO) fmt --check && \
 	  $(CARGO) clippy --profile checked --locked --target-dir ../../target -- -D warnings

@@ -27,7 +27,8 @@ fn bash_completes_categories_below_the_path_and_values() {
     let complete = |words: &[&str]| {
         let file = root().join("docs/completions/dbacl.bash");
         let script = format!(
-            "source '{}'; COMP_WORDS=({}); COMP_CWORD={}; _dbacl; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            "source '{}'; COMP_WORDS=({}); COMP_CWORD={}; _dbacl; printf '%s\\n' \
+             \"${{COMPREPLY[@]}}\"",
             file.display(),
             words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" "),
             words.len() - 1

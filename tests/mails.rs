@@ -39,7 +39,8 @@ pub fn text(bytes: &[u8]) -> String {
 pub fn mail(label: &str, number: usize) -> String {
     let words = if label == "spam" { "cheap pills offer" } else { "meeting agenda minutes" };
     format!(
-        "From a@b.c Mon Jan  1 00:00:00 2024\nFrom: {label}{}@example.org\nSubject: {words} {number}\n\n\
+        "From a@b.c Mon Jan  1 00:00:00 2024\nFrom: {label}{}@example.org\nSubject: {words} \
+         {number}\n\n\
          {words} number n{} and something common for all of us\n\n",
         number % 7,
         number % 5

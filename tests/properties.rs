@@ -19,7 +19,9 @@ fn text() -> impl Strategy<Value = String> {
 
 /// Lines of any bytes, line ends and zeros more often than not.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
-    let byte = prop_oneof![4 => any::<u8>(), 2 => b'a'..b'e', 1 => Just(b'\n'), 1 => Just(0), 1 => Just(b'<')];
+    let byte = prop_oneof![
+        4 => any::<u8>(), 2 => b'a'..b'e', 1 => Just(b'\n'), 1 => Just(0), 1 => Just(b'<')
+    ];
     proptest::collection::vec(byte, 0..6000)
 }
 
@@ -116,7 +118,8 @@ proptest! {
         prop_assert!((sum - 100.0).abs() < 0.02, "{}", shares.stdout);
         let scores = scratch.dbacl_reading("-n -c 1 -c 2 -R", &asked);
         let numbers: Vec<f64> =
-            scores.stdout.split_whitespace().skip(1).step_by(2).filter_map(|n| n.parse().ok()).collect();
+            scores.stdout.split_whitespace().skip(1).step_by(2)
+                .filter_map(|number| number.parse().ok()).collect();
         prop_assert_eq!(numbers.len(), 3, "{}", scores.stdout);
         let best = numbers.iter().copied().fold(f64::INFINITY, f64::min);
         let chosen = numbers[usize::try_from(scores.status - 1).expect("a verdict")];

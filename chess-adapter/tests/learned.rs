@@ -283,7 +283,8 @@ fn small_tables_grow_until_nothing_is_ignored() {
     // A classifier that is told a table too small at first.
     let small = folder.path().join("small");
     let body = format!(
-        "set -- $(echo \" $* \" | sed 's/ -H 23 / -h 6 -H 6 /; s/ -H 24 / -H 20 /')\nexec '{}' \"$@\"",
+        "set -- $(echo \" $* \" | sed 's/ -H 23 / -h 6 -H 6 /; s/ -H 24 / -H 20 /')\nexec '{}' \
+         \"$@\"",
         dbacl.display()
     );
     script(&small, &body);

@@ -2,8 +2,9 @@
 //! The fit itself: stochastic gradient with a step of its own for each weight (`AdaGrad`; Duchi,
 //! Hazan and Singer 2011).
 //!
-//! For a group with probabilities p, the gradient of an alternative is g = p(i) - [i was chosen]. In
-//! the order of the alternatives, and for each occurrence of a feature of one with |g| > [`SKIP`]:
+//! For a group with probabilities p, the gradient of an alternative is g = p(i) - [i was chosen].
+//! In the order of the alternatives, and for each occurrence of a feature of one with |g| >
+//! [`SKIP`]:
 //!
 //! ```text
 //! G += g²;   w -= rate * x * g / sqrt(G + START / x²)

@@ -37,9 +37,9 @@ impl Groups {
         self.push_strong(id, 1);
     }
 
-    /// Adds a feature whose weight moves as if it occurred `strength` times, at least once, wherever it
-    /// occurs. Features that are rare and tell much want more than 1. A feature's strength must be the
-    /// same wherever it occurs.
+    /// Adds a feature whose weight moves as if it occurred `strength` times, at least once,
+    /// wherever it occurs. Features that are rare and tell much want more than 1. A feature's
+    /// strength must be the same wherever it occurs.
     pub fn push_strong(&mut self, id: FeatureId, strength: u8) {
         self.ids.push(id);
         self.strengths.push(strength.max(1));

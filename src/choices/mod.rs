@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The odds of one text among several: a conditional maximum-entropy fit over groups of alternatives
-//! of which one was chosen (`docs/refit.md`, "Choices").
+//! The odds of one text among several: a conditional maximum-entropy fit over groups of
+//! alternatives of which one was chosen (`docs/refit.md`, "Choices").
 //!
 //! ```text
 //! groups (feature ids) ─→ fit (weights) ─→ publish (two category files)
 //!                           └→ calibrate (temperature) ┘
 //! ```
 //!
-//! Each alternative i has the score `s_i`, the sum of the weights of its features, in nats. A feature
-//! that occurs twice counts twice, as it does in the scores of `dbacl -n`. The model's probability of i
-//! within its group is
+//! Each alternative i has the score `s_i`, the sum of the weights of its features, in nats. A
+//! feature that occurs twice counts twice, as it does in the scores of `dbacl -n`. The model's
+//! probability of i within its group is
 //!
 //! ```text
 //! p(i) = exp(s_i) / sum over j of exp(s_j)
@@ -18,8 +18,8 @@
 //! Only differences between the scores of one group matter. So there is no bias, and what all
 //! alternatives of a group have in common tells nothing.
 //!
-//! The weights are written as two ordinary categories, such that the difference of their scores is the
-//! model's score: every dbacl can tell the odds.
+//! The weights are written as two ordinary categories, such that the difference of their scores is
+//! the model's score: every dbacl can tell the odds.
 //!
 //! ```
 //! use dbacl::choices::{Fit, Form, Groups, Settings, Tally, files};

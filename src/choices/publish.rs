@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Weights → two ordinary category files, *chosen* and *other*.
 //!
-//! Category files hold no negative weights. So a feature that speaks for the choice stands in *chosen*
-//! with its weight, one that speaks against it in *other* with its weight's size, and no feature stands
-//! in both: the difference of the two is what half the weight in one and minus half of it in the other
-//! would give. Both categories have the same measure of characters and the same log Z, which cancel. So
-//! for a text
+//! Category files hold no negative weights. So a feature that speaks for the choice stands in
+//! *chosen* with its weight, one that speaks against it in *other* with its weight's size, and no
+//! feature stands in both: the difference of the two is what half the weight in one and minus half
+//! of it in the other would give. Both categories have the same measure of characters and the same
+//! log Z, which cancel. So for a text
 //!
 //! ```text
 //! score(chosen) - score(other) = -scale * s / ln 2      bits, as `dbacl -n` prints them

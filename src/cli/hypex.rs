@@ -113,7 +113,8 @@ impl Session<'_> {
                     Key::Help => {
                         let text = format!(
                             "{USAGE}\nPrints the divergences and the Chernoff information of \
-                             unigram models, from what 'dbacl -d' printed\nwhen it learned them.\n\n{}",
+                             unigram models, from what 'dbacl -d' printed\nwhen it learned them.\n\
+                             \n{}",
                             getopt::describe(OPTIONS)
                         );
                         self.out.extend_from_slice(text.as_bytes());

@@ -80,9 +80,10 @@ pub fn platt(scored: &[Scored]) -> Calibration {
     now
 }
 
-/// The calibration where there are too few documents to find more than a slope: even odds are at score
-/// 0, and the slope is that of [`platt`]. Of very few documents that slope may come out negative, because
-/// a fit without one of them is moved away from it; certainty is then one nat at the mean score.
+/// The calibration where there are too few documents to find more than a slope: even odds are at
+/// score 0, and the slope is that of [`platt`]. Of very few documents that slope may come out
+/// negative, because a fit without one of them is moved away from it; certainty is then one nat at
+/// the mean score.
 pub fn platt_of_few(scored: &[Scored]) -> Calibration {
     let slope = platt(scored).slope;
     let sizes: f64 = scored.iter().map(|one| one.score.abs()).sum();

@@ -148,7 +148,8 @@ impl Explanation {
         }
         let _ = write!(
             html,
-            "</div>\n<p>All evidence together, with {:.2} bits before any token: <b>{:+.2} bits</b> \
+            "</div>\n<p>All evidence together, with {:.2} bits before any token: <b>{:+.2} \
+             bits</b> \
              for {}.</p>\n<pre>",
             self.prior,
             self.total(),

@@ -426,8 +426,8 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         choice.ok_or(FitError::NoSettings)
     }
 
-    /// The header's line, but for the place, and the verdicts that its thresholds make. `known` are the
-    /// shares of known features of the documents that were judged.
+    /// The header's line, but for the place, and the verdicts that its thresholds make. `known` are
+    /// the shares of known features of the documents that were judged.
     fn line(
         &self,
         data: &Dataset,

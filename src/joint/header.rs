@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The `# refit` line in the header of a category file: which set the file belongs to, and how its
-//! scores become verdicts. Programs that do not know the line skip it.
+//! scores become verdicts. Programs that do not know the line skip it. It is one line, although
+//! two are shown here.
 //!
 //! ```text
-//! # refit 1 set 0123456789abcdef place 2 of 2 cost 1 blend 0.05 documents 3692 slope 6.1 offset 0.02 low 0 high 0 end
+//! # refit 1 set 0123456789abcdef place 2 of 2 cost 1 blend 0.05 documents 3692
+//!     slope 6.1 offset 0.02 low 0 high 0 end
 //! ```
 
 use super::calibrate::{Calibration, logistic, probabilities};
@@ -46,18 +48,19 @@ pub struct RefitLine {
     /// Whether features that tell the categories apart were preferred; `contrast` stands before the
     /// end of the line.
     pub contrast: bool,
-    /// Share of the first category's documents that were wished above the band, if one was; `fp` and
-    /// the share stand before the end of the line.
+    /// Share of the first category's documents that were wished above the band, if one was; `fp`
+    /// and the share stand before the end of the line.
     pub false_positives: Option<f64>,
     /// Whether a band was wished, even if there is none because all documents can be told apart;
     /// `unsure` stands before the end of the line.
     pub wants_unsure: bool,
-    /// The least share of known features with which a verdict can be sure; 0 where any will do. `known`
-    /// and the share stand before the end of the line, unless it is 0.
+    /// The least share of known features with which a verdict can be sure; 0 where any will do.
+    /// `known` and the share stand before the end of the line, unless it is 0.
     pub known: f64,
-    /// With more than two categories, the limits of all of them in the order of the set, log odds (see
-    /// [`super::thresholds`]); none if verdicts are always sure. A line that was read has that of its own
-    /// category only, and [`set_of`] gathers them; `limit` and its own stand before the end of the line.
+    /// With more than two categories, the limits of all of them in the order of the set, log odds
+    /// (see [`super::thresholds`]); none if verdicts are always sure. A line that was read has that
+    /// of its own category only, and [`set_of`] gathers them; `limit` and its own stand before the
+    /// end of the line.
     pub limits: Vec<f64>,
 }
 
@@ -243,8 +246,8 @@ impl RefitLine {
         lines.iter().filter(|line| line.starts_with(MARK)).find_map(|line| Self::parse(line))
     }
 
-    /// Logarithms of the odds (nats) of each category against all others; NaN for a document without
-    /// tokens. Thresholds play no part in them.
+    /// Logarithms of the odds (nats) of each category against all others; NaN for a document
+    /// without tokens. Thresholds play no part in them.
     pub fn log_odds(&self, scores: &[f64]) -> Vec<f64> {
         let Calibration { slope, offset } = self.calibration;
         if scores.iter().any(|score| !score.is_finite()) {
@@ -264,8 +267,8 @@ impl RefitLine {
     }
 
     /// The verdict on a document, from its scores under the categories in the order of the set,
-    /// nats a unit of complexity, see [`Scoring`]. `known` is the share of its features that any of the
-    /// categories knows. A document without tokens has no scores: nothing can be told.
+    /// nats a unit of complexity, see [`Scoring`]. `known` is the share of its features that any of
+    /// the categories knows. A document without tokens has no scores: nothing can be told.
     pub fn verdict(&self, scores: &[f64], known: f64) -> Decision {
         let Calibration { slope, offset } = self.calibration;
         if scores.iter().any(|score| !score.is_finite()) {
@@ -301,7 +304,8 @@ impl RefitLine {
     }
 }
 
-/// What the set says that categories with these lines make; `None` when none of them belongs to one.
+/// What the set says that categories with these lines make; `None` when none of them belongs to
+/// one.
 ///
 /// # Errors
 /// What keeps them from making one set.

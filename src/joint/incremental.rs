@@ -3,8 +3,8 @@
 //!
 //! Weights, counts and dual variables lie in blocks of a file ([`Pages`]), of which an update reads
 //! those that it needs. What it has changed is written beside the file, until that has become an
-//! eighth of it. All of it can be made anew from the ledger; a state that is damaged or does not fit
-//! the ledger is thrown away.
+//! eighth of it. All of it can be made anew from the ledger; a state that is damaged or does not
+//! fit the ledger is thrown away.
 //!
 //! ```text
 //! head of 256 bytes, which begins with "# dbacl state 4\n"; in the blocks:
@@ -15,8 +15,9 @@
 //!
 //! Features that many documents have come first: what an update changes lies close together.
 //!
-//! The ordinary weights of single words under the uniform measure are worked out from the counts when
-//! they are needed, so that they keep up with what is learned (see [`Numbers::ordinary_weight`]).
+//! The ordinary weights of single words under the uniform measure are worked out from the counts
+//! when they are needed, so that they keep up with what is learned (see
+//! [`Numbers::ordinary_weight`]).
 
 use super::blend::stored;
 use super::checksum::Checksum;
@@ -78,8 +79,8 @@ pub struct Numbers {
     pub log_partitions: [f64; 2],
     /// Occurrences of all features in the documents of either category.
     pub totals: [f64; 2],
-    /// What the ordinary weights of either category are above the logarithm of their features' shares
-    /// and reference costs, nats: log Z as the last round of learning saw it.
+    /// What the ordinary weights of either category are above the logarithm of their features'
+    /// shares and reference costs, nats: log Z as the last round of learning saw it.
     pub rises: [f64; 2],
     /// Whether ordinary weights follow the counts; else they stay what they were at the last fit.
     pub counts_ordinary: bool,
@@ -153,7 +154,8 @@ pub fn rise(total: f64, learned: impl Iterator<Item = (u32, u8, QuantWeight)>) -
 /// What documents tell of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FeatureStatistics {
-    /// Documents of either category that contain it; below 2^20 where ordinary weights follow counts.
+    /// Documents of either category that contain it; below 2^20 where ordinary weights follow
+    /// counts.
     pub documents: [u32; 2],
     /// Occurrences in the documents of either category, below 2^24; 0 where ordinary weights stay.
     pub counts: [u32; 2],

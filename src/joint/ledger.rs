@@ -85,8 +85,8 @@ impl Fault {
 /// How a category was learned, as far as its ordinary file can be made anew from the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Learning {
-    /// Whether the documents are all that the ordinary file was made of: single words and pairs of them,
-    /// the uniform measure, and nothing that chance or another file had a part in.
+    /// Whether the documents are all that the ordinary file was made of: single words and pairs of
+    /// them, the uniform measure, and nothing that chance or another file had a part in.
     pub is_plain: bool,
     /// Bits of the table's size at the start (`-h`).
     pub bits: u8,
@@ -508,8 +508,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Shows what every record says before and behind its terms, and its bytes, to `look`, which says
-    /// whether it is well.
+    /// Shows what every record says before and behind its terms, and its bytes, to `look`, which
+    /// says whether it is well.
     ///
     /// # Errors
     /// The record that is not.

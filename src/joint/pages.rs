@@ -210,7 +210,8 @@ impl Pages {
         self.source.is_none() || changed > (self.is_changed.len() / FOLDED).max(FEW)
     }
 
-    /// Whether something is damaged that has been read, or that a write of the whole file would read.
+    /// Whether something is damaged that has been read, or that a write of the whole file would
+    /// read.
     pub fn is_damaged_to_write(&mut self) -> bool {
         if self.is_due() {
             self.read_all();

@@ -7,13 +7,13 @@
 //! ```
 //!
 //! The *excess* of a document is how far a fit that has not seen it takes it for another category.
-//! A document of category c is surely taken for another one only above the *limit* of c, and at most
-//! the share `rate` of its documents is to lie there:
+//! A document of category c is surely taken for another one only above the *limit* of c, and at
+//! most the share `rate` of its documents is to lie there:
 //!
 //! ```text
 //! n documents, k = floor(rate (n + 1))
-//! k >= 1    the k-th largest excess: the next document exceeds it with probability k/(n + 1) at most,
-//!           whatever the distribution is (split conformal prediction)
+//! k >= 1    the k-th largest excess: the next document exceeds it with probability k/(n + 1) at
+//!           most, whatever the distribution is (split conformal prediction)
 //! k = 0     max(largest excess, mean + t s sqrt(1 + 1/n)), t the point that Student's distribution
 //!           exceeds with probability `tail`: a promise for a normal distribution only, and one of
 //!           1/(n + 1) for any
@@ -39,8 +39,8 @@ pub const NEVER: f64 = 1e9;
 /// How many of the protected category's documents have an unusually small share of known features.
 const UNUSUAL: usize = 5;
 
-/// How much of the least known share a document needs: learned mail may be uniform, or lack the headers
-/// that a mail server adds, and new mail is like it all the same.
+/// How much of the least known share a document needs: learned mail may be uniform, or lack the
+/// headers that a mail server adds, and new mail is like it all the same.
 pub const FAMILIAR: f64 = 0.25;
 
 /// Confidence of what is said of a share.
@@ -118,8 +118,8 @@ fn student(tail: f64, freedom: f64) -> f64 {
     z + (first + (second + third / freedom) / freedom) / freedom
 }
 
-/// By how much each document is taken for another category, with two categories: scores are those of
-/// the second.
+/// By how much each document is taken for another category, with two categories: scores are those
+/// of the second.
 pub fn excesses_of_pair(scored: &[Scored]) -> Vec<Vec<f64>> {
     let own = |positive: bool, sign: f64| {
         let own = scored.iter().filter(|one| one.positive == positive);
@@ -140,15 +140,15 @@ pub fn excesses(odds: &[Vec<f64>], labels: &[u32], categories: usize) -> Vec<Vec
     excesses
 }
 
-/// Whether a document with these odds is surely of category `best`: no other category's documents come
-/// so far.
+/// Whether a document with these odds is surely of category `best`: no other category's documents
+/// come so far.
 pub fn is_sure(odds: f64, best: usize, limits: &[f64]) -> bool {
     limits.iter().enumerate().all(|(at, &limit)| at == best || odds > limit)
 }
 
-/// The share of the features of each document that the files know and that at least `least` documents
-/// of other folds have. `has_weight` tells which features of `data`, without rare ones, the files know:
-/// those that speak for no category are not written.
+/// The share of the features of each document that the files know and that at least `least`
+/// documents of other folds have. `has_weight` tells which features of `data`, without rare ones,
+/// the files know: those that speak for no category are not written.
 pub fn known_shares(data: &Dataset, folds: &[usize], has_weight: &[bool], least: u32) -> Vec<f64> {
     let number = folds.iter().max().map_or(0, |last| last + 1);
     let mut own = vec![0u32; data.ids.len() * number];
@@ -174,8 +174,8 @@ pub fn known_share(known: usize, all: usize) -> f64 {
     if all == 0 { 0.0 } else { real(known) / real(all) }
 }
 
-/// The least share of known features with which a verdict can be sure: that of the fifth most unusual
-/// document.
+/// The least share of known features with which a verdict can be sure: that of the fifth most
+/// unusual document.
 pub fn least_known(shares: impl Iterator<Item = f64>) -> f64 {
     let mut shares: Vec<f64> = shares.collect();
     shares.sort_by(f64::total_cmp);
@@ -189,8 +189,8 @@ pub fn usual_share(shares: impl Iterator<Item = f64>) -> f64 {
     shares.get(shares.len() / 2).copied().unwrap_or(1.0)
 }
 
-/// The share that is not exceeded, with a confidence of 95 %, where `part` of `whole` documents were
-/// found: the exact bound of Clopper and Pearson (1934).
+/// The share that is not exceeded, with a confidence of 95 %, where `part` of `whole` documents
+/// were found: the exact bound of Clopper and Pearson (1934).
 pub fn at_most(part: usize, whole: usize) -> f64 {
     if part >= whole {
         return 1.0;

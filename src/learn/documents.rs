@@ -263,7 +263,8 @@ mod tests {
         #[test]
         fn words_that_share_a_slot_are_measured_as_their_texts_are(
             lines in proptest::collection::vec(
-                ("((ajjk|aqhc|aftc|egll|ecaj|hsom|a|b|c|d|e|f|g|h|i|j) ){0,9}", any::<bool>()), 1..30
+                ("((ajjk|aqhc|aftc|egll|ecaj|hsom|a|b|c|d|e|f|g|h|i|j) \
+                  ){0,9}", any::<bool>()), 1..30
             ),
             bits in 2..6u8,
             closes: bool,
@@ -275,7 +276,8 @@ mod tests {
             let mut window = Window::new(1);
             for (line, in_header) in &lines {
                 fast.line_of_mail(*in_header, &mut |_| {});
-                tokenizer.line(&mut line.clone().into_bytes(), &mut fast.words(medium, &mut |_| {}));
+                let mut text = line.clone().into_bytes();
+                tokenizer.line(&mut text, &mut fast.words(medium, &mut |_| {}));
                 fast.end_of_words(&mut |_| {});
                 literal.line_of_mail(*in_header, &mut |_| {});
                 let mut count = |feature: Feature<'_>| {
@@ -293,8 +295,12 @@ mod tests {
             let (fast, literal) = (fast.into_state(&mut |_| {}), literal.into_state(&mut |_| {}));
             prop_assert_eq!(fast.total_of, literal.total_of);
             prop_assert_eq!((fast.total, fast.used), (literal.total, literal.used));
-            prop_assert_eq!((fast.documents, fast.empty_documents), (literal.documents, literal.empty_documents));
-            prop_assert_eq!(fast.negative_entropy_sum.to_bits(), literal.negative_entropy_sum.to_bits());
+            prop_assert_eq!(fast.documents, literal.documents);
+            prop_assert_eq!(fast.empty_documents, literal.empty_documents);
+                prop_assert_eq!(
+            literal.negative_entropy_sum.to_bits(),
+            fast.negative_entropy_sum.to_bits()
+        );
             prop_assert_eq!(fast.characters.cells(), literal.characters.cells());
             for at in 0..fast.table.size() {
                 prop_assert_eq!(fast.table.id(at), literal.table.id(at));

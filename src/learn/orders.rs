@@ -117,7 +117,9 @@ mod tests {
             let end = range.1.min(4);
             let range = range.0.min(end)..end;
             let found: Vec<usize> = orders.slots_of(range.clone()).collect();
-            let is_one = |&at: &usize| table.id(at).0 != 0 && range.contains(&table.head(at).order());
+            let is_one = |&at: &usize| {
+                table.id(at).0 != 0 && range.contains(&table.head(at).order())
+            };
             let expected: Vec<usize> = (0..table.size()).filter(is_one).collect();
             prop_assert_eq!(found, expected);
             for order in 0..4 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The files of a set while it is being changed: what users call them, and where the next generation
-//! has them.
+//! The files of a set while it is being changed: what users call them, and where the next
+//! generation has them.
 
 use super::error::FittedSetError;
 use super::filter_folder::{LEDGER, MAGIC, ORDER, is_order};
@@ -175,11 +175,12 @@ impl SetFiles {
         })
     }
 
-    /// Makes the change the current state of the set, unless `stop` is set. Returns what users should
-    /// know.
+    /// Makes the change the current state of the set, unless `stop` is set. Returns what users
+    /// should know.
     ///
     /// # Errors
-    /// [`FittedSetError::Stopped`], [`FittedSetError::Generation`]; nothing has become of the change.
+    /// [`FittedSetError::Stopped`], [`FittedSetError::Generation`]; nothing has become of the
+    /// change.
     pub fn publish(
         self,
         is_forced: bool,

@@ -140,8 +140,8 @@ impl FittedSet {
         Self::at(Place::Folder(folder.to_path_buf()), options)
     }
 
-    /// Opens a set that `dbacl --refit` has made of these category files, in their order, and of the
-    /// documents of `ledger` (`--keep`).
+    /// Opens a set that `dbacl --refit` has made of these category files, in their order, and of
+    /// the documents of `ledger` (`--keep`).
     ///
     /// # Errors
     /// [`FittedSetError::Open`] says what is missing or wrong.
@@ -155,8 +155,8 @@ impl FittedSet {
     }
 
     /// Learns the mail in two folders into the mail filter in `folder`, which is made if it is not
-    /// there (`dbacl --mail-learn`). All of the filter changes at once, at the end. Corrections that the
-    /// folders do not confirm yet are kept, and applied.
+    /// there (`dbacl --mail-learn`). All of the filter changes at once, at the end. Corrections
+    /// that the folders do not confirm yet are kept, and applied.
     ///
     /// # Errors
     /// What stopped it; the filter is as it was.
@@ -226,7 +226,8 @@ impl FittedSet {
         (!corpus.documents.is_empty()).then(|| DocumentId(fingerprint(corpus.terms_of(0))))
     }
 
-    /// Labels under which the newest generation has learned a document; none if it does not know it.
+    /// Labels under which the newest generation has learned a document; none if it does not know
+    /// it.
     ///
     /// # Errors
     /// [`FittedSetError::Ledger`].
@@ -307,8 +308,8 @@ impl FittedSet {
     }
 
     /// Forgets that a document was learned as `label` (`dbacl --unlearn`): every file is then
-    /// byte-identical to one that never contained the document. All of the set is fitted anew, which
-    /// takes a while; several documents are forgotten as fast as one.
+    /// byte-identical to one that never contained the document. All of the set is fitted anew,
+    /// which takes a while; several documents are forgotten as fast as one.
     ///
     /// # Errors
     /// As for [`Self::learn`].

@@ -65,8 +65,8 @@ impl MailFilter {
         self.set.judge(mail, stop)
     }
 
-    /// The verdict on a mail, and why; mail without words has no reasons. Reading the mail ends early
-    /// once `stop` is set.
+    /// The verdict on a mail, and why; mail without words has no reasons. Reading the mail ends
+    /// early once `stop` is set.
     pub(crate) fn reasons(
         &self,
         mail: &[u8],

@@ -19,12 +19,13 @@ use std::path::{Path, PathBuf};
 impl FittedSet {
     /// Makes the mail filter in `folder` whole again when [`Self::open`] finds a category missing,
     /// cut or damaged, and opens it: the set is fitted anew from its ordinary categories and its
-    /// ledger, as `dbacl --mail-correct` does it then. A filter that is whole is fitted anew as well.
+    /// ledger, as `dbacl --mail-correct` does it then. A filter that is whole is fitted anew as
+    /// well.
     ///
     /// # Errors
     /// [`FittedSetError::Open`] when there is no filter in the folder,
-    /// [`FittedSetError::NoOrdinary`] and [`FittedSetError::Ledger`] when what it would be made from
-    /// is damaged, too; the files are as they were.
+    /// [`FittedSetError::NoOrdinary`] and [`FittedSetError::Ledger`] when what it would be made
+    /// from is damaged, too; the files are as they were.
     pub fn mend(folder: &Path, options: &FittedSetOptions) -> Result<Self, FittedSetError> {
         let labels = labels(&folder.join(ORDER))?;
         let ledger = direct(&folder.join(LEDGER));

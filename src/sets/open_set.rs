@@ -32,8 +32,8 @@ const JUDGED: usize = 8 << 20;
 /// The verdict on a mail that cannot be judged.
 pub const ERROR: &[u8] = b"error";
 
-/// What a set says of a document. Shown, it is what the header line of a mail says: `spam 99.12%`, or
-/// `unsure 61.00% spam`.
+/// What a set says of a document. Shown, it is what the header line of a mail says: `spam 99.12%`,
+/// or `unsure 61.00% spam`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SetVerdict {
@@ -68,8 +68,8 @@ pub struct Member {
     pub path: PathBuf,
 }
 
-/// One generation of a fitted set, open to judge documents. Of the categories only the features of a
-/// document are read, from the files.
+/// One generation of a fitted set, open to judge documents. Of the categories only the features of
+/// a document are read, from the files.
 #[derive(Debug)]
 pub struct OpenSet {
     names: Vec<String>,

@@ -6,8 +6,8 @@
 //!  +4.11 in 83 others, +0.97 before any
 //! ```
 //!
-//! Numbers are bits of the odds of the category that is named. Those behind the `=` add up to the first
-//! one, exactly as they are printed.
+//! Numbers are bits of the odds of the category that is named. Those behind the `=` add up to the
+//! first one, exactly as they are printed.
 
 use crate::input::verdict_header::REASONS;
 use crate::joint::explain::shown;

@@ -247,8 +247,8 @@ pub fn refit_from_ledger(
     job.fit(corpus, options, is_mail, &mut |_| {}).map(|_| ())
 }
 
-/// Makes the ordinary categories anew from the ledger's documents, where these are all that they were
-/// made of. Returns whether one of them was not up to date.
+/// Makes the ordinary categories anew from the ledger's documents, where these are all that they
+/// were made of. Returns whether one of them was not up to date.
 fn relearn_ordinary(
     files: &SetFiles,
     ledger: &Ledger,

@@ -201,8 +201,8 @@ pub fn change(
     Ok((done, outcomes))
 }
 
-/// Notes in the set of a mail filter what a user has said of documents, so that it outlives learning
-/// the folders anew. Returns whether it was not known.
+/// Notes in the set of a mail filter what a user has said of documents, so that it outlives
+/// learning the folders anew. Returns whether it was not known.
 fn note(files: &SetFiles, request: &Request<'_>, learned: &[bool], head: &Head) -> Result<bool> {
     let Some(path) = files.corrections() else { return Ok(false) };
     let old = ledger_file::load(&path)?;
@@ -480,9 +480,9 @@ impl<'a> OpenFiles<'a> {
         LedgerError::Damaged { path: self.ledger_path.to_path_buf(), fault }.into()
     }
 
-    /// Forgets the documents `ids` as far as they were learned with a label that `goes`: each of them
-    /// once, the last of equal ones, or all that are equal. Returns name and label of each that was
-    /// found. All that was learned from them goes: ordinary counts, ledger, weights.
+    /// Forgets the documents `ids` as far as they were learned with a label that `goes`: each of
+    /// them once, the last of equal ones, or all that are equal. Returns name and label of each
+    /// that was found. All that was learned from them goes: ordinary counts, ledger, weights.
     fn forget(
         &mut self,
         ids: &[u64],

@@ -200,10 +200,13 @@ fn mail() -> impl Strategy<Value = Vec<u8>> {
             b"Content-Type: text/html\n\n<html><body><a href=\"http://x.org/q\">see</a>\n".to_vec(),
             text, b"<!-- note --></body></html>\n".to_vec()].concat()),
         1 => "[A-Za-z0-9+/]{0,200}".prop_map(|text| format!(
-            "Content-Type: text/plain\nContent-Transfer-Encoding: base64\n\n{text}\n\n").into_bytes()),
+            "Content-Type: text/plain\nContent-Transfer-Encoding: base64\n\n\
+             {text}\n\n").into_bytes()),
         1 => text().prop_map(|text| [
-            b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"bb\"\n\n--bb\n\n".to_vec(),
-            text, b"\n--bb\nContent-Type: text/html\n\n<b>bold</b> word\n--bb--\n".to_vec()].concat()),
+            b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"bb\"\n\n\
+              --bb\n\n".to_vec(),
+            text, b"\n--bb\nContent-Type: text/html\n\n<b>bold</b> word\n\
+                    --bb--\n".to_vec()].concat()),
     ];
     let message = (word(), body).prop_map(|(subject, body)| {
         let head =
@@ -348,8 +351,8 @@ proptest! {
         let read = memory_dump::read(&bytes).unwrap();
         let counts = through_file(&dump::counts(&read, Locale::C).unwrap());
         let mut back = Vec::new();
-        memory_dump::write(&mut back, &run.replayed(&counts, Order::Appearance), RunFlags::default())
-            .unwrap();
+        let replayed = run.replayed(&counts, Order::Appearance);
+        memory_dump::write(&mut back, &replayed, RunFlags::default()).unwrap();
         prop_assert!(back == bytes);
     }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The third description of a move: what came before it, what stands around it, and what the captures
-//! after it come to (docs/chess.md).
+//! The third description of a move: what came before it, what stands around it, and what the
+//! captures after it come to (docs/chess.md).
 //!
 //! Where [`super::rich`] says in words of the rules what a move does, these words say where and
-//! when it is played. Most of them are combinations of which there are millions, so they are spelt as
-//! hashes: a capital letter or a digit for the kind ([`super::legend::CONTEXT`]) and five characters.
-//! Squares are as the mover sees them.
+//! when it is played. Most of them are combinations of which there are millions, so they are spelt
+//! as hashes: a capital letter or a digit for the kind ([`super::legend::CONTEXT`]) and five
+//! characters. Squares are as the mover sees them.
 
 use dbacl::choices::ShortWord;
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square};
@@ -18,8 +18,8 @@ use crate::features::words::Words;
 /// The name under which models remember these words and the rich ones beside them.
 pub const NAME: &str = "rich-words 1, context-words 1";
 
-/// How fast the weight of a word of a kind moves in the fit: combinations that are rare and tell much
-/// want more than the others. Found with positions kept back from the training games.
+/// How fast the weight of a word of a kind moves in the fit: combinations that are rare and tell
+/// much want more than the others. Found with positions kept back from the training games.
 pub const fn strength(kind: u8) -> u8 {
     match kind {
         b'A' => 8,

@@ -22,8 +22,9 @@ fn worth(role: Role) -> i32 {
     i32::try_from(value(role)).unwrap_or(i32::MAX)
 }
 
-/// What `side` wins, in pawns, by beginning to capture on `square`, both sides throwing in the cheapest piece and
-/// stopping when it suits them; 0 if it had better not begin or nobody stands there. Pins are ignored.
+/// What `side` wins, in pawns, by beginning to capture on `square`, both sides throwing in the
+/// cheapest piece and stopping when it suits them; 0 if it had better not begin or nobody stands
+/// there. Pins are ignored.
 pub fn gain(board: &Board, square: Square, side: Color) -> i32 {
     let Some(mut standing) = board.role_at(square) else { return 0 };
     let steppers = (attacks::knight_attacks(square) & board.knights())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What the words of descriptions tell, in plain English, for pages that show them.
 
-/// The kinds of rich words: the two letters that a word begins with, and what the rest of it tells. `n` or a digit
-/// stands for pawn units, capital letters for pieces, `-` for nothing.
+/// The kinds of rich words: the two letters that a word begins with, and what the rest of it tells.
+/// `n` or a digit stands for pawn units, capital letters for pieces, `-` for nothing.
 pub const RICH: &[(&str, &str)] = &[
     ("xa", "piece, captured piece, pawns won by the captures that the move begins"),
     ("xb", "the same, and whether the move answers the opponent's last one on that square"),
@@ -93,8 +93,8 @@ pub const BASIC: &[(&str, &str)] = &[
     ("c", "castling or promotion"),
 ];
 
-/// The kinds of the words that tell what came before a move and what stands around it: a capital letter or a digit; the
-/// rest is a hash, which tells nothing to people.
+/// The kinds of the words that tell what came before a move and what stands around it: a capital
+/// letter or a digit; the rest is a hash, which tells nothing to people.
 pub const CONTEXT: &[(&str, &str)] = &[
     ("A", "the move in this very position"),
     ("B", "the move with all pawns"),
@@ -126,7 +126,8 @@ pub const CONTEXT: &[(&str, &str)] = &[
     ("2", "what the move threatens to win next, what it wins, and what the best wins"),
 ];
 
-/// The kind of a word and what it tells, from one of the lists above; `None` for a word of another kind.
+/// The kind of a word and what it tells, from one of the lists above; `None` for a word of another
+/// kind.
 pub fn find(
     kinds: &[(&'static str, &'static str)],
     word: &str,

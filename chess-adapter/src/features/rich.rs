@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The second description of a move: some sixty words in terms of the rules (docs/chess.md tells them all).
+//! The second description of a move: some sixty words in terms of the rules (docs/chess.md tells
+//! them all).
 //!
-//! Squares are named as the mover sees them, so that one model serves both colours. Exchanges are counted, threats
-//! are named, and so are the pieces that moved last; whether any of it is good, the classifier has to find out.
+//! Squares are named as the mover sees them, so that one model serves both colours. Exchanges are
+//! counted, threats are named, and so are the pieces that moved last; whether any of it is good,
+//! the classifier has to find out.
 
 use shakmaty::{
     Bitboard, Board, CastlingSide, Chess, Color, File, Move, Piece, Position, Role, Square, attacks,

@@ -371,14 +371,16 @@ mod tests {
 
     #[test]
     fn feature_rows_become_increments() {
-        let report = "# categories: a \n# format: avg_score * complexity\n    16.62 * 0.5   \t[]e4[](1)\n     3.12 * 1.0   \t[]e4[]c5[](1)\n";
+        let report = "# categories: a \n# format: avg_score * complexity\n    16.62 * 0.5   \
+                      \t[]e4[](1)\n     3.12 * 1.0   \t[]e4[]c5[](1)\n";
         let both = read_features(report.as_bytes(), 1).expect("memory does not fail");
         let rows = &both[0];
         assert_eq!(rows.len(), 2);
         assert_eq!((rows[0].feature.as_str(), rows[1].feature.as_str()), ("e4", "e4 c5"));
         assert!((rows[0].bits - 8.31 / std::f64::consts::LN_2).abs() < 1e-9);
         assert!((rows[1].bits - (3.12 - 8.31) / std::f64::consts::LN_2).abs() < 1e-9);
-        let two = "    42.14 * 1.0   \t    47.39 * 1.0   \t[]hc*00[](1)\n    39.40 * 2.0   \t    41.86 * 2.0   \t[]b[](1)\n";
+        let two = "    42.14 * 1.0   \t    47.39 * 1.0   \t[]hc*00[](1)\n    39.40 * 2.0   \t    \
+                   41.86 * 2.0   \t[]b[](1)\n";
         let both = read_features(two.as_bytes(), 2).expect("memory does not fail");
         assert_eq!((both[1][0].feature.as_str(), both[0][1].feature.as_str()), ("hc*00", "b"));
         assert!((both[1][0].bits - 47.39 / std::f64::consts::LN_2).abs() < 1e-9);

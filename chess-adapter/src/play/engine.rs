@@ -569,8 +569,9 @@ impl Engine {
         Ok(Choice { completion, source, ranking, depth, considered, found })
     }
 
-    /// Centipawns that a move may be worse than the best one for the classifier to choose it. Draws in
-    /// the opening only keep away from blunders, so that they are as varied as the games learned.
+    /// Centipawns that a move may be worse than the best one for the classifier to choose it. Draws
+    /// in the opening only keep away from blunders, so that they are as varied as the games
+    /// learned.
     fn margin(&self) -> u32 {
         let least = match (self.randomised, self.game.plies()) {
             (false, _) => 0,
@@ -670,7 +671,8 @@ impl Engine {
             Color::White => &self.settings.white_model,
             Color::Black => &self.settings.black_model,
         };
-        // Models of other presets have no voices for it; what then changes is the evaluation's goal.
+        // Models of other presets have no voices for it; what then changes is the evaluation's
+        // goal.
         if Manifest::read(Path::new(model)).is_ok_and(|m| m.side(turn).voices.contains_key(voice)) {
             self.style_voice = Some(voice);
             self.voices[index(turn)] = self.load_voice(turn)?;
@@ -873,8 +875,8 @@ const BLUNDER: u32 = 100;
 /// Centipawns that a move that is drawn may be worse than the best one, later on.
 const DRAWN: u32 = 20;
 
-/// For each move how many centipawns it has to be better to be chosen before the likeliest one, negative,
-/// where a bit of the odds counts as so many.
+/// For each move how many centipawns it has to be better to be chosen before the likeliest one,
+/// negative, where a bit of the odds counts as so many.
 fn odds_bonus(list: &[Scored], centipawns: f64) -> Vec<i32> {
     let shares = choose::shares(list, 1.0);
     let best = shares.first().copied().unwrap_or(1.0);

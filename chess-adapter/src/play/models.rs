@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Model folders: which categories exist, what documents they read, how their scores combine into a voice.
+//! Model folders: which categories exist, what documents they read, how their scores combine into a
+//! voice.
 //!
-//! A *model* is one or more categories that read the same kind of document; its score is the weighted sum of theirs. A
-//! *voice* is a weighted sum of models; the best move of a voice is the one with the smallest sum. One category on
-//! gamelines is the essay's engine; the difference of two on descriptions is a spam filter; both together are the
-//! preset `best`.
+//! A *model* is one or more categories that read the same kind of document; its score is the
+//! weighted sum of theirs. A *voice* is a weighted sum of models; the best move of a voice is the
+//! one with the smallest sum. One category on gamelines is the essay's engine; the difference of
+//! two on descriptions is a spam filter; both together are the preset `best`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -204,7 +205,8 @@ pub struct Manifest {
     /// Voices that leave out moves which draw at once, unless told otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub avoid_draws: Vec<String>,
-    /// What the scores of voices are divided by, so that probabilities are what they say; 1 where nothing is told.
+    /// What the scores of voices are divided by, so that probabilities are what they say; 1 where
+    /// nothing is told.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub temperatures: BTreeMap<String, f64>,
     /// White's models.
@@ -267,11 +269,13 @@ impl Manifest {
         Template::parse(&text).with_context(|| format!("{}", path.display()))
     }
 
-    /// Makes the named voice of a colour, checking its files; descriptions follow `template`, or the folder's own.
+    /// Makes the named voice of a colour, checking its files; descriptions follow `template`, or
+    /// the folder's own.
     ///
     /// # Errors
     ///
-    /// The voice is not there, a category is missing or has changed, the descriptions differ from the template.
+    /// The voice is not there, a category is missing or has changed, the descriptions differ from
+    /// the template.
     pub fn voice(
         &self,
         folder: &Path,
@@ -510,7 +514,8 @@ impl Voice {
         Ok(rows.iter().map(|row| row.iter().zip(&part.factors).map(|(s, f)| s * f).sum()).collect())
     }
 
-    /// The evidence for a completion, model by model: what is read, the model's weight, its features.
+    /// The evidence for a completion, model by model: what is read, the model's weight, its
+    /// features.
     ///
     /// # Errors
     ///

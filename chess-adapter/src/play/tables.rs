@@ -43,8 +43,9 @@ mod with_tables {
 
         /// The moves that may keep the game's value; in won positions those nearest to zeroing.
         ///
-        /// Where only some tables are there, moves into positions without a table stay as long as no other move is
-        /// known to be as good. Without tables of distances those of values decide alone.
+        /// Where only some tables are there, moves into positions without a table stay as long as
+        /// no other move is known to be as good. Without tables of distances those of values decide
+        /// alone.
         pub fn best(&self, position: &Chess, moves: &[Move]) -> Kept {
             let mut kept = Kept::default();
             if position.board().occupied().count() > self.0.max_pieces() || position.castles().any()
@@ -110,7 +111,8 @@ mod with_tables {
     /// A move, its value for the side that plays it, and the distance to zeroing after it.
     type Rated = (Move, Option<Wdl>, Option<i32>);
 
-    /// The moves that may keep the value, `here`, of the position; at least one move's value is known.
+    /// The moves that may keep the value, `here`, of the position; at least one move's value is
+    /// known.
     fn good_moves(mut rated: Vec<Rated>, here: Option<Wdl>) -> Vec<Move> {
         let best = rated.iter().filter_map(|(_, value, _)| *value).max();
         let some_unknown = rated.iter().any(|(_, value, _)| value.is_none());

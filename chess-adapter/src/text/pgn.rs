@@ -545,7 +545,8 @@ mod tests {
 
     #[test]
     fn games_end_at_terminator_or_next_tag() {
-        let text = "[Event \"a\"]\n[Result \"1-0\"]\n1. e4\n[Event \"b\"]\n\n1. d4 1-0\n1. c4 *\n[Event \"c\"]\n[Event \"d\"]\n";
+        let text = "[Event \"a\"]\n[Result \"1-0\"]\n1. e4\n[Event \"b\"]\n\n1. d4 1-0\n1. c4 *\n\
+                    [Event \"c\"]\n[Event \"d\"]\n";
         let games = read(text);
         let words: Vec<&str> = games.iter().map(|g| g.0.as_str()).collect();
         assert_eq!(words, ["e4", "d4", "c4", "", ""]);
@@ -554,7 +555,8 @@ mod tests {
 
     #[test]
     fn unclosed_comment_damages_one_game_only() {
-        let text = "[Event \"a\"]\n\n1. e4 { no end\n[Event \"b\"]\n\n1. d4 (1. c4\n[Event \"c\"]\n\n1. f4 1-0\n";
+        let text = "[Event \"a\"]\n\n1. e4 { no end\n[Event \"b\"]\n\n1. d4 (1. c4\n[Event \
+                    \"c\"]\n\n1. f4 1-0\n";
         let games = read(text);
         assert_eq!(games.iter().map(|g| g.3).collect::<Vec<_>>(), [true, true, false]);
         assert_eq!(games[2].0, "f4");

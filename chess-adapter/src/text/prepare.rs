@@ -106,7 +106,8 @@ pub struct Describe {
 /// Which moves are described in many words.
 #[derive(Clone, Copy, Debug)]
 pub struct Describe2 {
-    /// The most positions, drawn uniformly from all of all games, for both colours together; 0 for all.
+    /// The most positions, drawn uniformly from all of all games, for both colours together; 0 for
+    /// all.
     pub positions: usize,
     /// Other legal moves drawn from each position.
     pub alternatives: usize,
@@ -647,8 +648,9 @@ pub fn position_word(position: &Chess) -> String {
 }
 
 impl Descriptions {
-    /// Describes the winner's moves, at once or, if only so many games are wanted, when all were seen: then a uniform
-    /// sample of the games is kept, whatever their order in the files (reservoir sampling, Vitter's algorithm R).
+    /// Describes the winner's moves, at once or, if only so many games are wanted, when all were
+    /// seen: then a uniform sample of the games is kept, whatever their order in the files
+    /// (reservoir sampling, Vitter's algorithm R).
     fn take(&mut self, game: &Gameline, result: Option<GameResult>) -> Result<()> {
         let side = match result {
             Some(GameResult::WhiteWins) => Color::White,
@@ -723,7 +725,8 @@ impl Descriptions {
     }
 }
 
-/// Descriptions of many words: a uniform sample of positions, whoever is to move and whatever the result.
+/// Descriptions of many words: a uniform sample of positions, whoever is to move and whatever the
+/// result.
 struct ManyDescriptions {
     options: Describe2,
     random: Random,

@@ -128,8 +128,8 @@ pub struct Report {
     pub middle: Shares,
     /// Later.
     pub end: Shares,
-    /// Expected calibration error, per cent: how far the stated probability of the first choice is from how often it was
-    /// played, in bins of a tenth, weighted by the positions in each.
+    /// Expected calibration error, per cent: how far the stated probability of the first choice is
+    /// from how often it was played, in bins of a tenth, weighted by the positions in each.
     pub calibration_error: f64,
     /// What that comes to on average by chance alone, with these positions, where all stated
     /// probabilities are true.
@@ -259,14 +259,16 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
 }
 
 /// The heading of the table that [`Report::row`] fills.
-pub const HEADING: &str = "voice              positions  first  five    MRR  rule2  rule3  opening  middle    end  uniform   bits  calibration";
+pub const HEADING: &str = "voice              positions  first  five    MRR  rule2  rule3  \
+                           opening  middle    end  uniform   bits  calibration";
 
 impl Report {
     /// One line of the table.
     pub fn row(&self, name: &str) -> String {
         let a = self.all;
         format!(
-            "{name:<18} {:>9} {:>6.1} {:>5.1} {:>6.3} {:>6.1} {:>6.1} {:>8.1} {:>7.1} {:>6.1} {:>8.1} {:>6.2} {:>12.1}",
+            "{name:<18} {:>9} {:>6.1} {:>5.1} {:>6.3} {:>6.1} {:>6.1} {:>8.1} {:>7.1} {:>6.1} \
+             {:>8.1} {:>6.2} {:>12.1}",
             a.positions,
             a.first,
             a.first_five,

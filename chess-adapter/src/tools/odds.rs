@@ -21,7 +21,8 @@ use crate::play::models::replace_file;
 use crate::random::Random;
 use crate::text::prepare::{GameSink, Gameline};
 
-/// Of so many games one is kept back, to calibrate the temperature and to say how good the model is.
+/// Of so many games one is kept back, to calibrate the temperature and to say how good the model
+/// is.
 const KEPT_BACK: usize = 50;
 
 /// Positions of games kept back that are judged at most.

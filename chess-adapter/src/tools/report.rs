@@ -22,12 +22,15 @@ const SHOWN: usize = 5;
 const FEATURES: usize = 6;
 
 const STYLE: &str = "\
-body{font:15px/1.4 sans-serif;margin:1.5em auto;max-width:60em;padding:0 1em;color:#222;background:#fff}\
+body{font:15px/1.4 sans-serif;margin:1.5em auto;max-width:60em;padding:0 \
+1em;color:#222;background:#fff}\
 section{display:flex;flex-wrap:wrap;gap:1.5em;border-top:1px solid #ccc;padding:1em 0}\
 h2{flex-basis:100%;margin:0;font-size:1.1em}\
-.b{border-collapse:collapse;height:max-content}.b td{width:1.6em;height:1.6em;text-align:center;font-size:1.25em;padding:0;line-height:1}\
+.b{border-collapse:collapse;height:max-content}.b \
+td{width:1.6em;height:1.6em;text-align:center;font-size:1.25em;padding:0;line-height:1}\
 .b .d{background:#b58863}.b .l{background:#f0d9b5}.b .m{outline:3px solid #2a7;outline-offset:-3px}\
-.t{border-collapse:collapse;height:max-content}.t td,.t th{padding:.1em .6em;text-align:left}.t .n{text-align:right}\
+.t{border-collapse:collapse;height:max-content}.t td,.t th{padding:.1em .6em;text-align:left}.t \
+.n{text-align:right}\
 .p{font-weight:bold}.bar{display:inline-block;height:.7em;background:#47a;vertical-align:middle}";
 
 /// The text with what HTML would read as markup replaced.
@@ -79,7 +82,8 @@ pub fn page(engine: &mut Engine, raw: &RawGame, game: &Gameline) -> Result<Strin
     body.push_str(&legend(&judged.kinds));
     let result = game.result.map_or("*", crate::text::pgn::GameResult::as_str);
     Ok(format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style></head>\n\
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta \
+         charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style></head>\n\
          <body><h1>{title}</h1><p>{} {}. {result}. {summary}</p>\n{body}</body></html>\n",
         tag(raw, "Event"),
         tag(raw, "Site"),
@@ -101,9 +105,12 @@ fn legend(kinds: &BTreeSet<(&'static str, &'static str)>) -> String {
         return String::new();
     }
     let mut out = String::from(
-        "<h2>What the evidence says</h2><p>Each row of evidence is a word that describes the move, or some half-moves in a row. \
-         Its bits are what it adds to the move's cost: a negative number speaks for the move. Squares are as the mover sees them. \
-         The first letters of a descriptive word say what the rest of it tells:</p><table class=\"t\">",
+        "<h2>What the evidence says</h2><p>Each row of evidence is a word that describes the \
+         move, or some half-moves in a row. \
+         Its bits are what it adds to the move's cost: a negative number speaks for the move. \
+         Squares are as the mover sees them. \
+         The first letters of a descriptive word say what the rest of it tells:</p><table \
+         class=\"t\">",
     );
     for (kind, meaning) in kinds {
         let _ = write!(out, "<tr><td>{}</td><td>{}</td></tr>", escape(kind), escape(meaning));
@@ -119,7 +126,8 @@ impl Judged {
         }
         let moves = f64::from(self.moves);
         format!(
-            "{} moves judged; the classifier's first choice was played in {:.0} %; mean surprise {:.1} bits.",
+            "{} moves judged; the classifier's first choice was played in {:.0} %; mean surprise \
+             {:.1} bits.",
             self.moves,
             100.0 * f64::from(self.first) / moves,
             self.bits / moves
@@ -149,7 +157,8 @@ fn judge(
         let class = if i == place { " class=\"p\"" } else { "" };
         let _ = write!(
             out,
-            "<tr{class}><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{:.1} %</td><td><span class=\"bar\" style=\"width:{:.1}em\"></span></td></tr>",
+            "<tr{class}><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{:.1} %</td><td><span \
+             class=\"bar\" style=\"width:{:.1}em\"></span></td></tr>",
             i + 1,
             escape(&ranking[i].completion.word),
             100.0 * shares[i],

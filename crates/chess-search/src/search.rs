@@ -68,8 +68,8 @@ pub struct Request<'a> {
     /// The moves to choose from, likeliest first; empty for all in any order.
     pub moves: &'a [Move],
     /// Centipawns that are added to what each of these moves is found to be worth when moves are
-    /// compared, in their order; missing ones count as 0. The values told leave them out. Once the best
-    /// move is worth six pawns either way they no longer count.
+    /// compared, in their order; missing ones count as 0. The values told leave them out. Once the
+    /// best move is worth six pawns either way they no longer count.
     pub bonus: &'a [i32],
     /// Moves so many centipawns below the best one get exact values, too.
     pub margin: i32,

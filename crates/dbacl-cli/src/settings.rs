@@ -26,7 +26,8 @@ pub enum SettingsError {
     },
 }
 
-/// Reads the file at `path`. Without it, that at `usual` if there is one, else the defaults are taken.
+/// Reads the file at `path`. Without it, that at `usual` if there is one, else the defaults are
+/// taken.
 ///
 /// # Errors
 /// [`SettingsError`]

@@ -23,10 +23,12 @@ const MAIL: &[&str] = &[
     "alnum: -T email -T email:headers -T html:links -T html:alt -H 20 -e alnum",
     "graph: -T email -T email:headers -T html:links -T html:alt -H 20 -e graph",
     "adp: -T email -T email:headers -T email:theaders -T html:links -T html:alt -H 20 -e adp",
-    "cef, case: -T email -T email:headers -T email:theaders -T html:links -T html:alt -H 20 -e cef -j",
+    "cef, case: -T email -T email:headers -T email:theaders -T html:links -T html:alt -H 20 -e \
+     cef -j",
     "cef2, X-headers: -T email -T email:headers -T email:theaders -T email:xheaders -T html:links \
      -T html:alt -H 20 -e cef2",
-    "adp pairs: -T email -T email:headers -T email:theaders -T html:links -T html:alt -H 22 -e adp -w 2",
+    "adp pairs: -T email -T email:headers -T email:theaders -T html:links -T html:alt -H 22 -e \
+     adp -w 2",
 ];
 
 /// Candidates for texts.

@@ -62,7 +62,8 @@ pub enum ConfigError {
 }
 
 impl Config {
-    /// Reads a file. Without `path`, that in the user's folder if there is one, else nothing is set.
+    /// Reads a file. Without `path`, that in the user's folder if there is one, else nothing is
+    /// set.
     ///
     /// # Errors
     /// The file cannot be read, or is no configuration.
@@ -209,7 +210,8 @@ mod tests {
             .map_err(|error| error.to_string())
     }
 
-    const LEAST: &str = "server = 'imap.example.org'\nuser = 'alice'\npassword-command = 'echo secret'\nfilter = '/f'\n";
+    const LEAST: &str = "server = 'imap.example.org'\nuser = 'alice'\npassword-command = 'echo \
+                         secret'\nfilter = '/f'\n";
 
     #[test]
     fn little_is_needed() {

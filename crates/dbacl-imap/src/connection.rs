@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Commands and their answers over any bytes: `imap-next` says what is to be sent and what has come.
+//! Commands and their answers over any bytes: `imap-next` says what is to be sent and what has
+//! come.
 
 use crate::transport::{PATIENCE, Wire};
 use imap_next::client::{Client, Error as Malformed, Event, Options};
@@ -227,7 +228,8 @@ impl<S: Wire> Connection<S> {
         Err(Fault::Refused { what: what.into(), text: printable(status.text.as_ref()) })
     }
 
-    /// Logs in by a mechanism of one message. `sends_at_once`: the server takes it with the command.
+    /// Logs in by a mechanism of one message. `sends_at_once`: the server takes it with the
+    /// command.
     ///
     /// # Errors
     /// [`Fault::Login`] if the server refuses.
@@ -267,8 +269,8 @@ impl<S: Wire> Connection<S> {
         Err(Fault::Endless)
     }
 
-    /// Waits for news in the folder that is selected, for as long as `patience`; `news` is told that
-    /// there is some, and once at the beginning.
+    /// Waits for news in the folder that is selected, for as long as `patience`; `news` is told
+    /// that there is some, and once at the beginning.
     ///
     /// # Errors
     /// The connection is of no use any more, or the server refuses.

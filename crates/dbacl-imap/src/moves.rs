@@ -8,7 +8,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a mail is known by in whatever folder: a keyed checksum of its size and of some header lines.
+/// What a mail is known by in whatever folder: a keyed checksum of its size and of some header
+/// lines.
 pub type Identity = [u8; 8];
 
 /// What a folder is for.
@@ -153,8 +154,8 @@ pub struct Meaning {
     pub is_restless: bool,
 }
 
-/// Seconds that half of a move waits for the other one. Clients without MOVE copy a mail and delete it
-/// then, which takes moments; a copy whose original is deleted later is a copy.
+/// Seconds that half of a move waits for the other one. Clients without MOVE copy a mail and delete
+/// it then, which takes moments; a copy whose original is deleted later is a copy.
 pub const WINDOW: u64 = 60;
 
 /// What is known from before.
@@ -184,8 +185,8 @@ const RULES: [fn(Kind, Kind) -> bool; 4] = [
     |from, to| from == Kind::Junk && to == Kind::Good,
 ];
 
-/// Finds out what `changes` mean. `is_elsewhere` tells whether a mail is in a folder of another kind
-/// now; `now` is the present second.
+/// Finds out what `changes` mean. `is_elsewhere` tells whether a mail is in a folder of another
+/// kind now; `now` is the present second.
 pub fn understand(
     changes: Changes,
     before: Before,
@@ -297,7 +298,8 @@ impl Group {
     }
 }
 
-/// Takes pairs out of both lists. Of a mail that is gone and one that is new, any two belong together by some rule.
+/// Takes pairs out of both lists. Of a mail that is gone and one that is new, any two belong
+/// together by some rule.
 fn pair(gone: &mut Vec<Half>, new: &mut Vec<Half>) -> Vec<(Half, Half)> {
     let mut pairs = Vec::new();
     for belongs in RULES {

@@ -10,7 +10,8 @@ use std::path::PathBuf;
     name = "dbacl-imap",
     version,
     about,
-    after_help = "Without --config, settings are read from ~/.config/dbacl/imap.toml if it is there."
+    after_help = "Without --config, settings are read from ~/.config/dbacl/imap.toml if it is \
+                  there."
 )]
 pub struct Options {
     /// Read settings from this file

@@ -353,7 +353,8 @@ impl<S: Wire> Session<S> {
         Ok(found)
     }
 
-    /// Mails themselves, of each the first [`MOST_OF_A_MAIL`] bytes; those that are gone are left out.
+    /// Mails themselves, of each the first [`MOST_OF_A_MAIL`] bytes; those that are gone are left
+    /// out.
     ///
     /// # Errors
     /// [`Fault`]

@@ -94,8 +94,8 @@ impl Place {
         Self { host, port, tls: None }
     }
 
-    /// A server whose certificate is signed by somebody whom the system trusts, or by one of those in
-    /// the file `certificates` (PEM) if there is one.
+    /// A server whose certificate is signed by somebody whom the system trusts, or by one of those
+    /// in the file `certificates` (PEM) if there is one.
     ///
     /// # Errors
     /// There are no such certificates.

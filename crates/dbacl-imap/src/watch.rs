@@ -37,8 +37,8 @@ const LOOKS: u32 = 4;
 /// The longest time between two rounds.
 const LONGEST_REST: Duration = Duration::from_secs(300);
 
-/// The time between two rounds after the server did not let the user in: some servers lock out those
-/// who try often.
+/// The time between two rounds after the server did not let the user in: some servers lock out
+/// those who try often.
 const REST_AFTER_REFUSAL: Duration = Duration::from_secs(60);
 
 /// What the round is told.
@@ -234,7 +234,8 @@ impl<'a> Watcher<'a> {
         }
         let is_told_news = session.abilities.idle;
         if is_told_news {
-            // Of every move that teaches, one end is the junk folder; the inbox tells what has come.
+            // Of every move that teaches, one end is the junk folder; the inbox tells what has
+            // come.
             for folder in watched.iter().filter(|it| it.kind == crate::moves::Kind::Junk) {
                 threads.push(self.listen(&folder.name, &proof, tell)?);
             }

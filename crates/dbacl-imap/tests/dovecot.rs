@@ -101,7 +101,8 @@ impl Dovecot {
             "base_dir = {work}/run\nstate_dir = {work}/run\nlog_path = {work}/dovecot.log\n\
              protocols = imap\nlisten = 127.0.0.1\nssl = {ssl}\ndisable_plaintext_auth = no\n\
              first_valid_uid = 1\nmail_location = maildir:~/Maildir\n\
-             default_internal_user = dovecot\nmail_fsync = never\nmail_max_userip_connections = 100\n\
+             default_internal_user = dovecot\nmail_fsync = never\nmail_max_userip_connections = \
+             100\n\
              service imap-login {{\n inet_listener imap {{\n  port = {plain}\n }}\n \
              inet_listener imaps {{\n  port = {tls}\n  ssl = yes\n }}\n \
              executable = {programs}/imap-login\n}}\n\

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Somebody who moves, copies, marks and deletes mails at random, beside a model that says what must
-//! have been learned; and a burst.
+//! Somebody who moves, copies, marks and deletes mails at random, beside a model that says what
+//! must have been learned; and a burst.
 //!
 //! `DBACL_IMAP_OPERATIONS` is the number of operations (300), `DBACL_IMAP_SEED` where they begin.
 

@@ -25,7 +25,8 @@
 //!     losses.set_row(row.category, &evaluate(&row.formulas, None, true).columns);
 //! }
 //! // Cross-entropies in nats a token, and numbers of tokens: spam is somewhat likelier.
-//! let scores = Scores { cross_entropy: vec![2.0, 1.9], complexity: vec![10.0, 10.0], ..Scores::zero(2) };
+//! let (cross_entropy, complexity) = (vec![2.0, 1.9], vec![10.0, 10.0]);
+//! let scores = Scores { cross_entropy, complexity, ..Scores::zero(2) };
 //! let round = decide(&scores, &specification.log_priors, &losses)?;
 //! assert_eq!(specification.categories[round.best], "ham"); // but not by enough
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -75,7 +75,8 @@ fn main() {
         times[place].as_secs_f64() * 1e3
     };
     println!(
-        "{} mails at {rate}/s, {users} users: median {:.2} ms, p99 {:.2} ms, most {:.2} ms; {} failed",
+        "{} mails at {rate}/s, {users} users: median {:.2} ms, p99 {:.2} ms, most {:.2} ms; {} \
+         failed",
         times.len(),
         at(0.5),
         at(0.99),

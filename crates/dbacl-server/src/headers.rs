@@ -54,7 +54,8 @@ pub fn lines(judged: Option<&Judged>, dialects: &[Dialect]) -> Vec<Line> {
                 lines.push((
                     "X-Spamd-Result",
                     format!(
-                        "default: {answer} [{score:.2} / {REQUIRED:.2}]; {symbol}({score:.2})[{text}]"
+                        "default: {answer} [{score:.2} / {REQUIRED:.2}]; \
+                         {symbol}({score:.2})[{text}]"
                     ),
                 ));
                 if judged.decision == Decision::Spam {

@@ -146,8 +146,8 @@ fn teach(config: &Config, user: &str, teaching: Teaching) -> Result<(), (u8, Str
     client::tell(address, user, lesson, &mail).map_err(|error| (LATER, error.to_string()))
 }
 
-/// Judges the mails in files: a line `VERDICT<tab>FILE` for each line of standard input. A mail that
-/// cannot be judged is told, and the others are judged all the same.
+/// Judges the mails in files: a line `VERDICT<tab>FILE` for each line of standard input. A mail
+/// that cannot be judged is told, and the others are judged all the same.
 fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
     let complain = |text: &str| {
         // Nobody reads it any more: no reason to stop.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the tests share: where the programs are, how one is run, folders that vanish, made-up mails,
-//! and what completions and manual pages must hold.
+//! What the tests share: where the programs are, how one is run, folders that vanish, made-up
+//! mails, and what completions and manual pages must hold.
 
 pub mod completions;
 pub mod mails;
@@ -44,8 +44,8 @@ pub fn programs() -> PathBuf {
 const PROGRAMS: [&str; 8] =
     ["dbacl", "bayesol", "hypex", "dbacl-eval", "mailcross", "mailtoe", "mailfoot", "mailinspect"];
 
-/// The options of a program of `clap`, as the tables of the other programs have them: those with a long
-/// name, and help and version behind them.
+/// The options of a program of `clap`, as the tables of the other programs have them: those with a
+/// long name, and help and version behind them.
 ///
 /// # Panics
 /// When an option has no help.

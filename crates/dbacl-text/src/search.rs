@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Choosing features within a stated time: one way to read texts after the other is trained with the
-//! settings of the trainer, which may be chosen by cross-validation, and the one with the fewest
-//! errors on documents that were not learned from wins.
+//! Choosing features within a stated time: one way to read texts after the other is trained with
+//! the settings of the trainer, which may be chosen by cross-validation, and the one with the
+//! fewest errors on documents that were not learned from wins.
 
 use crate::recipe::OPTIONS;
 use crate::train::{TrainError, TrainOptions, Trained, Trainer};

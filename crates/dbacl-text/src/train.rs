@@ -473,7 +473,8 @@ mod tests {
         for label in ["x", "y", "z"] {
             trainer.add(label, b"a text of few");
         }
-        let expected = "only 1 documents of the label x and of 2 other labels, fewer than 20: results may be poor";
+        let expected = "only 1 documents of the label x and of 2 other labels, fewer than 20: \
+                        results may be poor";
         assert_eq!(trainer.train().unwrap().warnings, [expected]);
     }
 }

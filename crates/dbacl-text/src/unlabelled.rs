@@ -163,7 +163,8 @@ mod tests {
     use super::*;
     use crate::train::TrainOptions;
 
-    /// Documents of two labels, each with one of eight words of its label and one that says nothing.
+    /// Documents of two labels, each with one of eight words of its label and one that says
+    /// nothing.
     fn text(label: usize, number: usize) -> Vec<u8> {
         let words = [
             ["whale", "ship", "sailor", "harbour", "wave", "deck", "mast", "anchor"],

@@ -292,7 +292,8 @@ pub fn main() -> ExitCode {
 mod tests {
     use super::*;
 
-    const MBOX: &str = "From a@x Mon Jan  5 10:00:00 2004\nFrom: Ann <a@x>\nSubject: red red\n\nred\n\n\
+    const MBOX: &str = "From a@x Mon Jan  5 10:00:00 2004\nFrom: Ann <a@x>\nSubject: red red\n\n\
+                        red\n\n\
                         From b@x Mon Jan  5 11:00:00 2004\nSubject: Blue\n\nblue blue\n\n\
                         From c@x Mon Jan  5 12:00:00 2004\nFrom: Cid\n\nred gray (1)\n";
 

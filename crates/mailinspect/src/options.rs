@@ -62,7 +62,8 @@ pub const TABLE: &[Opt<Key>] = &[
         Some(b'G'),
         "hide",
         REGEX,
-        "hide messages with a line that matches REGEX;\nof several -g and -G the last that matches decides",
+        "hide messages with a line that matches REGEX;\nof several -g and -G the last that \
+         matches decides",
     ),
     opt(
         Key::Command,
@@ -78,7 +79,8 @@ pub const TABLE: &[Opt<Key>] = &[
         None,
         "exact",
         Value::None,
-        "score each message as 'dbacl -c NAME' does; without it words\nare scored singly and markup in mail counts as text, as in\nversion 1.14.1",
+        "score each message as 'dbacl -c NAME' does; without it words\nare scored singly and \
+         markup in mail counts as text, as in\nversion 1.14.1",
     ),
     opt(Key::Json, None, "json", Value::None, "print a JSON object for each message"),
     opt(Key::Help, None, "help", Value::None, "print this help"),

@@ -24,7 +24,8 @@ const MBOX: &str = "From a@x Mon Jan  5 10:00:00 2004\nFrom: Ann <a@x>\nSubject:
                     the red boat left the harbour at noon\n\n\
                     From b@x Mon Jan  5 11:00:00 2004\nFrom: Bob <b@x>\nSubject: lunch\n\n\
                     potatoes with butter and salt for lunch\n\n\
-                    From c@x Mon Jan  5 12:00:00 2004\nFrom: Cid <c@x>\nSubject: =?utf-8?q?caf=C3=A9?=\n\
+                    From c@x Mon Jan  5 12:00:00 2004\nFrom: Cid <c@x>\nSubject: \
+                    =?utf-8?q?caf=C3=A9?=\n\
                     MIME-Version: 1.0\nContent-Type: text/html\n\n\
                     <html><p>coffee in the <b>harbour</b> at noon</p></html>\n\n";
 

@@ -457,7 +457,10 @@ mod tests {
 
     proptest! {
         // The same cases each time, so that a failure can be repeated.
-        #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(20261121), ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            rng_seed: RngSeed::Fixed(20261121),
+            ..ProptestConfig::default()
+        })]
 
         #[test]
         fn any_bytes_end_in_an_error_or_in_spans_of_the_subject(

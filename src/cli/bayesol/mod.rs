@@ -721,8 +721,10 @@ fn document(
 fn help() -> String {
     format!(
         "{USAGE}\n\
-         Picks the category with the smallest expected loss, from the scores that 'dbacl -vna' appends\n\
-         to a document. Reads the FILEs, or standard input. The exit status is the category's number.\n\n\
+         Picks the category with the smallest expected loss, from the scores that 'dbacl -vna' \
+         appends\n\
+         to a document. Reads the FILEs, or standard input. The exit status is the category's \
+         number.\n\n\
          {}",
         getopt::describe(OPTIONS)
     )

@@ -46,7 +46,8 @@ pub const ALONE: &str = "one category is always the best; learn its opposite too
 pub const TYPED: &str = "reading the text from the terminal; it ends with Ctrl-D";
 
 /// What to say of a kind of text that is none.
-pub const KINDS: &str = "kinds of -T are text, xml, email, email:unicode, email:headers, email:theaders, \
+pub const KINDS: &str = "kinds of -T are text, xml, email, email:unicode, email:headers, \
+                         email:theaders, \
      email:xheaders, email:noheaders, email:atts, email:plain, email:noplain, html, html:links, \
      html:alt, html:forms, html:scripts, html:styles, html:comments";
 

@@ -52,7 +52,8 @@ fn warn(warning: Warning) {
 }
 
 /// Said of counts whose parts were not read as they would have been in one go.
-pub(super) const INEXACT: &str = "a part of the input was read otherwise than it would have been in one go, because of very long \
+pub(super) const INEXACT: &str = "a part of the input was read otherwise than it would have been \
+                                  in one go, because of very long \
      lines or a broken attachment before it; a few features may differ";
 
 /// Learns a category.

@@ -99,7 +99,8 @@ fn nobody_sees_preamble_and_epilogue() {
     let mail = |boundary: &str| {
         format!(
             "Content-Type: multipart/mixed; boundary=\"{boundary}\"\n\npre\n--B\n\none\n--B\n\
-         Content-Type: text/html\n\n<i>two</i>\n--B\nContent-Type: image/gif\n\nR0lG\n--B--\nepi\n--B\n\nx\n"
+         Content-Type: text/html\n\n<i>two</i>\n--B\nContent-Type: image/gif\n\nR0lG\n--B--\nepi\n\
+         --B\n\nx\n"
         )
     };
     // Behind the last boundary there is none any more.
@@ -112,7 +113,8 @@ fn nobody_sees_preamble_and_epilogue() {
 fn of_alternatives_one_is_shown() {
     let mail = |html: &str| {
         format!(
-            "Content-Type: multipart/mixed; boundary=A\n\n--A\nContent-Type: multipart/alternative; boundary=B\n\n\
+            "Content-Type: multipart/mixed; boundary=A\n\n--A\nContent-Type: \
+             multipart/alternative; boundary=B\n\n\
          --B\nContent-Type: text/plain\n\nplain\n--B\n{html}\n--B--\n--A\n\nend\n--A--\n"
         )
     };
@@ -125,7 +127,8 @@ fn of_alternatives_one_is_shown() {
         ("Content-Type: text/html\nContent-Disposition: attachment\n\nx", "1:x|3:plain|3:end"),
         ("Content-Type: text/calendar\n\nVCAL", "3:plain|3:VCAL|3:end"),
         (
-            "Content-Type: multipart/related; boundary=C\n\n--C\nContent-Type: text/html\n\nx\n--C\n\
+            "Content-Type: multipart/related; boundary=C\n\n--C\nContent-Type: text/html\n\nx\n\
+             --C\n\
           Content-Type: image/gif\n\nR0lG\n--C--",
             "3:x|3:end",
         ),
@@ -144,7 +147,8 @@ fn of_alternatives_one_is_shown() {
 
 #[test]
 fn messages_within_are_text_to_the_reader() {
-    let mail = "Subject: a\nContent-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: message/rfc822\n\n\
+    let mail = "Subject: a\nContent-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: \
+                message/rfc822\n\n\
         Subject: =?utf-8?q?b=C3=A9?=\nContent-Type: text/html\n\n<p>c\n--B\n\nd\n";
     assert_eq!(read(mail), "10:Subject: a|1:Subject: b\u{e9}|1:c|3:d");
     let whole = "Subject: a\nContent-Type: message/rfc822\n\nSubject: b\n\nc\n";

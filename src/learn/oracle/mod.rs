@@ -155,7 +155,10 @@ proptest! {
         prop_assert_eq!(literal.unique, fast.unique);
         prop_assert_eq!(literal.max_count, fast.max_count);
         prop_assert_eq!(literal.characters.cells(), fast.characters.cells());
-        prop_assert_eq!(literal.negative_entropy_sum.to_bits(), fast.negative_entropy_sum.to_bits());
+        prop_assert_eq!(
+            literal.negative_entropy_sum.to_bits(),
+            fast.negative_entropy_sum.to_bits()
+        );
         if !forgets {
             prop_assert_eq!(&literal.tokens, &fast.tokens.to_texts(&fast.table));
         }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! An evaluation of 838 parameters, each of which may be perturbed, and those that games have taught.
+//! An evaluation of 838 parameters, each of which may be perturbed, and those that games have
+//! taught.
 //!
-//! The parameters are the values of five pieces, that of a check, and thirteen tables of 64 squares: one
-//! for each piece of each colour, and one for kings in the end. A perturbed parameter is 20 or 40 per
-//! cent more or less than its base. So a configuration is 838 levels, and a word of the classifier's is a
-//! parameter's number with a level's letter.
+//! The parameters are the values of five pieces, that of a check, and thirteen tables of 64
+//! squares: one for each piece of each colour, and one for kings in the end. A perturbed parameter
+//! is 20 or 40 per cent more or less than its base. So a configuration is 838 levels, and a word of
+//! the classifier's is a parameter's number with a level's letter.
 
 use std::path::Path;
 
@@ -196,11 +197,11 @@ pub struct Learned([[Levels; 2]; 3]);
 
 impl Learned {
     /// Asks the categories of games won and lost for the likeliest cause of winning, and the least
-    /// likely one of losing. Parameters are independent of each other given stage and outcome, so each
-    /// is chosen alone. A stage without games keeps its parameters.
+    /// likely one of losing. Parameters are independent of each other given stage and outcome, so
+    /// each is chosen alone. A stage without games keeps its parameters.
     ///
-    /// A level other than the unchanged one has to be better than that by `caution` standard errors; with
-    /// 0 the best level is taken, as BayesChess does.
+    /// A level other than the unchanged one has to be better than that by `caution` standard
+    /// errors; with 0 the best level is taken, as BayesChess does.
     ///
     /// # Errors
     ///
@@ -303,7 +304,8 @@ impl Evaluate for Heuristic {
     }
 }
 
-/// The position whose value tells how parameters have developed: White has a knight and two pawns more.
+/// The position whose value tells how parameters have developed: White has a knight and two pawns
+/// more.
 pub const TEST_POSITION: &str = "r1bq1rk1/pp2bp1p/6p1/8/3N4/2NBP3/PPP2PPP/R2Q1RK1 w - - 0 12";
 
 /// The value of a position for White.

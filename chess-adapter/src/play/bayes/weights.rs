@@ -38,8 +38,8 @@ impl Weights {
         self.0.as_ref().map_or(0, |category| category.header().features)
     }
 
-    /// What a word adds to the logarithm of a text's probability, nats, beyond what its letters do: the
-    /// less, the rarer it was in the texts learned.
+    /// What a word adds to the logarithm of a text's probability, nats, beyond what its letters do:
+    /// the less, the rarer it was in the texts learned.
     pub fn of(&self, word: FeatureId) -> f64 {
         let Some(category) = &self.0 else { return 0.0 };
         let slot = category.find(word).filter(|slot| slot.id == word);

@@ -268,7 +268,8 @@ impl Chart {
         let hint = escape(hint);
         let _ = write!(
             self.marks,
-            "<g class=\"dot {class}\"><title>{hint}</title><path d=\"M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}\"/>\
+            "<g class=\"dot {class}\"><title>{hint}</title><path d=\"M{x1:.1} {y1:.1}L{x2:.1} \
+             {y2:.1}\"/>\
              <circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/></g>"
         );
     }
@@ -305,7 +306,8 @@ impl Chart {
                 let y = bottom + 19.0;
                 let _ = write!(
                     svg,
-                    "<text class=\"tick\" x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{text}</text>"
+                    "<text class=\"tick\" x=\"{x:.1}\" y=\"{y}\" \
+                     text-anchor=\"middle\">{text}</text>"
                 );
             }
         }

@@ -620,7 +620,8 @@ fn confusion(page: &mut String, report: &Report, entry: &Entry) {
         (side + cell * real(columns) + 8.0, head + cell * real(names.len()) + 8.0);
     let wide = width.max(560.0);
     let mut svg = format!(
-        "<svg viewBox=\"0 0 {wide:.0} {height:.0}\" role=\"img\" aria-label=\"Verdicts by true category\">"
+        "<svg viewBox=\"0 0 {wide:.0} {height:.0}\" role=\"img\" aria-label=\"Verdicts by true \
+         category\">"
     );
     let clip = |name: &str| -> String {
         let short: String = name.chars().take(25).collect();
@@ -651,7 +652,8 @@ fn confusion(page: &mut String, report: &Report, entry: &Entry) {
         let total: usize = counts.iter().sum();
         let _ = write!(
             svg,
-            "<text style=\"font-size:{font:.1}px\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            "<text style=\"font-size:{font:.1}px\" x=\"{:.1}\" y=\"{:.1}\" \
+             text-anchor=\"end\">{}</text>",
             side - 8.0,
             y + cell / 2.0 + font * 0.35,
             escape(&clip(name))
@@ -727,7 +729,8 @@ fn pairs(page: &mut String, report: &Report, entry: &Entry) {
 
 fn classes(page: &mut String, report: &Report, entry: &Entry) {
     page.push_str(
-        "<details><summary>By category</summary><div class=\"card scroll\"><table><tr><th>category</th>\
+        "<details><summary>By category</summary><div class=\"card \
+         scroll\"><table><tr><th>category</th>\
          <th>documents</th><th>recall %</th><th>precision %</th><th>F1 %</th></tr>\n",
     );
     for (name, class) in report.corpus.categories.iter().zip(&entry.measures.classes) {
@@ -791,7 +794,10 @@ fn footer(page: &mut String, report: &Report) {
         ));
         terms.push((
             "(1\u{2212}AUC) %",
-            format!("how often a random {negative} looks more like {positive} than a random {positive} does."),
+            format!(
+                "how often a random {negative} looks more like {positive} than a random \
+                     {positive} does."
+            ),
         ));
         terms.push((
             "lam %",

@@ -4,8 +4,8 @@
 //! | format | a document is | found by |
 //! |---|---|---|
 //! | `tsv` | a line: label, tab, text | `.tsv`, `.tab`, or a tab in the first line |
-//! | `fasttext` | a line with one word that begins with `__label__` | such a word in the first line |
-//! | `ndjson` | a line: a JSON object with the members `label` and `text` | `.ndjson`, `.jsonl`, or `{` |
+//! | `fasttext` | a line with one word that begins with `__label__` | that, in the first line |
+//! | `ndjson` | a line: a JSON object with members `label` and `text` | `.ndjson`, `.jsonl`, `{` |
 //! | `csv` | a row; the first row names the columns | `.csv` |
 //! | `folder` | a file in a folder that is called like its label | it is a folder |
 //! | `lines` | a line, without a label | not by itself |

@@ -119,7 +119,8 @@ fn summary(trained: &Trained) -> String {
     #[allow(clippy::cast_precision_loss)] // numbers of documents
     let share = 100.0 * errors as f64 / judged.max(1) as f64;
     format!(
-        "{} documents of {} labels; {errors} errors in {judged} ({share:.2} %) that were not learned \
+        "{} documents of {} labels; {errors} errors in {judged} ({share:.2} %) that were not \
+         learned \
          from, with cost {} and blend {}\n",
         trained.documents,
         trained.labels.len(),

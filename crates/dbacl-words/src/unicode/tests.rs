@@ -171,7 +171,11 @@ fn text() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn masks_find_the_words_of_characters(line in "([a-cA-C0-9 ._',$@\n\0-]{0,70}[a-z0-9.]{0,9}){0,4}", keep_case: bool, straddle: bool) {
+    fn masks_find_the_words_of_characters(
+        line in "([a-cA-C0-9 ._',$@\n\0-]{0,70}[a-z0-9.]{0,9}){0,4}",
+        keep_case: bool,
+        straddle: bool,
+    ) {
         let mut tokenizer = UnicodeTokenizer::new(Scheme::Word, keep_case, straddle);
         let (mut fast, mut slow) = (Shown::default(), Shown::default());
         tokenizer.line(line.as_bytes(), &mut fast);

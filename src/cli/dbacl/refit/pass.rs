@@ -2,8 +2,8 @@
 //! A mail on its way through the filter: it comes out whole, with one line more, whatever happens.
 //!
 //! ```text
-//! stdin ─→ read, as far as memory goes ─→ verdict, or `error` ─→ header without older verdicts ─→ stdout
-//!                              └──────────── what found no memory, block by block ────────────┘
+//! stdin ─→ read, as far as memory goes ─→ verdict, or `error` ─→ header without old ones ─→ stdout
+//!                            └─────────── what found no memory, block by block ───────────┘
 //! ```
 //!
 //! Reading takes one byte of memory a byte of mail, and judging looks at the first 8 MB. When
