@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What comments and documents refer to exists: numbered sections of `docs/spec`, files that links
-//! lead to, and documents that comments name.
+//! lead to, and documents that comments name. The README lists every document.
 
 use dbacl_testing::root;
 use std::collections::BTreeSet;
@@ -209,6 +209,18 @@ fn documents_that_comments_name_exist() {
             let is_markdown = Path::new(document).extension().is_some_and(|kind| kind == "md");
             let exists = root().join("docs").join(document).exists();
             assert!(exists || !is_markdown, "{name} names docs/{document}, which is not there");
+        }
+    }
+}
+
+#[test]
+fn the_readme_lists_every_document() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("README.md");
+    for entry in fs::read_dir(root().join("docs")).expect("docs").flatten() {
+        let name = entry.file_name().into_string().expect("a name of letters");
+        if name.ends_with(".md") {
+            let row = format!("| [docs/{name}](docs/{name}) |");
+            assert!(readme.contains(&row), "README.md has no row for docs/{name}");
         }
     }
 }
