@@ -344,8 +344,12 @@ fn readers_of_manual_pages_have_no_complaint() {
                 "man" => output.stderr,
                 _ => output.stdout,
             };
+            // Where paper ends within a row of a table is no fault of the page.
+            let is_fault =
+                |line: &&str| !line.ends_with("table text block will not fit on one page");
             let said = String::from_utf8_lossy(&said);
-            assert!(said.is_empty(), "{program} of {}:\n{said}", page.display());
+            let faults: Vec<&str> = said.lines().filter(is_fault).collect();
+            assert!(faults.is_empty(), "{program} of {}: {faults:#?}", page.display());
         }
     }
 }
