@@ -189,17 +189,6 @@ fn links_lead_to_files() {
 }
 
 #[test]
-fn the_readme_lists_every_document() {
-    let readme = fs::read_to_string(root().join("README.md")).expect("the README");
-    for entry in fs::read_dir(root().join("docs")).expect("a folder").flatten() {
-        let name = entry.file_name().into_string().expect("a name");
-        let is_document = Path::new(&name).extension().is_some_and(|kind| kind == "md");
-        let is_listed = readme.contains(&format!("| [docs/{name}](docs/{name}) |"));
-        assert!(is_listed || !is_document, "the table of README.md lacks docs/{name}");
-    }
-}
-
-#[test]
 fn documents_that_comments_name_exist() {
     for (name, text) in texts() {
         for rest in text.split("docs/").skip(1) {
