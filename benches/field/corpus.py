@@ -13,6 +13,7 @@ truth, and without the line "From " that begins a mail of a mailbox.
 
 import email.parser
 import email.utils
+import functools
 import hashlib
 import pathlib
 import re
@@ -120,15 +121,16 @@ class Corpus:
         return self.mails[:count], self.mails[count:]
 
 
-def header(mail):
-    """The header of a mail, as the standard library reads it."""
-    head = re.split(rb"\r?\n\r?\n", pathlib.Path(mail.path).read_bytes(), maxsplit=1)[0]
+@functools.cache
+def header(path):
+    """The header of the mail in a file, as the standard library reads it."""
+    head = re.split(rb"\r?\n\r?\n", pathlib.Path(path).read_bytes(), maxsplit=1)[0]
     return email.parser.BytesHeaderParser().parsebytes(head)
 
 
 def arrived(mail):
     """When a mail came, in seconds, by its newest Received field, else by Date; None if unknown."""
-    fields = header(mail)
+    fields = header(mail.path)
     received = [str(value).rsplit(";", 1)[-1] for value in fields.get_all("Received", [])[:1]]
     for text in received + [str(value) for value in fields.get_all("Date", [])]:
         try:
@@ -143,7 +145,7 @@ def arrived(mail):
 
 def recipient(mail):
     """Whom a mail is addressed to, in small letters; empty if nobody is named."""
-    fields = header(mail)
+    fields = header(mail.path)
     named = [str(value) for field in ("Delivered-To", "To") for value in fields.get_all(field, [])]
     found = [address for _, address in email.utils.getaddresses(named) if "@" in address]
     return found[-1].lower() if found else ""

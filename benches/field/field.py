@@ -18,7 +18,9 @@ import json
 import os
 import pathlib
 import platform
+import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -33,7 +35,7 @@ import tasks
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-FORM = 1  # of the file of results
+FORM = 2  # of the file of results
 REFERENCE = ("dbacl_filter", "defaults")  # whom the paired tests compare with
 
 
@@ -79,7 +81,7 @@ def chosen(options):
 
 
 def meet(driver, setting, environment, kept=None):
-    """What there is to say about a tool; starts it once, or looks into the folder `kept`."""
+    """What there is to say about a tool; starts it once, if nothing of it is in `kept`."""
     told = dict((key, value) for key, value in client.remarks(driver) if key != "setting")
     found = {
         "tool": driver.stem,
@@ -89,9 +91,8 @@ def meet(driver, setting, environment, kept=None):
         "deterministic": told.get("deterministic") == "yes",
     }
     if kept and not driver.stem.startswith("dbacl"):
-        files = sorted(kept.glob(f"{driver.stem}.{setting}.*.json"))
-        version = json.loads(files[0].read_text())["version"] if files else None
-        return dict(found, version=version) if version else dict(found, skipped="it was not run")
+        for file in sorted(kept.glob(f"{driver.stem}.{setting}.*.json"))[:1]:
+            return dict(found, version=json.loads(file.read_text())["version"])
     with tempfile.TemporaryDirectory(prefix="field-") as folder:
         try:
             one = client.Client(
@@ -118,12 +119,30 @@ def fingerprint(scored):
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
+def fingerprint_of(*paths):
+    """One number for what is in files."""
+    state = hashlib.sha256()
+    for path in paths:
+        state.update(path.read_bytes())
+    return state.hexdigest()[:12]
+
+
 def version_of(told, environment):
     """What tells one state of a tool from another: its version, and for ours the program itself."""
-    program = pathlib.Path(environment["FIELD_BIN"], "dbacl")
-    if told["tool"].startswith("dbacl") and program.exists():
-        return f"{told['version']} {hashlib.sha256(program.read_bytes()).hexdigest()[:12]}"
-    return told["version"]
+    names = {"dbacl_1141": [], "dbacl_server": ["dbacl", "dbacl-server"]}
+    used = names.get(told["tool"], ["dbacl"] if told["tool"].startswith("dbacl") else [])
+    if not used:
+        return told["version"]
+    folder = pathlib.Path(environment["FIELD_BIN"])
+    return f"{told['version']} {fingerprint_of(*(folder / name for name in used))}"
+
+
+def helpers(driver):
+    """The files that a driver needs beside its own."""
+    imported = re.findall(r"^(?:import|use) (\w+)", driver.read_text(), re.M)
+    end = ".pm" if driver.suffix == ".pl" else driver.suffix
+    names = [f"{driver.stem}.conf", *(one + end for one in imported)]
+    return [driver.parent / name for name in names if (driver.parent / name).exists()]
 
 
 def perform(job, world, options, environment):
@@ -137,6 +156,7 @@ def perform(job, world, options, environment):
                 world.plan.record(),
                 [one.fingerprint for one in world.corpora],
                 driver.read_text(),
+                *(path.read_text() for path in helpers(driver)),
                 (HERE / "tasks.py").read_text(),
                 (HERE / "disguise.py").read_text(),
             ]
@@ -145,6 +165,8 @@ def perform(job, world, options, environment):
     if keep.exists() and not options.fresh:
         kept = json.loads(keep.read_text())
         if kept["identity"] == identity and kept.get("version") == version:
+            if measure(kept, world):
+                keep_result(kept, keep)
             return kept
     if options.kept:
         return None
@@ -165,7 +187,7 @@ def perform(job, world, options, environment):
         started.append(one)
         return one
 
-    began = time.monotonic()
+    began, load = time.monotonic(), os.getloadavg()[0]
     try:
         for part in tasks.TASKS[name][0](world, start):
             found["parts"].append(part)
@@ -175,6 +197,20 @@ def perform(job, world, options, environment):
         if started and started[-1].process.poll() is None:
             started[-1].close()
         shutil.rmtree(folder, ignore_errors=True)
+    found["seconds"] = time.monotonic() - began
+    # How many processes wanted a processor, this one among them, on average.
+    found["load"] = (load + os.getloadavg()[0]) / 2
+    measure(found, world)
+    if "failed" not in found:
+        keep_result(found, keep)
+    return found
+
+
+def measure(found, world):
+    """Adds its measures to a result, unless it has those of today."""
+    state = fingerprint_of(HERE / "measures.py")
+    if found.get("measured") == state:
+        return False
     for part in found["parts"]:
         if "judged" in part:
             part["scores"] = fingerprint(part["judged"])
@@ -182,14 +218,17 @@ def perform(job, world, options, environment):
             if "area" in part:
                 part["measures"]["area"] = part["area"]
                 part["measures"]["intervals"]["area"] = spread(part["areas"])
-            if name in ("immediate", "delayed", "partial", "active"):
+            if found["task"] in page.STREAMS:
                 part["curve"] = measures.curve(part["judged"])
-    found["seconds"] = time.monotonic() - began
-    if "failed" not in found:
-        keep.parent.mkdir(parents=True, exist_ok=True)
-        keep.with_suffix(".new").write_text(json.dumps(found))
-        keep.with_suffix(".new").rename(keep)
-    return found
+    found["measured"] = state
+    return True
+
+
+def keep_result(found, place):
+    """Writes a result whole or not at all."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.with_suffix(".new").write_text(json.dumps(found))
+    place.with_suffix(".new").rename(place)
 
 
 def spread(values):
@@ -276,6 +315,7 @@ def run(options):
         "date": datetime.date.today().isoformat(),
         "processor": processor(),
         "processors": os.cpu_count(),
+        "load": statistics.median([one.get("load") or 0.0 for one in results] or [0.0]),
         "system": platform.platform(),
         "python": platform.python_version(),
         "plan": plan.record(),

@@ -70,6 +70,15 @@ def recall(groups, rate):
     return best, caught
 
 
+def fewest_errors(groups):
+    """The fewest errors that one threshold for all mails could have made."""
+    fewest = errors = sum(spam for _, spam in groups)
+    for ham, spam in groups:
+        errors += ham - spam
+        fewest = min(fewest, errors)
+    return fewest
+
+
 def calibration_error(claims):
     """The average distance of claimed probabilities and the shares that came true, in ten bins."""
     bins = [[0.0, 0, 0] for _ in range(BINS)]
@@ -94,6 +103,11 @@ def sign_test(one, other):
 
 def wrong(judged):
     return (judged[3] == "spam") != (judged[1] == "spam")
+
+
+def surely_wrong(judged):
+    """Whether the verdict is wrong and not "unsure"."""
+    return judged[3] not in ("unsure", judged[1])
 
 
 def placements(judged):
@@ -139,15 +153,15 @@ def ranking_test(one, other):
 def paired(one, other):
     """Two tools on the same mails: who alone was wrong how often, and how likely that is by chance.
 
-    "errors" and "lost" are McNemar's tests of all errors and of ham called spam; "ranking" is
-    DeLong's test.
+    "errors", "wrong" and "lost" are McNemar's tests of all errors, of sure verdicts that are wrong,
+    and of ham called spam; "ranking" is DeLong's test.
     """
     others = {judged[0]: judged for judged in other}
     pairs = [(judged, others[judged[0]]) for judged in one if judged[0] in others]
 
-    def alone(mails):
-        here = sum(wrong(a) and not wrong(b) for a, b in mails)
-        return here, sum(wrong(b) and not wrong(a) for a, b in mails)
+    def alone(mails, fails=wrong):
+        here = sum(fails(a) and not fails(b) for a, b in mails)
+        return here, sum(fails(b) and not fails(a) for a, b in mails)
 
     here, there = alone(pairs)
     lost = alone([pair for pair in pairs if pair[0][1] == "ham"])
@@ -156,6 +170,7 @@ def paired(one, other):
         "only_here": here,
         "only_there": there,
         "errors": sign_test(here, there),
+        "wrong": sign_test(*alone(pairs, surely_wrong)),
         "lost": sign_test(*lost),
         "ranking": ranking,
     }
@@ -222,6 +237,8 @@ def measure(judged, rounds=0):
         "missed": missed,
         "through": share(spam, "ham"),
         "unsure": share(judged, "unsure"),
+        "wrong": wilson(sum(map(surely_wrong, judged)), len(judged)),
+        "fewest": wilson(fewest_errors(groups), len(judged)),
         "lam": lam(lost[0], missed[0]),
         "area": area_above(groups),
     }

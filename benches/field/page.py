@@ -94,7 +94,11 @@ def parts_of(record, task):
 
 
 def order(part):
-    area = part.get("measures", {}).get("area")
+    return order_of(part.get("measures", {}))
+
+
+def order_of(measured):
+    area = measured.get("area")
     return 2.0 if area is None or area != area else area
 
 
@@ -104,18 +108,17 @@ def is_ours(one):
 
 def verdicts(rows):
     """The table of one part of a task."""
-    head = ["tool", "(1-AUC) %", "lam %", "error %", "ham lost", "through", "unsure"]
-    head += ["at 0.1 %", "at 1 %", "calibr."]
+    head = ["tool", "(1-AUC) %", "wrong %", "unsure %", "ham lost", "through", "error %", "lam %"]
+    head += ["fewest %", "at 0.1 %", "at 1 %", "calibr."]
     table = []
     for one, part in rows:
         m = part["measures"]
         low, high = m.get("intervals", {}).get("area", (None, None))
         area = f"{percent(m['area'], 3)} ({percent(low)}-{percent(high)})"
-        cells = [name_of(one["tool"], one["setting"]), area, percent(m["lam"])]
-        cells += [percent(m["error"][0])] + [
-            percent(m[key][0], 1)
-            for key in ("lost", "through", "unsure", "recall_0.001", "recall_0.01")
-        ]
+        cells = [name_of(one["tool"], one["setting"]), area]
+        cells += [percent(m[key][0]) for key in ("wrong", "unsure", "lost", "through", "error")]
+        cells += [percent(m["lam"]), percent(m["fewest"][0])]
+        cells += [percent(m[key][0], 1) for key in ("recall_0.001", "recall_0.01")]
         cells.append(percent(m.get("calibration"), 1))
         table.append((is_ours(one), cells))
     return Table(head, table)
@@ -216,9 +219,58 @@ def tools_table(record):
 
 KINDS = {
     "ranking": lambda measured: measured["area"],
+    "surely wrong": lambda measured: measured["wrong"][0],
     "errors": lambda measured: measured["error"][0],
     "ham lost": lambda measured: measured["lost"][0],
 }
+MAIN = ("dbacl_filter", "defaults")  # whose place the overview tells
+
+
+def overview(record):
+    """A row for each part of a task: the mail filter's measures, and its place among others."""
+    table = []
+    for task, (_, title) in tasks.TASKS.items():
+        for part, rows in parts_of(record, task).items():
+            if task == "cold" and part not in ("10", "50", "200"):
+                continue
+            name = f"{title}, {part} of each" if task == "cold" else f"{title} {part}".strip()
+            own = [one for one in rows if (one[0]["tool"], one[0]["setting"]) == MAIN]
+            if not own or "measures" not in own[0][1]:
+                continue
+            mine = own[0][1]["measures"]
+            others = [one for one in rows if not is_ours(one[0])]
+
+            def placed(value, shown):
+                if not others:
+                    return shown
+                better = sum(value(one["measures"]) < value(mine) for _, one in others)
+                return f"{shown} ({better + 1} of {len(others) + 1})"
+
+            cells = [name, placed(order_of, percent(mine["area"], 3))]
+            cells.append(placed(KINDS["surely wrong"], percent(mine["wrong"][0])))
+            cells.append(placed(lambda one: one["unsure"][0], percent(mine["unsure"][0])))
+            cells.append(placed(KINDS["ham lost"], percent(mine["lost"][0])))
+            cells.append(placed(KINDS["errors"], percent(mine["error"][0])))
+            best = others[0] if others else None
+            if best:
+                leader = name_of(best[0]["tool"], best[0]["setting"])
+                cells.append(f"{leader}: {percent(best[1]['measures']['area'], 3)}")
+            else:
+                cells.append("-")
+            table.append((False, cells))
+    head = ["task", "(1-AUC) %", "wrong %", "unsure %", "ham lost", "error %"]
+    return Table([*head, "best ranking of the others"], table)
+
+
+def missing(record, task):
+    """The settings that can be run and have no row of a task, as a sentence."""
+    have = {(one["tool"], one["setting"]) for one in record["results"] if one["task"] == task}
+    lack = [
+        name_of(one["tool"], one["setting"])
+        for one in record["tools"]
+        if "skipped" not in one and (one["tool"], one["setting"]) not in have
+    ]
+    return f"Not run: {'; '.join(lack)}.\n" if lack and have else ""
 
 
 def standing(record):
@@ -343,6 +395,7 @@ def sections(record):
     """The tables of a run by name: {name: [(title, Table or text)]}."""
     better, worse = standing(record)
     found = {
+        "overview": [("", overview(record))],
         "tools": [("", tools_table(record))],
         "behind": [("", standing_text(better))],
         "ahead": [("", standing_text(worse))],
@@ -358,6 +411,8 @@ def sections(record):
             found[task] = [(part, verdicts(rows)) for part, rows in parts.items()]
         if task in record["gaps"]:
             found[task].append(("", f"SKIPPED: {record['gaps'][task]}.\n"))
+        if missing(record, task):
+            found[task].append(("", missing(record, task)))
         for one in record["results"]:
             if one["task"] == task and "failed" in one:
                 name = name_of(one["tool"], one["setting"])
@@ -372,13 +427,23 @@ def sizes(record):
         f"{one['name']} ({one['mails']} mails, {one['ham']} of them ham)"
         for one in record["corpora"]
     )
-    return (
+    text = (
         f"Run of {record['date']}, plan `{plan['name']}`, on {record['processor']}. "
         f"Corpora: {corpora}. "
-        f"Streams have {plan['stream']} mails; late means {plan['delay']} mails late; "
-        f"{plan['labels']} labels may be asked for; {plan['batch']} mails are learned or judged in "
-        f"batches; a cold start has {plan['draws']} draws of {plan['each']} mails of each kind to "
-        f"judge; {plan['disguised']} spams are disguised.\n"
+        f"Streams have {plan['stream']} mails, with few labels {plan['asked']}; "
+        f"late means {plan['delay']} mails late, and of a stream of {plan['late']} those behind "
+        f"the first {plan['delay']} count; {plan['labels']} labels may be asked for; "
+        f"{plan['batch']} mails are learned or judged in batches; a cold start has "
+        f"{plan['draws']} draws of {plan['each']} mails of each kind to judge; "
+        f"{plan['disguised']} spams are disguised. "
+    )
+    load, count = record["load"], record["processors"]
+    if load <= count + 1:
+        return text + "The machine did little else.\n"
+    return text + (
+        f"The machine was busy with other work: on average {load:.0f} processes wanted its {count} "
+        "processors. Scores do not depend on that. Elapsed times do and are not shown; processor "
+        "times do a little.\n"
     )
 
 
@@ -421,8 +486,11 @@ def html(record):
         f"<style>{STYLE}</style>\n<h1>Mail filters side by side</h1>\n",
         f"<p>{markup.escape(sizes(record))}</p>\n",
         "<p>Rows stand in order of (1-AUC), the best first; rows of dbacl are tinted. Numbers in "
-        "brackets hold 95 % of the resamplings. <i>Through</i> is spam judged ham, <i>at 0.1 %</i> "
-        "the spam found if so much ham may be lost. Clear means a chance below 0.05.</p>\n",
+        "brackets hold 95 % of the resamplings. <i>Wrong</i> are sure verdicts that are wrong, "
+        "<i>unsure</i> is the share of mails without a sure one, <i>through</i> is spam judged "
+        "ham, <i>error</i> counts unsure mails as ham, <i>fewest</i> are the errors at the best "
+        "of all thresholds, <i>at 0.1 %</i> is the spam found if so much ham may be lost. Clear "
+        "means a chance below 0.05.</p>\n",
     ]
 
     def put(title, name):
@@ -439,6 +507,7 @@ def html(record):
                 )
                 out.append(f"<ul>{items}</ul>\n")
 
+    put("The mail filter, and its place among the settings of other tools", "overview")
     put("What is clearly better than the mail filter", "behind")
     put("What is clearly worse than the mail filter", "ahead")
     for name, (act, title) in tasks.TASKS.items():

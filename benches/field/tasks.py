@@ -23,7 +23,9 @@ class Plan:
 
     name: str
     stream: int  # mails of the tasks that learn from a stream
-    delay: int  # how many mails later the truth is told
+    late: int  # mails of the stream of delayed feedback
+    delay: int  # how many mails later the truth is told there
+    asked: int  # mails of the stream of active learning
     labels: int  # labels that active learning may ask for
     batch: int  # mails of the tasks that learn a part and judge the rest
     sizes: tuple  # mails of each kind that are learned from a cold start
@@ -37,17 +39,12 @@ class Plan:
         return asdict(self)
 
 
+SIZES = (5, 10, 20, 50, 100, 200)
 PLANS = {
-    "full": Plan(
-        "full", 2000, 1000, 400, 5000, (5, 10, 20, 50, 100, 200), 20, 25, (2, 5, 10), 50, 500
-    ),
-    "half": Plan(
-        "half", 1000, 400, 200, 2500, (5, 10, 20, 50, 100, 200), 20, 15, (2, 5, 10), 30, 500
-    ),
-    "small": Plan(
-        "small", 600, 200, 100, 1600, (5, 10, 20, 50, 100, 200), 20, 8, (2, 5, 10), 20, 500
-    ),
-    "quick": Plan("quick", 160, 40, 30, 240, (5, 20), 3, 10, (5,), 5, 200),
+    "full": Plan("full", 2000, 2000, 1000, 2000, 400, 5000, SIZES, 20, 25, (2, 5, 10), 50, 500),
+    "half": Plan("half", 1000, 1500, 1000, 2000, 400, 2500, SIZES, 20, 10, (2, 5, 10), 30, 200),
+    "small": Plan("small", 500, 1400, 1000, 800, 200, 1600, SIZES, 20, 8, (2, 5, 10), 20, 200),
+    "quick": Plan("quick", 160, 160, 40, 160, 30, 240, (5, 20), 3, 10, (5,), 5, 200),
 }
 
 
@@ -56,10 +53,16 @@ class World:
 
     def __init__(self, corpora, plan):
         self.corpora, self.plan = corpora, plan
-        self.main = corpora[0]
+        self.main, self.words = corpora[0], None
 
-    def stream(self):
-        return self.main.mails[: self.plan.stream]
+    def stream(self, length=None):
+        return self.main.mails[: length or self.plan.stream]
+
+    def good_words(self, mails):
+        """The words of good mail among the first part, which are looked for once."""
+        if self.words is None:
+            self.words = disguise.good_words(mails)
+        return self.words
 
     def divided(self, source=None):
         """The mails to learn and to judge, each cut in the same proportion to the plan's size."""
@@ -81,8 +84,11 @@ def paths(mails):
     return [mail.path for mail in mails]
 
 
-def online(world, start, wants, delay=0):
-    """Judges each mail of the stream; tells the truth `delay` mails later, if `wants` says so."""
+def online(mails, start, wants, delay=0):
+    """Judges each mail; tells the truth `delay` mails later, if `wants` says so.
+
+    Mails that come before the first truth could be told say nothing of the tool and are left out.
+    """
     tool, found, waiting = start(), [], []
     began = time.monotonic()
     used = tool.cost()[0]
@@ -95,7 +101,7 @@ def online(world, start, wants, delay=0):
             tool.correct(mail.label, verdict, mail.path)
             taught += 1
 
-    for number, mail in enumerate(world.stream()):
+    for number, mail in enumerate(mails):
         teach(number)
         opinion = tool.judge([mail.path])[0]
         found.append((mail.name, mail.label, *opinion))
@@ -105,7 +111,7 @@ def online(world, start, wants, delay=0):
     passed = time.monotonic() - began
     part = {
         "part": "",
-        "judged": found,
+        "judged": found[delay:],
         "taught": taught,
         "cost": {
             "cpu_ms": 1000 * (seconds - used) / len(found),
@@ -118,12 +124,12 @@ def online(world, start, wants, delay=0):
 
 def immediate(world, start):
     """Every mail is learned as soon as it has been judged."""
-    yield from online(world, start, lambda *_: True)
+    yield from online(world.stream(), start, lambda *_: True)
 
 
 def delayed(world, start):
     """The truth about a mail is told 1,000 mails later."""
-    yield from online(world, start, lambda *_: True, world.plan.delay)
+    yield from online(world.stream(world.plan.late), start, lambda *_: True, world.plan.delay)
 
 
 def answering(mails):
@@ -143,8 +149,9 @@ def answering(mails):
 
 def partial(world, start):
     """The truth is told about the mails of some recipients, who get a quarter of the mails."""
-    chosen = answering(world.stream())
-    yield from online(world, start, lambda _, mail, *__: corpus.recipient(mail) in chosen)
+    mails = world.stream()
+    chosen = answering(mails)
+    yield from online(mails, start, lambda _, mail, *__: corpus.recipient(mail) in chosen)
 
 
 def active(world, start):
@@ -162,7 +169,7 @@ def active(world, start):
         asked += 1
         return True
 
-    yield from online(world, start, wants)
+    yield from online(world.stream(world.plan.asked), start, wants)
 
 
 def learn_and_judge(tool, learn, judge):
@@ -290,7 +297,7 @@ def attack(world, start):
     learn, judge = world.divided()
     tool = start()
     tool.learn(labelled(learn))
-    words = disguise.good_words(learn)
+    words = world.good_words(learn)
     simple = [mail for mail in judge if mail.label == "spam" and disguise.is_simple(mail.path)]
     opinions = tool.judge(paths(simple))
     caught = [mail for mail, opinion in zip(simple, opinions) if opinion[1] == "spam"]
@@ -331,6 +338,8 @@ def impossible(name, world):
         dated = sum(corpus.arrived(mail) is not None for mail in world.main.mails)
         if dated < len(world.main.mails) / 2:
             return "most mails have no date"
+    if name == "delayed" and len(world.main.mails) <= world.plan.delay:
+        return "there are no mails after the delay"
     if name == "partial" and len({corpus.recipient(mail) for mail in world.stream()}) < 4:
         return "the mails have fewer than four recipients"
     return None

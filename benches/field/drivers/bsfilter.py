@@ -4,6 +4,8 @@
 # debian: bsfilter
 # deterministic: yes
 # setting: defaults - every mail is learned; its documentation has no other advice
+import os
+
 import driver
 
 
@@ -11,8 +13,14 @@ class Bsfilter(driver.Driver):
     threshold = 0.95
 
     def start(self):
-        self.command = ["ruby", "-W0", driver.program("bsfilter"), "--homedir", self.model]
-        driver.program("ruby")
+        ruby, program = driver.program("ruby"), driver.program("bsfilter")
+        # Ruby begins three times as fast if it need not look for its libraries in all gems.
+        found = self.run(ruby, "-e", "require 'sdbm'; puts $\"", good=(0, 1)).split()
+        places = {os.path.dirname(file) for file in found if os.path.basename(file) == "sdbm.so"}
+        if not places:
+            raise driver.Missing("Ruby's library sdbm is not installed (gem sdbm)")
+        self.command = [ruby, "-W0", "--disable=gems", "-I", *places, program]
+        self.command += ["--homedir", self.model]
 
     def version(self):
         said = self.run(*self.command, "--help", good=(0, 1)).splitlines()
