@@ -20,6 +20,7 @@ sys.path.insert(0, str(HERE))
 import client  # noqa: E402
 import corpus  # noqa: E402
 import disguise  # noqa: E402
+import field  # noqa: E402
 import measures  # noqa: E402
 import page  # noqa: E402
 import tasks  # noqa: E402
@@ -451,6 +452,12 @@ class Runs(Case):
             self.assertIn("SKIPPED source: it needs two corpora", done.stdout)
             self.assertIn("SKIPPED dbacl_1141 defaults: FIELD_DBACL_1141 names no", done.stdout)
             records.append(json.loads(out.read_text()))
+        # What is finished is taken as it is; --kept runs nothing.
+        out = self.place / "one" / "kept.json"
+        command = ["run", "--plan", "quick", "--corpus", f"made={self.place}/mails", "--out", out]
+        done = self.run_field(*command, "--kept", "--tools", "dbacl_filter")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        records.append(json.loads(out.read_text()))
         prints = [
             [
                 (one["task"], part["part"], part["scores"])
@@ -460,6 +467,7 @@ class Runs(Case):
             for record in records
         ]
         self.assertEqual(prints[0], prints[1])
+        self.assertEqual(sorted(prints[0]), sorted(prints[2]))
         self.assertEqual(len(prints[0]), 4)  # two tasks and two sizes of the cold start
         batch = next(one for one in records[0]["results"] if one["task"] == "batch")["parts"][0]
         self.assertLess(batch["measures"]["area"], 0.05)
@@ -520,6 +528,39 @@ class Pages(Case):
             [cells[0] for _, cells in rows],
             ["other, defaults", "dbacl filter, defaults", "third, defaults"],
         )
+
+    def test_the_overview_tells_the_place_of_the_filter_and_tables_who_is_missing(self):
+        def result(tool, area):
+            part = {"part": "", "measures": dict(measures.measure(TINY), area=area), "paired": {}}
+            return {"tool": tool, "setting": "defaults", "task": "batch", "parts": [part]}
+
+        names = ("dbacl_filter", "good", "bad", "late", "absent")
+        same = {"setting": "defaults", "meaning": "", "version": "1"}
+        tools = [dict(same, tool=name) for name in names]
+        tools[-1] = dict(tools[-1], skipped="not installed")
+        record = {
+            "results": [result("dbacl_filter", 0.02), result("good", 0.01), result("bad", 0.5)],
+            "gaps": {},
+            "tools": tools,
+        }
+        (_, cells), *others = page.overview(record).rows
+        self.assertEqual(others, [])
+        self.assertEqual(cells[:2], ["Batch", "2.000 (2 of 3)"])
+        self.assertEqual(cells[2], "33.33 (1 of 3)")  # two of six are surely wrong, of all three
+        self.assertEqual(cells[-1], "good, defaults: 1.000")
+        found = page.sections(record)["batch"]
+        self.assertEqual(found[-1], ("", "Not run: late, defaults.\n"))
+
+    def test_a_driver_names_the_files_that_its_results_depend_on(self):
+        drivers = {driver.stem: driver for driver in client.found()}
+        for name, expected in (
+            ("ftrl", ["driver.py", "words.py"]),
+            ("dbacl_1141", ["dbacl_ordinary.py", "driver.py"]),
+            ("rspamd", ["driver.py", "rspamd.conf"]),
+            ("spamassassin", ["driver.pm"]),
+        ):
+            found = sorted(path.name for path in field.helpers(drivers[name]))
+            self.assertEqual(found, expected)
 
     def test_the_document_is_made_from_the_results_beside_it(self):
         summary = HERE / "results.json"
