@@ -6,6 +6,7 @@
 mod chess;
 mod files;
 mod generations;
+mod imap;
 mod ledger;
 mod passing;
 mod server;
@@ -13,6 +14,7 @@ mod server;
 pub use chess::chess_protocol;
 pub use files::{category_open, learning_state, lines, options, risk, tokenizer, unicode};
 pub use generations::generations;
+pub use imap::{imap_server, imap_state};
 pub use ledger::ledger_state;
 pub use passing::mail_filter;
 pub use server::{server_http, server_milter, server_opensmtpd, server_spamc};
@@ -235,9 +237,9 @@ pub fn refit(data: &[u8]) {
     }
     for line in data.split(|&byte| byte == b'\n') {
         if let Some(line) = RefitLine::parse(line) {
-            let _ = line.verdict(&[0.0, 1.0]);
+            let _ = line.verdict(&[0.0, 1.0], 1.0);
             assert_eq!(line.log_odds(&[0.0, 1.0, 2.0]).len(), 3);
-            let _ = line.verdict(&[0.0, 1.0, f64::NAN]);
+            let _ = line.verdict(&[0.0, 1.0, f64::NAN], f64::NAN);
         }
     }
 }

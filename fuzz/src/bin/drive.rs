@@ -11,7 +11,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 23] = [
+const TARGETS: [(&str, Target); 25] = [
     ("counts", dbacl_fuzz::counts),
     ("decode", dbacl_fuzz::decode),
     ("markup", dbacl_fuzz::markup),
@@ -35,6 +35,8 @@ const TARGETS: [(&str, Target); 23] = [
     ("server_milter", dbacl_fuzz::server_milter),
     ("server_opensmtpd", dbacl_fuzz::server_opensmtpd),
     ("server_spamc", dbacl_fuzz::server_spamc),
+    ("imap_server", dbacl_fuzz::imap_server),
+    ("imap_state", dbacl_fuzz::imap_state),
 ];
 
 /// A small generator (xorshift): every run takes the same way.

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A hostile IMAP server, and files that are no state: faults, and no lessons that nobody has
+//! given.
+
+use dbacl_imap::connection::Fault;
+use dbacl_imap::folder_names::{from_imap, to_imap};
+use dbacl_imap::look::{Wishes, choose, look};
+use dbacl_imap::moves::{Flags, Label};
+use dbacl_imap::session::{Proof, Session};
+use dbacl_imap::state::{Folder, Mail, State};
+use dbacl_imap::teach::{Pupil, teach};
+use dbacl_imap::transport::Wire;
+use std::io::{self, Read, Write};
+use std::time::Duration;
+
+/// What a server says, whatever it is told.
+struct Monologue<'a>(&'a [u8]);
+
+impl Read for Monologue<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl Write for Monologue<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Wire for Monologue<'_> {
+    fn patience(&mut self, _: Duration) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Somebody who learns nothing, and counts.
+#[derive(Default)]
+struct Counting(usize);
+
+impl Pupil for Counting {
+    fn learn(&mut self, _: Label, mails: &[Vec<u8>]) -> Result<usize, Fault> {
+        self.0 += mails.len();
+        Ok(mails.len())
+    }
+
+    fn is_spam(&mut self, mail: &[u8]) -> Result<bool, Fault> {
+        Ok(mail.len().is_multiple_of(2))
+    }
+}
+
+/// A state in which each folder has three mails.
+fn known() -> State {
+    let mut state = State::new("alice@server:993");
+    for (name, first) in [("INBOX", 1), ("Junk", 11), ("Trash", 21)] {
+        let mail = |uid| {
+            let identity = state.identity(uid % 10, b"Subject: a\r\n\r\n");
+            Mail { uid, identity, flags: Flags::default() }
+        };
+        let mails = (first..first + 3).map(mail).collect();
+        state.folders.insert(name.into(), Folder { validity: 7, next: 30, modseq: 5, mails });
+    }
+    state
+}
+
+fn converse(data: &[u8], state: &State, pupil: &mut Counting) -> Result<usize, Fault> {
+    let proof = match data.len() % 2 {
+        0 => Proof::Password("secret".into()),
+        _ => Proof::Token("secret".into()),
+    };
+    let mut session = Session::begin(Monologue(data), ("server", 993), "alice", &proof)?;
+    let listed = session.list()?;
+    let folders = ["*".to_owned()];
+    let watched = choose(&listed, Wishes { folders: &folders, ..Wishes::default() })?;
+    let looked = look(&mut session, &watched, state, true, 100)?;
+    for folder in looked.state.folders.values() {
+        assert!(folder.mails.is_sorted_by(|one, next| one.uid < next.uid));
+    }
+    let lessons = looked.lessons.len();
+    let taught = teach(&mut session, looked.lessons, pupil)?;
+    assert!(taught.ham + taught.spam + taught.known + taught.missed <= lessons);
+    session.move_to(&[1, 2, 5], "Junk")?;
+    session.idle(Duration::from_secs(1), &mut || {})?;
+    Ok(lessons)
+}
+
+/// Any bytes from a server.
+pub fn imap_server(data: &[u8]) {
+    let mut pupil = Counting::default();
+    // Of an account that is new nothing is learned.
+    if let Ok(lessons) = converse(data, &State::new("alice@server:993"), &mut pupil) {
+        assert_eq!(lessons, 0);
+    }
+    assert_eq!(pupil.0, 0);
+    // A fault is as good as an answer.
+    let _ = converse(data, &known(), &mut pupil);
+    // Each mail says one thing; what the state knows and the server invents is little here.
+    assert!(pupil.0 <= data.len() / 8, "{} lessons", pupil.0);
+}
+
+/// Files that may be a state, also with a checksum that is right; and names of folders.
+pub fn imap_state(data: &[u8]) {
+    let _ = State::parse(data);
+    let checksum = crc32fast::hash(data).to_le_bytes();
+    let sealed = [&b"dbacl-imap state 1\n"[..], &checksum, data].concat();
+    let _ = State::parse(&sealed);
+    let name = String::from_utf8_lossy(data);
+    assert_eq!(from_imap(&to_imap(&name)), name);
+    let _ = from_imap(&name);
+}
