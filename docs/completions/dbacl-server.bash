@@ -16,7 +16,7 @@ _dbacl_server() {
     --user) mapfile -t COMPREPLY < <(:); return ;;
   esac
   if [[ $current == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W '--config --default --models --spamc --rspamd --milter --metrics --opensmtpd --teach --judge --user --check -h --help -V --version' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W '--config --default --models --spamc --rspamd --milter --metrics --reasons --opensmtpd --teach --judge --user --check -h --help -V --version' -- "$current")
   else
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
   fi

@@ -7,6 +7,7 @@ complete -c dbacl-server -l spamc -x -d 'Serve spamc at this port or socket, in 
 complete -c dbacl-server -l rspamd -x -d 'Serve clients of rspamd there'
 complete -c dbacl-server -l milter -x -d 'Serve Postfix and sendmail there'
 complete -c dbacl-server -l metrics -x -d 'Tell Prometheus there what has been counted'
+complete -c dbacl-server -l reasons -d 'Add a header line that says which words decided'
 complete -c dbacl-server -l opensmtpd -d 'Be a filter of OpenSMTPD on standard input and output, and listen nowhere'
 complete -c dbacl-server -l teach -x -d 'Tell the running server that the mail on standard input is ham or spam, or to forget it'
 complete -c dbacl-server -l judge -d 'Judge the mails in the files named on standard input, one a line, without a server'

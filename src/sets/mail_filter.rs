@@ -75,6 +75,21 @@ impl MailFilter {
         self.set.explain(mail, stop)
     }
 
+    /// The verdict on a mail, and the header line `X-DBACL-Reasons` that says which words decided,
+    /// without its end. It is folded: a line end stands before a blank. Mail without words has
+    /// none.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a file cannot be read any more.
+    #[doc(hidden)]
+    pub fn classify_with_reasons(
+        &self,
+        mail: &[u8],
+    ) -> Result<(SetVerdict, Option<String>), Error> {
+        let (verdict, reasons) = self.reasons(mail, None)?;
+        Ok((verdict, reasons.map(|reasons| reasons.header())))
+    }
+
     /// The mail with a line `X-DBACL: VERDICT` before its header, and without such lines that it
     /// brought. A mail that cannot be judged comes through all the same; its verdict is `error`.
     pub fn filter(&self, mail: &[u8]) -> Vec<u8> {

@@ -29,6 +29,8 @@ pub struct Config {
     pub group: Option<String>,
     /// How verdicts are written into headers.
     pub headers: Vec<Dialect>,
+    /// Whether a header line says which words decided.
+    pub reasons: bool,
     /// Where learning is allowed.
     pub learn: Learn,
     /// How much is logged.
@@ -50,6 +52,7 @@ impl Default for Config {
             user: None,
             group: None,
             headers: vec![Dialect::Dbacl],
+            reasons: false,
             learn: Learn::Sockets,
             log: Level::Info,
             listen: Listen::default(),
@@ -281,12 +284,14 @@ mod tests {
     #[test]
     fn fields_have_the_names_of_the_manual() {
         let config = read(
-            "models = '/m/{user}'\nheaders = ['spamassassin', 'rspamd']\nlearn = 'everywhere'\n\
+            "models = '/m/{user}'\nheaders = ['spamassassin', 'rspamd']\nreasons = true\n\
+             learn = 'everywhere'\n\
              [listen]\nspamc = ['/run/a', '127.0.0.1:1783']\nmode = '660'\n\
              [limits]\nmail = 1000\nopen-models = 3\n[milter]\nreject-above = 99.9\n",
         );
         let config = config.expect("a configuration");
         assert_eq!(config.headers, [Dialect::Spamassassin, Dialect::Rspamd]);
+        assert!(config.reasons && !Config::default().reasons);
         assert_eq!(config.listen.mode, Some(0o660));
         assert_eq!(config.listen.spamc.len(), 2);
         assert!(config.listen.milter.is_empty());

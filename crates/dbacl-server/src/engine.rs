@@ -162,8 +162,14 @@ impl Engine {
         if let Some(warnings) = &found.opened {
             self.opened(&folder, warnings);
         }
-        let verdict = found.filter.classify(mail).map_err(|error| error.to_string())?;
-        Ok(Judged::new(&verdict, found.filter.names()))
+        let names = found.filter.names();
+        let judged = if self.config.reasons {
+            let judged = found.filter.classify_with_reasons(mail);
+            judged.map(|(verdict, reasons)| Judged { reasons, ..Judged::new(&verdict, names) })
+        } else {
+            found.filter.classify(mail).map(|verdict| Judged::new(&verdict, names))
+        };
+        judged.map_err(|error| error.to_string())
     }
 
     fn opened(&self, folder: &Path, warnings: &[String]) {

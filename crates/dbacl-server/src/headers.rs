@@ -16,17 +16,21 @@ pub enum Dialect {
     Rspamd,
 }
 
-/// A header line without its end.
+/// A header line without its end. One that is folded has line ends, each before a blank.
 pub type Line = (&'static str, String);
 
 /// So many bytes of a line are looked at for the end of its name.
 const LOOK: usize = 64;
 
+/// The name of the line that says which words decided.
+const REASONS: &str = "X-DBACL-Reasons";
+
 /// The verdict on a mail that could not be judged.
 pub const ERROR: &str = "error";
 
-/// The lines that tell a verdict; `None` for a mail that could not be judged. Such a mail gets its
-/// `X-DBACL: error` in every dialect, and nothing that looks like a verdict.
+/// The lines that tell a verdict, and its reasons if it has some; `None` for a mail that could not
+/// be judged. Such a mail gets its `X-DBACL: error` in every dialect, and nothing that looks like a
+/// verdict.
 pub fn lines(judged: Option<&Judged>, dialects: &[Dialect]) -> Vec<Line> {
     let Some(judged) = judged else { return vec![("X-DBACL", ERROR.into())] };
     let (score, symbol) = (judged.score(), judged.symbol());
@@ -64,6 +68,8 @@ pub fn lines(judged: Option<&Judged>, dialects: &[Dialect]) -> Vec<Line> {
             }
         }
     }
+    let reasons = judged.reasons.as_deref().and_then(|line| line.split_once(": "));
+    lines.extend(reasons.map(|(_, reasons)| (REASONS, reasons.to_owned())));
     lines
 }
 
@@ -74,13 +80,14 @@ fn level(score: f64) -> String {
 }
 
 /// Whether a header of this name tells a verdict in one of the dialects. A mail that brings one is
-/// not believed; `X-DBACL` is taken out whatever the dialects are.
+/// not believed; `X-DBACL` and its reasons are taken out whatever the dialects are.
 pub fn is_forged(name: &[u8], dialects: &[Dialect]) -> bool {
     let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
     let begins = |start: &str| {
         name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()))
     };
     is("X-DBACL")
+        || is(REASONS)
         || dialects.iter().any(|dialect| match dialect {
             Dialect::Dbacl => false,
             Dialect::Spamassassin => begins("X-Spam-"),
@@ -118,8 +125,11 @@ pub fn rewritten_header<'a>(
         rest = &mail[end + 1..];
     }
     for (name, value) in lines {
-        for part in [name.as_bytes(), b": ", value.as_bytes(), line_end] {
-            header.extend_from_slice(part);
+        header.extend_from_slice(name.as_bytes());
+        header.extend_from_slice(b": ");
+        for part in value.split('\n') {
+            header.extend_from_slice(part.as_bytes());
+            header.extend_from_slice(line_end);
         }
     }
     let mut drops = false;
@@ -155,7 +165,7 @@ mod tests {
     use super::*;
 
     fn judged(decision: Decision, spam: f64, text: &str) -> Judged {
-        Judged { text: text.into(), decision, spam }
+        Judged { text: text.into(), decision, spam, reasons: None }
     }
 
     const ALL: &[Dialect] = &[Dialect::Dbacl, Dialect::Spamassassin, Dialect::Rspamd];
@@ -189,6 +199,21 @@ mod tests {
     }
 
     #[test]
+    fn reasons_are_folded_as_the_mail_ends_its_lines() {
+        let reasons = Some("X-DBACL-Reasons: spam +9.97 = +9.97 pills,\n +0.00 before any".into());
+        let spam = Judged { reasons, ..judged(Decision::Spam, 0.999, "spam 99.90%") };
+        let own = [Dialect::Dbacl];
+        for (mail, end) in [("A: b\n\n", "\n"), ("A: b\r\n\r\n", "\r\n")] {
+            let found = rewritten(mail.as_bytes(), &lines(Some(&spam), &own), &own);
+            let expected = format!(
+                "X-DBACL: spam 99.90%{end}X-DBACL-Reasons: spam +9.97 = +9.97 pills,{end} \
+                 +0.00 before any{end}{mail}"
+            );
+            assert_eq!(String::from_utf8_lossy(&found), expected);
+        }
+    }
+
+    #[test]
     fn forged_lines_are_taken_out_of_the_header_only() {
         let hidden = format!("A: b\nX-DBACL{}\nC: d\n\n", " ".repeat(100) + ": ham");
         let own = [("X-DBACL", "ham 90.00%".to_owned())];
@@ -198,6 +223,11 @@ mod tests {
             ("From a\r\nX-Spam-Flag \t: NO\r\n\r\n", ALL, "From a\r\nX-DBACL: ham 90.00%\r\n\r\n"),
             ("X-Spam-Flag: NO\n\n", &[Dialect::Dbacl], "X-DBACL: ham 90.00%\nX-Spam-Flag: NO\n\n"),
             ("X-Spamd-Result: a\nX-Spamx: b\n\n", ALL, "X-DBACL: ham 90.00%\nX-Spamx: b\n\n"),
+            (
+                "X-DBACL-Reasons : a\n b\nA: b\n\n",
+                &[Dialect::Dbacl],
+                "X-DBACL: ham 90.00%\nA: b\n\n",
+            ),
             ("X-DBACL: no end", ALL, "X-DBACL: ham 90.00%\n"),
             ("X-DBACL", ALL, "X-DBACL: ham 90.00%\nX-DBACL"),
             ("X-DBACL\n: none\n\n", ALL, "X-DBACL: ham 90.00%\nX-DBACL\n: none\n\n"),

@@ -293,7 +293,12 @@ mod tests {
 
     #[test]
     fn verdicts_have_the_fields_that_clients_read() {
-        let spam = Judged { text: "spam 99.95%".into(), decision: Decision::Spam, spam: 0.9995 };
+        let spam = Judged {
+            text: "spam 99.95%".into(),
+            decision: Decision::Spam,
+            spam: 0.9995,
+            reasons: None,
+        };
         let told = verdict(&spam, &[Dialect::Dbacl], 0.5);
         assert_eq!(told["action"], "add header");
         assert_eq!(told["symbols"]["DBACL_SPAM"]["options"][0], "spam 99.95%");

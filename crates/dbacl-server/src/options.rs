@@ -44,6 +44,10 @@ pub struct Options {
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Vec<Address>,
 
+    /// Add a header line that says which words decided
+    #[arg(long)]
+    pub reasons: bool,
+
     /// Be a filter of OpenSMTPD on standard input and output, and listen nowhere
     #[arg(long)]
     pub opensmtpd: bool,

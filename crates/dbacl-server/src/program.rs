@@ -60,6 +60,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
     let mut config = Config::read(options.config.as_deref()).map_err(|error| usage(&error))?;
     config.default = options.default.or(config.default);
     config.models = options.models.or(config.models);
+    config.reasons |= options.reasons;
     let lists = [options.spamc, options.rspamd, options.milter, options.metrics];
     if lists.iter().any(|list| !list.is_empty()) {
         let [spamc, rspamd, milter, metrics] = lists;

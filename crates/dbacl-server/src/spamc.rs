@@ -494,7 +494,12 @@ mod tests {
     #[test]
     fn answers_have_the_form_that_the_version_asks_for() {
         let engine = Engine::new(Config::default());
-        let spam = Judged { text: "spam 99.95%".into(), decision: Decision::Spam, spam: 0.9995 };
+        let spam = Judged {
+            text: "spam 99.95%".into(),
+            decision: Decision::Spam,
+            spam: 0.9995,
+            reasons: None,
+        };
         for (request, judged, expected) in [
             (
                 "CHECK SPAMC/1.5",

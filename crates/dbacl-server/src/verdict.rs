@@ -24,6 +24,9 @@ pub struct Judged {
     pub decision: Decision,
     /// The probability that the mail is what the filter is there to find, 0 to 1.
     pub spam: f64,
+    /// The header line `X-DBACL-Reasons`, where reasons are wanted and the mail has words; folded,
+    /// so that a line end stands before a blank.
+    pub reasons: Option<String>,
 }
 
 /// What the filter decided.
@@ -64,7 +67,7 @@ impl Judged {
             (false, true) => Decision::Spam,
             (false, false) => Decision::Ham,
         };
-        Self { text: verdict.to_string(), decision, spam }
+        Self { text: verdict.to_string(), decision, spam, reasons: None }
     }
 
     /// Whether the mail is what the filter is there to find.
@@ -113,7 +116,7 @@ mod tests {
             (Decision::Ham, 0.6, 0.0),
             (Decision::Spam, f64::NAN, 5.0),
         ] {
-            let score = Judged { text: String::new(), decision, spam }.score();
+            let score = Judged { text: String::new(), decision, spam, reasons: None }.score();
             assert!((score - expected).abs() < 1e-4, "{decision:?} {spam}: {score}");
         }
     }

@@ -72,6 +72,90 @@ fn every_wire_has_the_verdict_of_the_mail_filter() {
 }
 
 #[test]
+fn reasons_are_those_of_the_mail_filter() {
+    let server = Server::new("reasons = true");
+    let mut reasons = 0;
+    for bytes in corpus() {
+        let shown = String::from_utf8_lossy(&bytes).into_owned();
+        let mut filter = server.scratch.dbacl_command(["--mail-filter", "filter", "--reasons"]);
+        server.scratch.write("mail", &bytes);
+        let input = fs::File::open(server.scratch.path("mail")).expect("the mail");
+        let wanted = verdicts(&filter.stdin(input).output().expect("dbacl runs").stdout);
+        let (head, body) = server.spamc("PROCESS", "alice", &bytes);
+        assert!(head.starts_with("SPAMD/1.1 0 EX_OK\r\n"), "{head}");
+        assert_eq!(verdicts(&body), wanted, "{shown}");
+        let (_, body) = server.http("POST /checkv2", &bytes);
+        let body = String::from_utf8(body).expect("JSON");
+        let told = wanted.replace("\r\n", "\n");
+        match told.split_once("X-DBACL-Reasons: ") {
+            Some((_, told)) => {
+                reasons += 1;
+                // A mail that begins with a blank seems to go on with the line before it.
+                let is_odd = bytes.starts_with(b" ") || bytes.starts_with(b"\t");
+                let own = if is_odd { told.lines().next().unwrap_or_default() } else { told };
+                let own = format!("\"value\":{}", json(own.trim_end()));
+                assert!(body.contains(&own), "{shown}: {own} is not in {body}");
+            }
+            None => assert!(!body.contains("X-DBACL-Reasons"), "{shown}: {body}"),
+        }
+        let (_, filtered) = through_opensmtpd(&server, &bytes);
+        // A last line without an end gets one on its way.
+        assert_eq!(verdicts(&filtered).trim_end(), told.trim_end(), "{shown}");
+    }
+    assert!(reasons > 20, "only {reasons} mails have reasons");
+}
+
+/// The lines of a header that tell the verdict and its reasons.
+fn verdicts(mail: &[u8]) -> String {
+    let (mut told, mut is_inside) = (String::new(), false);
+    for line in String::from_utf8_lossy(mail).split_inclusive('\n') {
+        is_inside = match line.chars().next() {
+            Some(' ' | '\t') => is_inside,
+            _ if line.trim_end().is_empty() => break,
+            _ => line.starts_with("X-DBACL: ") || line.starts_with("X-DBACL-Reasons: "),
+        };
+        if is_inside {
+            told.push_str(line);
+        }
+    }
+    told
+}
+
+/// A text as JSON writes it; the texts of headers are plain.
+fn json(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+}
+
+/// The status of the filter of OpenSMTPD that was shown a mail, and the mail that it gives back.
+fn through_opensmtpd(server: &Server, mail: &[u8]) -> (i32, Vec<u8>) {
+    let mut shown = b"config|ready\n".to_vec();
+    let mut show = |line: &[u8]| {
+        shown.extend_from_slice(b"filter|0.5|1|smtp-in|data-line|s|t|");
+        shown.extend_from_slice(line);
+        shown.push(b'\n');
+    };
+    for line in mail.split_inclusive(|&byte| byte == b'\n') {
+        // smtpd shows lines without their ends, whichever these are, and doubles dots.
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        show(&[if line.starts_with(b".") { &b"."[..] } else { b"" }, line].concat());
+    }
+    show(b".");
+    server.scratch.write("shown", shown);
+    let mut filter = dbacl_testing::command(dbacl_testing::programs().join("dbacl-server"));
+    filter.arg("--opensmtpd").arg("--config").arg(server.scratch.path("server.toml"));
+    filter.stdin(fs::File::open(server.scratch.path("shown")).expect("what is shown"));
+    let output = filter.output().expect("the filter starts");
+    let mut given = Vec::new();
+    for line in output.stdout.split_inclusive(|&byte| byte == b'\n') {
+        if let Some(line) = line.strip_prefix(b"filter-dataline|s|t|") {
+            given.extend_from_slice(line.strip_prefix(b".").unwrap_or(line));
+        }
+    }
+    (output.status.code().unwrap_or(-1), given)
+}
+
+#[test]
 fn users_have_their_own_filters_and_changes_are_taken_up() {
     let server = Server::new("");
     let spam = mail("spam");

@@ -48,6 +48,7 @@ finish() {
   status=$?
   for child in $children; do kill "$child" 2>/dev/null; done
   for child in $children; do wait "$child" 2>/dev/null; done
+  [ -z "${mounted:-}" ] || umount -l "$mounted"
   [ -n "${KEEP:-}" ] && echo "kept: $work" || rm -rf "$work"
   exit $status
 }
@@ -103,16 +104,17 @@ wait_for() {
   done
 }
 
-# smtp_send PORT FILE RECIPIENT: a mail over SMTP; succeeds if it is taken.
+# smtp_send PORT FILE RECIPIENT [SENDER]: a mail over SMTP, or LMTP with GREETING=LHLO; succeeds if it
+# is taken.
 smtp_send() {
   perl -MIO::Socket::INET -e '
-    my ($port, $file, $to) = @ARGV;
+    my ($port, $file, $to, $from) = (@ARGV, "a\@example.org");
     my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $port, Timeout => 20) or exit 1;
     sub answer { while (my $line = <$s>) { return $line if $line =~ /^\d\d\d / } exit 1 }
     sub command { print $s "$_[0]\r\n"; answer() }
     answer();
-    command("EHLO client");
-    command("MAIL FROM:<a\@example.org>") =~ /^250/ or exit 2;
+    command(($ENV{GREETING} // "EHLO") . " client");
+    command("MAIL FROM:<$from>") =~ /^250/ or exit 2;
     command("RCPT TO:<$to>") =~ /^250/ or exit 2;
     command("DATA") =~ /^354/ or exit 3;
     open my $mail, "<", $file or exit 4;
@@ -186,4 +188,84 @@ holds() {  # FILE TEXT
 
 lacks() {  # FILE TEXT
   ! grep -q -- "$2" "$1" 2>/dev/null || { cat "$1"; fail "$1 holds: $2"; }
+}
+
+# postfix_unpacked: a Postfix of the test's own, without the recipe; it will listen at $smtp and puts
+# mail for me@example.net into a folder. It is told to use accounts that every system has, where
+# it wants two and a group that nothing else uses.
+postfix_unpacked() {
+  [ "$(id -u)" = 0 ] || skip 'Postfix begins as root'
+  unpacked postfix
+  smtp=$(port)
+  postfix_package=$package
+  postfix=$package/usr/lib/postfix
+  etc=$work/etc/postfix
+  mkdir -p "$etc" "$work/spool" "$work/data" "$work/mail"
+  cat >"$etc/main.cf" <<END2
+compatibility_level = 3.6
+queue_directory = $work/spool
+command_directory = $package/usr/sbin
+daemon_directory = $postfix/sbin
+data_directory = $work/data
+meta_directory = $package/etc/postfix
+shlib_directory = $postfix
+mail_owner = news
+setgid_group = uucp
+default_privs = games
+myhostname = mail.example.net
+mydestination = example.net
+inet_interfaces = 127.0.0.1
+inet_protocols = ipv4
+mynetworks = 127.0.0.0/8
+alias_maps =
+local_recipient_maps =
+virtual_mailbox_domains = example.net
+virtual_mailbox_base = $work/mail
+virtual_mailbox_maps = inline:{me@example.net=me/}
+virtual_uid_maps = static:9
+virtual_gid_maps = static:9
+virtual_minimum_uid = 1
+maillog_file = $work/postfix.log
+maillog_file_prefixes = /tmp
+import_environment = MAIL_CONFIG LD_LIBRARY_PATH TZ
+export_environment = MAIL_CONFIG LD_LIBRARY_PATH TZ
+END2
+  sed -i '/^mydestination/d' "$etc/main.cf"
+  echo 'mydestination =' >>"$etc/main.cf"
+  sed -e 's/^\([a-z]*  *[a-z]*  *[-yn]*  *[-yn]*  *\)y/\1n/' "$package/usr/share/postfix/master.cf.dist" |
+    sed -e "s/^smtp      inet  n/127.0.0.1:$smtp inet n/" -e '/^#/d' >"$etc/master.cf"
+  grep -q '^postlog' "$etc/master.cf" || echo 'postlog unix-dgram n - n - 1 postlogd' >>"$etc/master.cf"
+  export LD_LIBRARY_PATH="$libraries"
+}
+
+postconf() { "$postfix_package/usr/sbin/postconf" "$@"; }
+
+postfix_begins() {
+  chown -R news "$work/data" "$work/mail"
+  for folder in active bounce corrupt defer deferred flush hold incoming maildrop pid private public saved trace; do
+    mkdir -p "$work/spool/$folder"
+    case $folder in
+      pid) ;;
+      maildrop) chown news:uucp "$work/spool/$folder" && chmod 730 "$work/spool/$folder" ;;
+      public) chown news:uucp "$work/spool/$folder" && chmod 710 "$work/spool/$folder" ;;
+      *) chown news "$work/spool/$folder" && chmod 700 "$work/spool/$folder" ;;
+    esac
+  done
+  "$postfix/sbin/master" -c "$etc" -d >"$work/master.log" 2>&1 &
+  children="$children $!"
+}
+
+# The file of a mail with this text that Postfix has delivered.
+delivered() { grep -rl "$1" "$work/mail/me/new" 2>/dev/null | head -n 1 | grep .; }
+
+# posted NAME MARK: sends the file $work/out/NAME, and leaves what is delivered in $file.
+posted() {
+  wait_for 30 smtp_send "$smtp" "$work/out/$1" me@example.net || fail "Postfix does not take $1"
+  wait_for 30 delivered "$2" || fail "$1 is not delivered"
+  file=$(delivered "$2")
+}
+
+# The lines of a mail's header that tell the verdict and its reasons.
+verdict_lines() {
+  awk '/^\r?$/ { exit } /^[ \t]/ { if (inside) print; next } { inside = /^X-DBACL/ } inside { print }' "$1"
 }

@@ -32,6 +32,7 @@ cat >"$work/etc/dbacl/server.toml" <<END2
 default = "$work/var/lib/dbacl/default"
 models = "$work/var/lib/dbacl/{user}"
 headers = ["dbacl", "spamassassin"]
+reasons = true
 END2
 grep -q 'filter dbacl proc-exec' "$work/smtpd.conf" || fail 'docs/server.md has no recipe opensmtpd'
 "$package/usr/sbin/smtpd" -n -f "$work/smtpd.conf" >"$work/check.log" 2>&1 || fail "smtpd.conf: $(cat "$work/check.log")"
@@ -46,6 +47,8 @@ for kind in ham spam; do
   holds "$file" "^X-DBACL: $kind [0-9.]*%"
   holds "$file" '^\.dot'
   lacks "$file" forged
+  holds "$file" "^X-DBACL-Reasons: $kind +"
+  [ "$(verdict_lines "$file" | wc -l)" -gt 2 ] || fail 'the reasons are not folded'
 done
 holds "$work/smtpd.log" 'wire=opensmtpd user=tester@example.net '
 rm -r "$work/var/lib/dbacl/tester@example.net" "$work/var/lib/dbacl/default"
