@@ -95,6 +95,11 @@ impl Mail {
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
+
+    /// Its share of the memory for all mails, for an answer that is as large as the mail.
+    pub fn into_memory(self) -> Option<OwnedSemaphorePermit> {
+        self.held
+    }
 }
 
 impl Engine {
@@ -232,7 +237,9 @@ mod tests {
         other.push(&vec![0; 4 * PIECE]).expect("room");
         assert_eq!(other.push(&[0]), Err(Refusal::Busy));
         assert_eq!(other.bytes().len(), 4 * PIECE);
-        drop(one);
+        let held = one.into_memory();
+        assert_eq!(other.push(&[0]), Err(Refusal::Busy));
+        drop(held);
         other.push(&[0]).expect("memory was given back");
     }
 }

@@ -269,6 +269,7 @@ where
     let (reader, mut writer) = tokio::io::split(stream);
     let mut reader = BufReader::new(reader);
     let request = tokio::time::timeout(limit, read_request(&engine, &mut reader)).await;
+    let mut memory = None;
     let reply = match request {
         // A client that is too slow, or gone, is not answered.
         Err(_) | Ok(Err(_) | Ok(None)) => return,
@@ -290,13 +291,20 @@ where
             let code = if why == Refusal::Large { TOO_BIG } else { TEMPORARY };
             refusal(code, &why.to_string())
         }
-        Ok(Ok(Some(Request::Whole(head, mail)))) => reply(&engine, head, mail, may_learn).await,
+        Ok(Ok(Some(Request::Whole(head, mail)))) => {
+            let mail = Arc::new(mail);
+            let reply = reply(&engine, head, &mail, may_learn).await;
+            // A client that does not take its answer keeps no more memory than its mail has had.
+            memory = Arc::into_inner(mail).and_then(Mail::into_memory);
+            reply
+        }
     };
     let sent = async {
         writer.write_all(&reply).await?;
         writer.shutdown().await
     };
     let sent = tokio::time::timeout(limit, sent).await;
+    drop((reply, memory));
     // A client that still sends would lose the answer if the connection were closed now.
     if matches!(sent, Ok(Ok(()))) {
         let most = engine.config.limits.mail;
@@ -320,21 +328,20 @@ async fn drain<R: AsyncBufRead + Unpin>(reader: &mut R, mut most: usize) -> io::
     Ok(())
 }
 
-async fn reply(engine: &Arc<Engine>, head: Head, mail: Mail, may_learn: bool) -> Vec<u8> {
+async fn reply(engine: &Arc<Engine>, head: Head, mail: &Arc<Mail>, may_learn: bool) -> Vec<u8> {
     match head.command {
         Command::Ping => return b"SPAMD/1.5 0 PONG\r\n".to_vec(),
         Command::Skip => return Vec::new(),
         Command::Tell => return tell(engine, &head, mail, may_learn).await,
         _ => {}
     }
-    let mail = Arc::new(mail);
     let wire = if head.is_rspamc { Wire::Rspamd } else { Wire::Spamc };
-    let judged = engine.judge(wire, head.names.clone(), &mail).await;
+    let judged = engine.judge(wire, head.names.clone(), mail).await;
     answer(&head, mail.bytes(), judged.as_ref(), engine)
 }
 
 /// Learns or forgets a mail, and says what was done when it is done.
-async fn tell(engine: &Engine, head: &Head, mail: Mail, may_learn: bool) -> Vec<u8> {
+async fn tell(engine: &Engine, head: &Head, mail: &Arc<Mail>, may_learn: bool) -> Vec<u8> {
     let lesson = match (head.class, head.sets, head.removes) {
         (_, false, true) => Lesson::Forget,
         (Some(Class::Spam), true, false) => Lesson::Spam,
@@ -345,8 +352,7 @@ async fn tell(engine: &Engine, head: &Head, mail: Mail, may_learn: bool) -> Vec<
         return refusal(FORBIDDEN, "learning is not allowed here");
     }
     let name = head.names.first().map_or("", String::as_str);
-    let mail = Arc::new(mail);
-    let did = match engine.teacher.teach(engine, Wire::Spamc, name, lesson, &mail).await {
+    let did = match engine.teacher.teach(engine, Wire::Spamc, name, lesson, mail).await {
         Taught::Failed => return refusal(TEMPORARY, "nothing was learned"),
         Taught::Known => "",
         Taught::Changed if lesson == Lesson::Forget => "DidRemove: local\r\n",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Integration tests: the real server, from outside.
 
+mod hostile;
 mod interface;
 mod protocols;
 mod servers;

@@ -146,13 +146,7 @@ impl Server {
 
     /// The resident memory, in kB, at most and now.
     pub fn memory(&self) -> (u64, u64) {
-        let status = format!("/proc/{}/status", self.process.id());
-        let text = std::fs::read_to_string(status).expect("the server's status");
-        let field = |name: &str| {
-            let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("a field");
-            line.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number")
-        };
-        (field("VmHWM:"), field("VmRSS:"))
+        memory(self.process.id())
     }
 
     /// Sends TERM, and returns the status with which the server ends.
@@ -174,6 +168,17 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// The resident memory of a process, in kB, at most and now.
+pub fn memory(process: u32) -> (u64, u64) {
+    let status = format!("/proc/{process}/status");
+    let text = std::fs::read_to_string(status).expect("the status of a process");
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("a field");
+        line.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number")
+    };
+    (field("VmHWM:"), field("VmRSS:"))
 }
 
 /// What stands before the first empty line, and behind it.

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Clients over sockets that are slow, do not take their answers, send without end, or send what is
+//! none of the protocol: they cost their own connection, and others are served.
+//!
+//! `DBACL_SERVER_BYTES` is how large an endless mail is (100 million bytes), `DBACL_SERVER_ROUNDS`
+//! how many changed dialogues each protocol gets (150).
+
+use crate::wire::{Server, mail, memory, wait_until};
+use dbacl_numeric::random::SplitMix64;
+use dbacl_testing::{PATIENCE, command, programs, root};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// Whether others are served.
+fn is_served(server: &Server) -> bool {
+    let (_, body) = server.spamc("PROCESS", "a", mail("spam").as_bytes());
+    body.starts_with(b"X-DBACL: spam ")
+}
+
+/// A number of the environment.
+fn number(name: &str, usual: usize) -> usize {
+    std::env::var(name).map_or(usual, |text| text.parse().expect("a number"))
+}
+
+/// Writes a byte every 50 ms until nobody takes it any more; tells how long that was.
+fn dribble(mut stream: UnixStream, beginning: &[u8]) -> Duration {
+    let start = Instant::now();
+    stream.write_all(beginning).expect("the server listens");
+    while stream.write_all(b"x").is_ok() {
+        assert!(start.elapsed() < PATIENCE, "the server waits for {}", beginning.escape_ascii());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    start.elapsed()
+}
+
+#[test]
+fn clients_that_dribble_are_put_out() {
+    let server = Server::new("[limits]\nrequest-seconds = 5\nidle-seconds = 5\n");
+    let beginnings: [(&str, &[u8]); 6] = [
+        ("spamc", b"PROC"),
+        ("spamc", b"PROCESS SPAMC/1.5\r\nContent-length: 900000\r\n\r\n"),
+        ("rspamd", b"POST /che"),
+        ("rspamd", b"POST /checkv2 HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n"),
+        // One packet of 65 kB that never becomes whole, and the length of one.
+        ("milter", b"\0\0\xff\xff"),
+        ("milter", b"\0\0"),
+    ];
+    std::thread::scope(|scope| {
+        let dribbling: Vec<_> = beginnings
+            .iter()
+            .map(|(name, beginning)| {
+                let stream = server.connect(name);
+                scope.spawn(|| dribble(stream, beginning))
+            })
+            .collect();
+        for client in dribbling {
+            let lasted = client.join().expect("no panic");
+            assert!(lasted >= Duration::from_secs(3), "put out after {lasted:?}");
+            assert!(is_served(&server));
+        }
+    });
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn clients_that_do_not_take_their_answers_are_put_out() {
+    // The answers do not fit into what the operating system keeps of them, and there is memory for
+    // four such mails.
+    let server = Server::new("[limits]\nmail = 4000000\nmemory = 16500000\nrequest-seconds = 5\n");
+    assert!(is_served(&server));
+    let files = || {
+        let folder = format!("/proc/{}/fd", server.process_id());
+        fs::read_dir(folder).expect("the server's files").count()
+    };
+    let before = files();
+    let large = [mail("ham").as_bytes(), &b"x".repeat(3_000_000)].concat();
+    let length = large.len();
+    let head = format!("PROCESS SPAMC/1.5\r\nContent-length: {length}\r\n\r\n");
+    let silent: Vec<_> = (0..4)
+        .map(|_| {
+            let mut stream = server.connect("spamc");
+            stream.write_all(&[head.as_bytes(), &large].concat()).expect("the server listens");
+            stream
+        })
+        .collect();
+    assert!(is_served(&server));
+    wait_until("those who take no answer are put out", || files() <= before);
+    for mut stream in silent {
+        let mut answer = Vec::new();
+        // It was cut off before its end; whichever way that looks.
+        let _ = stream.read_to_end(&mut answer);
+        assert!(answer.len() < length, "{} of {length} bytes", answer.len());
+    }
+    // Their memory is given back.
+    let answers: Vec<_> = (0..4).map(|_| server.spamc("PROCESS", "a", &large).0).collect();
+    assert!(answers.iter().all(|head| head.starts_with("SPAMD/1.1 0 EX_OK")), "{answers:?}");
+    assert_eq!(server.stop(), Some(0));
+}
+
+/// A milter's client: packets of a length, a letter and data.
+struct Postfix(UnixStream);
+
+impl Postfix {
+    fn say(&mut self, letter: u8, data: &[u8]) {
+        let length = u32::try_from(data.len() + 1).expect("small").to_be_bytes();
+        self.0.write_all(&[&length[..], &[letter], data].concat()).expect("the server listens");
+    }
+
+    fn hear(&mut self) -> (u8, Vec<u8>) {
+        let mut length = [0; 4];
+        self.0.read_exact(&mut length).expect("an answer");
+        let mut data = vec![0; u32::from_be_bytes(length) as usize];
+        self.0.read_exact(&mut data).expect("an answer");
+        (data[0], data.split_off(1))
+    }
+
+    /// Shows this much of a mail that goes on and on; returns what is to be changed.
+    fn endless(&mut self, size: usize) -> Vec<(u8, Vec<u8>)> {
+        self.say(b'O', &[0, 0, 0, 6, 0, 0, 1, 0xff, 0, 0x1f, 0xff, 0xff]);
+        assert_eq!(self.hear().0, b'O');
+        for (letter, data) in [
+            (b'M', &b"<a@example.org>\0"[..]),
+            (b'R', b"<b@example.net>\0"),
+            (b'L', b"Subject\0 cheap pills\0"),
+            (b'N', b""),
+        ] {
+            self.say(letter, data);
+            assert_eq!(self.hear().0, b'c');
+        }
+        let piece = b"cheap pills\r\n".repeat(5000);
+        for _ in 0..size.div_ceil(piece.len()) {
+            self.say(b'B', &piece);
+            assert_eq!(self.hear().0, b'c');
+        }
+        self.say(b'E', b"");
+        let mut changes = Vec::new();
+        loop {
+            let (letter, data) = self.hear();
+            changes.push((letter, data));
+            if letter == b'c' {
+                return changes;
+            }
+        }
+    }
+}
+
+#[test]
+fn mail_without_end_takes_no_memory() {
+    let size = number("DBACL_SERVER_BYTES", 100_000_000);
+    let server = Server::new("[limits]\nmail = 1000000\nmemory = 8000000\n");
+    let piece = b"cheap pills\r\n".repeat(5000);
+    // HTTP without a length: the beginning is judged, and what never ends is cut off.
+    let mut endless = server.connect("rspamd");
+    endless
+        .write_all(b"POST /checkv2 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        .expect("the server listens");
+    let chunk = [format!("{:x}\r\n", piece.len()).as_bytes(), &piece, b"\r\n"].concat();
+    let mut sent = 0;
+    while sent < size && endless.write_all(&chunk).is_ok() {
+        sent += piece.len();
+    }
+    assert!(sent < size, "the server reads on");
+    // The same with spamc, announced and not.
+    for head in ["PROCESS SPAMC/1.5\r\n\r\n".to_owned(), {
+        format!(
+            "TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\nContent-length: {size}\r\n\r\n"
+        )
+    }] {
+        let mut endless = server.connect("spamc");
+        endless.write_all(head.as_bytes()).expect("the server listens");
+        let mut sent = 0;
+        while sent < size && endless.write_all(&piece).is_ok() {
+            sent += piece.len();
+        }
+        assert!(sent < size, "the server reads on: {head}");
+    }
+    assert!(is_served(&server));
+    // A mail server shows all of its mail, and the verdict is on the beginning.
+    let changes = Postfix(server.connect("milter")).endless(size);
+    let inserted = changes.iter().find(|(letter, _)| *letter == b'i').expect("a header");
+    let inserted = String::from_utf8_lossy(&inserted.1[4..]).into_owned();
+    assert!(inserted.starts_with("X-DBACL\0 spam "), "{inserted}");
+    assert!(is_served(&server));
+    let (most, _) = server.memory();
+    assert!(most < 100_000, "{most} kB");
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn opensmtpd_gets_back_mail_without_end() {
+    let size = number("DBACL_SERVER_BYTES", 100_000_000);
+    let server = Server::new("[limits]\nmail = 1000000\nmemory = 8000000\n");
+    let mut filter = command(programs().join("dbacl-server"));
+    filter.arg("--opensmtpd").arg("--config").arg(server.scratch.path("server.toml"));
+    filter.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut filter = filter.spawn().expect("the filter starts");
+    let mut input = filter.stdin.take().expect("piped");
+    let output = BufReader::new(filter.stdout.take().expect("piped"));
+    let line = |text: &str| format!("filter|0.5|1|smtp-in|data-line|s|t|{text}\n");
+    let lines = size / 1000;
+    let shown = std::thread::spawn(move || {
+        let mut shown = line("Subject: cheap pills") + &line("");
+        let long = line(&"cheap pills ".repeat(83));
+        for _ in 0..lines {
+            shown += &long;
+            if shown.len() > 1 << 20 {
+                input.write_all(shown.as_bytes()).expect("the filter reads");
+                shown.clear();
+            }
+        }
+        shown += &line(".");
+        input.write_all(shown.as_bytes()).expect("the filter reads");
+        input
+    });
+    let mut given = output.split(b'\n').map(|line| line.expect("the filter writes"));
+    let first = given.next().expect("a line");
+    assert!(first.starts_with(b"filter-dataline|s|t|X-DBACL: spam "), "{}", first.escape_ascii());
+    // The subject, the empty line, and the dot at the end.
+    assert_eq!(given.by_ref().take(lines + 3).count(), lines + 3);
+    let input = shown.join().expect("no panic");
+    let (most, _) = memory(filter.id());
+    assert!(most < 100_000, "{most} kB");
+    drop(input);
+    assert_eq!(given.count(), 0);
+    assert!(filter.wait().expect("the filter ends").success());
+}
+
+#[test]
+fn changed_dialogues_end_and_harm_nobody() {
+    let server = Server::new("[limits]\nmail = 100000\nmemory = 1000000\n");
+    let rounds = number("DBACL_SERVER_ROUNDS", 150);
+    let mut random = SplitMix64::new(1);
+    for (door, seeds) in
+        [("spamc", "server_spamc"), ("rspamd", "server_http"), ("milter", "server_milter")]
+    {
+        let mut dialogues: Vec<Vec<u8>> = fs::read_dir(root().join("fuzz/seeds").join(seeds))
+            .expect("the seeds")
+            .map(|entry| fs::read(entry.expect("an entry").path()).expect("a seed"))
+            .collect();
+        dialogues.sort();
+        assert!(!dialogues.is_empty());
+        for _ in 0..rounds {
+            let mut bytes = dialogues[random.below(dialogues.len())].clone();
+            for _ in 0..=random.below(5) {
+                let at = random.below(bytes.len() + 1);
+                match random.below(3) {
+                    0 => bytes.truncate(at),
+                    1 => bytes.insert(at, u8::try_from(random.below(256)).expect("a byte")),
+                    _ => {
+                        let other = &dialogues[random.below(dialogues.len())];
+                        let from = random.below(other.len() + 1);
+                        bytes.splice(at..at, other[from..].iter().copied());
+                    }
+                }
+            }
+            // Answered or not, the connection ends within the test's patience.
+            server.ask(door, &bytes);
+        }
+        assert!(is_served(&server), "after {door}");
+    }
+    let (most, _) = server.memory();
+    assert!(most < 100_000, "{most} kB");
+    assert_eq!(server.stop(), Some(0));
+}
