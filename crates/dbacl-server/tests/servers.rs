@@ -4,12 +4,16 @@
 
 dbacl_testing::scripts! {
     "crates/dbacl-server/tests/servers":
+    the_first_steps_work_as_they_are_written = "begin";
     dovecot_tells_of_moves = "dovecot";
+    dovecot_asks_when_mail_is_delivered = "dovecot-lmtp";
     exim_asks_as_it_asks_spamassassin = "exim";
+    a_full_disk_stops_learning_only = "full-disk";
     miltertest_sees_headers_and_refusals = "milter";
     notmuch_tags_with_one_process = "notmuch";
     opensmtpd_runs_the_filter = "opensmtpd";
     postfix_asks_the_milter = "postfix";
+    postfix_gives_mail_to_a_content_filter = "postfix-filter";
     rspamc_reads_the_verdict = "rspamc";
     sieve_sorts_by_the_score = "sieve";
     spamc_speaks_with_the_server = "spamc";
