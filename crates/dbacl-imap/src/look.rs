@@ -249,7 +249,13 @@ fn compare<S: Wire>(
     name: &str,
 ) -> Result<Difference, Fault> {
     let old = state.folders.get(name);
-    let selected = session.select(name, false, old.map(|old| (old.validity, old.modseq)))?;
+    let since = old.map(|old| (old.validity, old.modseq));
+    let mut selected = session.select(name, false, since)?;
+    if selected.exists == 0 && old.is_none_or(|old| old.validity != selected.validity) {
+        // Courier keeps the UIDVALIDITY of a folder in which nobody has been only when the folder
+        // is opened to be changed. Where there are no mails, this changes nothing else.
+        selected = session.select(name, true, since)?;
+    }
     let Selected { validity, next, modseq, .. } = selected;
     let Some(old) = old.filter(|old| old.validity == validity) else {
         let flags = session.flags(None)?;

@@ -175,10 +175,20 @@ impl Dovecot {
 
     /// The program, with the options that every test gives it.
     pub fn program(&self, options: &[&str]) -> std::process::Command {
+        self.program_with("--password-command", "echo secret", options)
+    }
+
+    /// The same with another way to log in.
+    pub fn program_with(
+        &self,
+        proof: &str,
+        secret: &str,
+        options: &[&str],
+    ) -> std::process::Command {
         let mut program = command(programs().join("dbacl-imap"));
         program.current_dir(self.scratch.path("."));
         program.args(["--server", "127.0.0.1", "--port", &self.ports.0.to_string(), "--plain"]);
-        program.args(["--user", "alice", "--password-command", "echo secret"]);
+        program.args(["--user", "alice", proof, secret]);
         program.args(["--filter", "filter", "--state", "state", "--folder", "Archive"]);
         program.args(options).env("HOME", self.scratch.path("."));
         program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

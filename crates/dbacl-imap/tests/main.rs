@@ -5,4 +5,6 @@ mod dovecot;
 mod hostile;
 mod interface;
 mod model;
+mod oauth;
 mod rules;
+mod servers;

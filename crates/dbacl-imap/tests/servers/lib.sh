@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# For the tests with other IMAP servers than Dovecot: a client, and what must hold with each of them.
+# Sourced, not run.
+. "$(dirname "$0")/../../../dbacl-server/tests/servers/lib.sh"
+[ -x "$folder/dbacl-imap" ] || skip 'dbacl-imap has not been built'
+
+# A number in letters: a filter has no use for digits.
+word() { echo "$1" | tr 0-9 k-t; }
+
+mail() {  # KIND NUMBER
+  printf 'Message-ID: <%s@example.org>\nDate: Thu, 1 Jan 2026 10:00:00 +0000\n' "$2"
+  message "$1" "mark$(word "$2")"
+}
+
+# imap COMMAND...: somebody's mail program; each command is answered before the next one.
+# APPENDMAIL FOLDER FILE adds a mail.
+imap() {
+  perl -MIO::Socket::INET -e '
+    my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => shift, Timeout => 20) or exit 1;
+    my $n = 0;
+    sub answer { while (my $line = <$s>) { print $line; return if $line =~ /^a$n OK/; exit 2 if $line =~ /^a$n /; return if $_[0] && $line =~ /^\+/ } exit 3 }
+    <$s>;
+    for my $command ("LOGIN alice secret", @ARGV, "LOGOUT") {
+      $n++;
+      if ($command =~ /^APPENDMAIL (\S+) (\S+)/) {
+        open my $file, "<", $2 or exit 4;
+        my $mail = join "", map { s/\r?\n/\r\n/r } <$file>;
+        print $s "a$n APPEND $1 {" . length($mail) . "}\r\n";
+        answer(1);
+        print $s "$mail\r\n";
+      } else { print $s "a$n $command\r\n" }
+      answer(0);
+    }' "$port" "$@" >"$work/imap.log" 2>&1
+}
+
+# did COMMAND...: the same, and it must succeed.
+did() { imap "$@" || fail "$*: $(cat "$work/imap.log")"; }
+
+# moved NUMBER FROM TO: a mail is moved as clients do it that cannot move.
+moved() {
+  did "SELECT $2" "UID SEARCH UNDELETED HEADER Message-ID \"<$1@example.org>\""
+  uid=$(sed -n 's/^\* SEARCH \([0-9]*\).*/\1/p' "$work/imap.log")
+  [ "$uid" ] || fail "mail $1 is not in $2"
+  did "SELECT $2" "UID COPY $uid $3" "UID STORE $uid +FLAGS (\\Deleted)" EXPUNGE
+}
+
+# program OPTION...: with `exec` in $how it takes the place of the shell, so that signals reach it.
+program() {
+  ${how:-} dbacl-imap --server 127.0.0.1 --port "$port" --plain --user alice --password-command 'echo secret' \
+    --filter "$work/filter" --state "$work/state" --folder "$archive" "$@"
+}
+
+# says WHAT TEXT OPTION...: a look says this, or nothing where TEXT is empty.
+says() {
+  what=$1 text=$2
+  shift 2
+  program --once "$@" >"$work/said" 2>&1 || fail "$what: $(cat "$work/said")"
+  if [ "$text" ]; then holds "$work/said" "$text"; else [ ! -s "$work/said" ] || fail "$what: $(cat "$work/said")"; fi
+}
+
+# Whether the program says this; where it is told no news, it is told to look.
+seen() {
+  [ -z "${asks:-}" ] || kill -HUP "$watcher"
+  grep -q "$1" "$work/program.log"
+}
+
+# The rules of docs/imap.md, as far as servers differ in what they rest on; $port is the server's,
+# and $junk, $trash and $archive are its folders.
+rules_hold() {
+  filter "$work/filter"
+  for number in 1 2 3 4 5 6; do
+    mail ham $number >"$work/$number"
+    did "APPENDMAIL INBOX $work/$number"
+  done
+  program --check >"$work/said" 2>&1 || fail "--check: $(cat "$work/said")"
+  holds "$work/said" "$junk (spam), INBOX, $archive, $trash (thrown away)"
+  says 'the first look' 'INBOX (6 mails)'
+  says 'nothing happens' ''
+  moved 1 INBOX "$junk"
+  says 'INBOX to Junk' 'learned 1 mail as spam, 0 as ham'
+  moved 1 "$junk" INBOX
+  says 'Junk to INBOX' 'learned 0 mails as spam, 1 as ham'
+  moved 2 INBOX "$trash"
+  moved 3 INBOX "$archive"
+  says 'INBOX to Trash and Archive' ''
+  moved 4 INBOX "$junk"
+  says 'INBOX to Junk' 'learned 1 mail as spam, 0 as ham'
+  moved 4 "$junk" "$trash"
+  says 'Junk to Trash' ''
+  did 'SELECT INBOX' "UID COPY 1:* $junk"
+  says 'a copy' ''
+  # By a rule.
+  mail spam 90 >"$work/90"
+  did "APPENDMAIL $junk $work/90"
+  says 'a rule' ''
+  did "SELECT $junk" 'STORE 1:* +FLAGS (\Deleted)' EXPUNGE
+  says 'Junk is emptied' ''
+  # New spam is moved by the program, and that teaches nothing.
+  mail spam 91 >"$work/91"
+  mail ham 92 >"$work/92"
+  did "APPENDMAIL INBOX $work/91" "APPENDMAIL INBOX $work/92"
+  says 'new mail' 'moved 1 mail to' --move-spam
+  says 'its own move' '' --move-spam
+  did "SELECT $junk" 'SEARCH HEADER Message-ID "<91@example.org>"'
+  holds "$work/imap.log" '^\* SEARCH [0-9]'
+  did 'SELECT INBOX' 'SEARCH HEADER Message-ID "<91@example.org>"'
+  lacks "$work/imap.log" '^\* SEARCH [0-9]'
+  # While the program runs.
+  (how=exec && program) >"$work/program.log" 2>&1 &
+  watcher=$!
+  children="$children $watcher"
+  wait_for 60 grep -q '^dbacl-imap: watches ' "$work/program.log" || fail "it watches nothing: $(cat "$work/program.log")"
+  moved 5 INBOX "$junk"
+  wait_for 60 seen 'learned 1 mail as spam, 0 as ham' || fail "a move is not seen: $(cat "$work/program.log")"
+  kill "$watcher"
+  wait "$watcher" || fail "the program ends with $?"
+  says 'what was seen before' ''
+}
