@@ -152,6 +152,39 @@ fn more_than_two_categories_can_be_unsure() {
 }
 
 #[test]
+fn explanations_name_files_and_subjects() {
+    let (_folder, path) = filter();
+    fs::create_dir(path.join("inbox")).expect("a folder");
+    for number in 0..3 {
+        let mail = mail("spam", 200 + number).replace("Subject: ", &format!("Subject: N{number} "));
+        fs::write(path.join(format!("inbox/{number}")), mail).expect("written");
+    }
+    fs::write(path.join("mbox"), mail("ham", 90) + &mail("ham", 91)).expect("written");
+    let explain = ["--explain", "-c", "./f/ham", "-c", "./f/spam"];
+    let said = |operands: &[&str], input: &str| {
+        text(&dbacl(&path, &[&explain[..], operands].concat(), input.as_bytes()).stdout)
+    };
+    let lines = |said: &str| -> Vec<String> {
+        said.lines().skip(1).take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    let found = lines(&said(&["inbox"], ""));
+    assert_eq!(found.len(), 3, "{found:?}");
+    for (number, line) in found.iter().enumerate() {
+        assert!(line.starts_with(&format!("inbox/{number}: N{number} ")), "{line}");
+    }
+    let found = lines(&said(&["mbox", "inbox"], ""));
+    assert!(found[0].starts_with("mbox: ") && found[1].starts_with("mbox: "), "{found:?}");
+    assert_eq!(found[3], "and 2 more");
+    let found = lines(&said(&[], "Subject: =?utf-8?q?caf=C3=A9?=\n\npills\n"));
+    assert_eq!(found, ["caf\u{e9}"]);
+    let page = text(
+        &dbacl(&path, &["--explain-html", "-c", "./f/ham", "-c", "./f/spam", "inbox/1"], b"")
+            .stdout,
+    );
+    assert!(page.contains("<p>inbox/1: N1 "), "{page}");
+}
+
+#[test]
 fn the_same_documents_give_the_same_bytes() {
     let (_one, one) = filter();
     let (_other, other) = filter();

@@ -6,6 +6,8 @@ use super::fitted::{Fitted, FittedScores};
 use super::set::CategorySet;
 use super::shared::Incomparable;
 use crate::document::{Cutter, FeatureReader, FeatureSink};
+use crate::filter::subject::subject;
+use crate::input::mailbox;
 use crate::joint::documents::{Collector, Makeup};
 use crate::joint::explain::{Explanation, Gatherer, Piece, printable, shown};
 use crate::joint::scoring::Scoring;
@@ -69,9 +71,87 @@ struct Line {
     words: Vec<(std::ops::Range<usize>, std::ops::Range<usize>)>,
 }
 
+/// Sources and mails that an explanation names.
+const NAMED: usize = 3;
+
+/// Bytes of the header of a mail that are looked at.
+const HEAD: usize = 1 << 16;
+
+/// Remembers what is read, for the lines of an explanation that name it.
+#[derive(Default)]
+struct Sources {
+    /// Whether they are mail.
+    is_mail: bool,
+    /// Lines so far, and how many there would be.
+    lines: Vec<String>,
+    number: usize,
+    /// The source that is being read.
+    name: String,
+    /// The header of the mail that is being read, while it goes on.
+    head: Option<Vec<u8>>,
+    is_open: bool,
+}
+
+impl Sources {
+    fn start(&mut self, name: Option<&[u8]>) {
+        self.finish();
+        self.name = name.map_or_else(String::new, |name| printable(&text_of(name)));
+        self.is_open = true;
+        self.head = self.is_mail.then(Vec::new);
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        if self.is_mail && mailbox::begins_message(line) {
+            if self.head.as_ref().is_none_or(|head| !head.is_empty()) {
+                let name = self.name.clone();
+                self.finish();
+                self.name = name;
+            }
+            (self.is_open, self.head) = (true, Some(Vec::new()));
+        }
+        if let Some(head) = &mut self.head
+            && head.len() < HEAD
+            && !head.ends_with(b"\n\n")
+        {
+            // Of a line end both forms are one.
+            head.extend_from_slice(line.trim_ascii_end());
+            head.push(b'\n');
+        }
+    }
+
+    /// Ends a source or a mail.
+    fn finish(&mut self) {
+        if !std::mem::take(&mut self.is_open) {
+            return;
+        }
+        let name = std::mem::take(&mut self.name);
+        let about = self.head.take().and_then(|head| subject(&head));
+        let line = match (name.is_empty(), about) {
+            (true, None) => return,
+            (true, Some(about)) => about,
+            (false, None) => name,
+            (false, Some(about)) => format!("{name}: {about}"),
+        };
+        self.number += 1;
+        if self.lines.len() < NAMED {
+            self.lines.push(line);
+        }
+    }
+
+    fn into_lines(mut self) -> Vec<String> {
+        self.finish();
+        let more = self.number - self.lines.len();
+        if more > 0 {
+            self.lines.push(format!("and {more} more"));
+        }
+        self.lines
+    }
+}
+
 /// Scores a text and remembers what it was made of, for an explanation.
 pub struct Recorder<D = Mmap> {
     scorer: Scorer<D>,
+    sources: Sources,
     occurrences: Vec<Occurrence>,
     lines: Vec<Line>,
 }
@@ -108,7 +188,19 @@ impl<D: AsRef<[u8]>> Recorder<D> {
     /// A recorder of nothing yet.
     pub fn new(models: Vec<Model<D>>) -> Self {
         let scorer = Scorer::new(models, None);
-        Self { scorer, occurrences: Vec::new(), lines: Vec::new() }
+        let sources = Sources::default();
+        Self { scorer, sources, occurrences: Vec::new(), lines: Vec::new() }
+    }
+
+    /// Lets the explanation name what is read; of mail it tells the subjects.
+    pub const fn naming(mut self, is_mail: bool) -> Self {
+        self.sources.is_mail = is_mail;
+        self
+    }
+
+    /// Says that a source of this name begins; `None` for standard input.
+    pub fn start_source(&mut self, name: Option<&[u8]>) {
+        self.sources.start(name);
     }
 
     /// The explanation of the text, by how `fitted` categories judge if they were fitted together.
@@ -183,6 +275,7 @@ impl<D: AsRef<[u8]>> Recorder<D> {
         let [category, other] = names;
         let mut explanation = Explanation {
             heading: heading.unwrap_or_default(),
+            sources: self.sources.into_lines(),
             category,
             other,
             prior,
@@ -223,6 +316,11 @@ fn pieces(line: &Line, bits: &[f64]) -> Vec<Piece> {
 }
 
 impl<D: AsRef<[u8]>> FeatureSink for Recorder<D> {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        self.sources.line(line);
+        Ok(true)
+    }
+
     fn feature(&mut self, feature: Feature<'_>) {
         self.scorer.score(&feature, &mut |_| {});
         self.occurrences.push(Occurrence {

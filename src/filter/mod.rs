@@ -23,6 +23,7 @@ pub mod mime;
 mod pending;
 mod plain;
 mod rewrite;
+pub mod subject;
 pub mod unicode;
 
 use crate::filter::mail::Mail;

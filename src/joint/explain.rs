@@ -35,6 +35,8 @@ pub enum Piece {
 pub struct Explanation {
     /// What is being explained, one line.
     pub heading: String,
+    /// What was judged, one line each: names of files and subjects of mails.
+    pub sources: Vec<String>,
     /// The category that the evidence is for.
     pub category: String,
     /// The category that it is against.
@@ -103,7 +105,12 @@ impl Explanation {
 
     /// For a terminal or a file.
     pub fn text(&self) -> String {
-        let mut text = format!("{}\n\n", self.heading);
+        let mut text = format!("{}\n", self.heading);
+        for source in &self.sources {
+            text.push_str(source);
+            text.push('\n');
+        }
+        text.push('\n');
         for (is_for, name) in [(true, &self.category), (false, &self.other)] {
             let _ = writeln!(text, "     bits  times  evidence for {name}");
             for token in self.strongest(is_for) {
@@ -127,6 +134,9 @@ impl Explanation {
     /// One HTML page that needs nothing else: no scripts, nothing loaded, all text escaped.
     pub fn html(&self) -> String {
         let mut html = format!("<h1>{}</h1>\n", escape(&self.heading));
+        for source in &self.sources {
+            let _ = writeln!(html, "<p>{}</p>", escape(source));
+        }
         html.push_str("<div class=\"sides\">\n");
         for (is_for, name, class) in [(true, &self.category, "f"), (false, &self.other, "a")] {
             let _ = write!(
@@ -220,6 +230,7 @@ mod tests {
         }
         Explanation {
             heading: "spam & eggs".into(),
+            sources: vec!["inbox/1: <i>".into()],
             category: "spam".into(),
             other: "ham".into(),
             prior: -0.5,
@@ -240,6 +251,7 @@ mod tests {
         );
         assert_eq!(explanation.total(), 8.0 - 2.0 + 1.0 - 0.5);
         let text = explanation.text();
+        assert!(text.starts_with("spam & eggs\ninbox/1: <i>\n\n "), "{text}");
         assert!(text.contains("     8.00      2  free"), "{text}");
         assert!(text.contains("    +6.50  together"), "{text}");
     }
@@ -252,6 +264,7 @@ mod tests {
                 || html.contains("<span class=\"f3\" title=\"+4.00 bits\">free</span>")
         );
         assert!(html.contains("&lt;script&gt;\u{fffd}") && !html.contains("<script"));
+        assert!(html.contains("<p>inbox/1: &lt;i&gt;</p>"), "{html}");
         assert!(html.contains("spam &amp; eggs") && html.contains("<td>&lt;b&gt;</td>"));
         assert!(html.contains("Evidence for <b class=\"f3\">spam</b>"), "{html}");
         assert!(!html.contains("http://") && !html.contains("https://") && !html.contains("src="));

@@ -4,6 +4,7 @@
 use crate::measures::{Binary, Calibration, RATES, Rate};
 use crate::protocol::Point;
 use crate::report::Report;
+use dbacl::filter::subject::subject;
 use dbacl_cli::json::Json;
 
 /// Version of the form of `--json` and `--verdicts`.
@@ -45,6 +46,9 @@ pub fn write(report: &Report) -> String {
             json.key("positive").string(report.sides().0);
         }
         json.key("best").string(&report.entries[report.best()].name);
+        json.key("within_chance_of_best").array(|json| {
+            report.rivals().iter().for_each(|entry| json.string(&entry.name));
+        });
         json.key("sets").array(|json| {
             for at in 0..report.entries.len() {
                 entry(json, report, at);
@@ -153,7 +157,11 @@ pub fn verdicts(report: &Report) -> String {
             let mut json = Json::new();
             json.object(|json| {
                 json.key("set").string(&entry.name);
-                json.key("document").string(&report.corpus.documents[judged.document].name);
+                let document = &report.corpus.documents[judged.document];
+                json.key("document").string(&document.name);
+                if let Some(subject) = subject(&document.bytes) {
+                    json.key("subject").string(&subject);
+                }
                 count(json.key("fold"), judged.fold);
                 json.key("true").string(report.category(Some(judged.truth)));
                 json.key("verdict").string(report.category(judged.verdict));

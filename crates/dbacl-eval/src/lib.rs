@@ -12,6 +12,7 @@
 mod command;
 mod corpus;
 mod json;
+mod mail_filter;
 pub mod mailcross;
 mod mbox;
 mod measures;

@@ -16,10 +16,14 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 /// A folder that vanishes.
-struct Workshop(PathBuf);
+pub struct Workshop(pub PathBuf);
 
 impl Workshop {
-    fn open() -> io::Result<Self> {
+    /// A new one, for its user alone.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn open() -> io::Result<Self> {
         for number in 0..1000 {
             let name = format!("dbacl-eval-{}-{number}", std::process::id());
             let path = std::env::temp_dir().join(name);
@@ -68,6 +72,26 @@ fn parse(answer: &[u8], categories: &[String]) -> (Option<usize>, f64) {
     (verdict, score.unwrap_or(f64::NAN))
 }
 
+/// Numbers of documents that are learned and of those that are judged with that.
+type Part = (Vec<usize>, Vec<usize>);
+
+/// What is learned and judged of so many documents, one part after the other.
+///
+/// # Errors
+/// A plan that learns and judges in turn.
+pub fn parts(documents: usize, plan: &Plan) -> io::Result<Vec<Part>> {
+    let numbers = 0..documents;
+    match plan {
+        Plan::Folds { folds, count } => Ok((0..*count)
+            .map(|fold| numbers.clone().partition(|&document| folds[document] != fold))
+            .collect()),
+        Plan::Split(first) => Ok(vec![numbers.partition(|document| document < first)]),
+        Plan::Online { .. } => {
+            Err(io::Error::other("other filters are compared with folds or --test only"))
+        }
+    }
+}
+
 /// Learns and judges with the filter behind `wrapper`, `jobs` messages at a time.
 ///
 /// # Errors
@@ -82,16 +106,7 @@ pub fn perform(
 ) -> io::Result<Findings> {
     let wrapper = fs::canonicalize(wrapper)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", wrapper.display())))?;
-    let numbers = 0..documents.len();
-    let sets: Vec<(Vec<usize>, Vec<usize>)> = match plan {
-        Plan::Folds { folds, count } => (0..*count)
-            .map(|fold| numbers.clone().partition(|&document| folds[document] != fold))
-            .collect(),
-        Plan::Split(first) => vec![numbers.partition(|document| document < first)],
-        Plan::Online { .. } => {
-            return Err(io::Error::other("other filters are compared with folds or --test only"));
-        }
-    };
+    let sets = parts(documents.len(), plan)?;
     let mut findings = Findings::default();
     let mut silent = 0;
     for (fold, (training, testing)) in sets.into_iter().enumerate() {

@@ -12,7 +12,7 @@ use crate::options::{Key, TABLE};
 use crate::protocol::{Feedback, Findings, Meter, Plan, Run, deal};
 use crate::report::{Entry, Report};
 use crate::sets::OptionSet;
-use crate::{json, page, peer, sets, text};
+use crate::{json, mail_filter, page, peer, sets, text};
 use dbacl::error::Error;
 use dbacl::numeric::random::SplitMix64;
 use dbacl::parallel;
@@ -95,6 +95,8 @@ struct Wish {
     indexes: Vec<PathBuf>,
     sets: Vec<OptionSet>,
     filters: Vec<PathBuf>,
+    /// Whether the mail filter is a candidate.
+    mail_filter: bool,
     protocol: Protocol,
     feedback: Feedback,
     refresh: f64,
@@ -122,6 +124,7 @@ impl Wish {
             indexes: Vec::new(),
             sets: Vec::new(),
             filters: Vec::new(),
+            mail_filter: false,
             protocol: Protocol::Folds(10),
             feedback: Feedback::Immediate,
             refresh: 0.02,
@@ -152,7 +155,10 @@ impl Wish {
             let value = unicode(&value)?;
             match key {
                 Key::Set => wish.sets.push(sets::parse(&value)?),
-                Key::Try => wish.sets.append(&mut sets::candidates(&value)?),
+                Key::Try => {
+                    wish.sets.append(&mut sets::candidates(&value)?);
+                    wish.mail_filter |= value == "mail";
+                }
                 Key::Filter => wish.filters.push(path),
                 Key::Folds => {
                     let count = number(&value, "folds")?;
@@ -200,6 +206,8 @@ impl Wish {
         if wish.protocol == Protocol::Online && !wish.filters.is_empty() {
             return Err("--filter works with folds and --test only".to_owned());
         }
+        // It is learned as a whole.
+        wish.mail_filter &= wish.protocol != Protocol::Online;
         if wish.sets.is_empty() && wish.filters.is_empty() {
             wish.sets.push(sets::parse("default:")?);
         }
@@ -248,11 +256,15 @@ fn evaluate(wish: &Wish) -> Result<Report, String> {
     let (plan, described) = plan(wish, &corpus);
     let findings = perform(wish, &corpus, &plan, positive)?;
     let own = wish.sets.iter().map(|set| (true, set.name.clone(), set.options.clone()));
+    let filter = wish
+        .mail_filter
+        .then(|| (false, mail_filter::NAME.to_owned(), format!("dbacl {}", mail_filter::OPTIONS)));
     let others = wish.filters.iter().map(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         (false, name, peer::describe(path))
     });
     let entries = own
+        .chain(filter)
         .chain(others)
         .zip(findings)
         .filter_map(|(named, findings)| Some((named, findings?)))
@@ -345,7 +357,8 @@ fn perform(
         meter: &meter,
     };
     let steps = run.steps(curve);
-    meter.expect(steps * (wish.sets.len() + wish.filters.len()));
+    let candidates = wish.sets.len() + wish.filters.len() + usize::from(wish.mail_filter);
+    meter.expect(steps * candidates);
     let try_set = |set: &OptionSet| {
         let found = run.perform(&set.method, curve);
         let reason = match found {
@@ -358,7 +371,7 @@ fn perform(
         };
         let reason = format!("option set \"{}\": {reason}", set.name);
         // One set that is not possible does not spoil a comparison.
-        if wish.sets.len() + wish.filters.len() > 1 {
+        if candidates > 1 {
             MESSAGES.warning(&reason);
             return Ok(None);
         }
@@ -370,6 +383,12 @@ fn perform(
             .map(Some)
             .map_err(|error| error.to_string())
     };
+    let try_mail_filter = || {
+        let count = corpus.categories.len();
+        let found = mail_filter::perform(&corpus.documents, count, positive, plan, &meter);
+        let told = |error| MESSAGES.warning(&format!("the mail filter cannot be tried: {error}"));
+        found.map_err(told).ok()
+    };
     let judge = || {
         if is_online {
             let count = wish.sets.len();
@@ -378,6 +397,10 @@ fn perform(
         let mut all = Vec::new();
         for set in &wish.sets {
             all.push(try_set(set)?);
+            meter.catch_up(steps * all.len());
+        }
+        if wish.mail_filter {
+            all.push(try_mail_filter());
             meter.catch_up(steps * all.len());
         }
         for filter in &wish.filters {

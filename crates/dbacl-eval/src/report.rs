@@ -5,6 +5,9 @@ use crate::corpus::Corpus;
 use crate::measures::{Measures, Rate, compare};
 use crate::protocol::{Findings, Judged};
 
+/// A difference that chance alone brings as often as this is none.
+pub const CHANCE: f64 = 0.05;
+
 /// An option set or another filter, and how good it is.
 #[derive(Debug)]
 pub struct Entry {
@@ -67,6 +70,14 @@ impl Report {
             }
         }
         best
+    }
+
+    /// Entries that are not told apart from the best one by these documents.
+    pub fn rivals(&self) -> Vec<&Entry> {
+        let best = self.best();
+        let others = self.entries.iter().enumerate().filter(|&(at, _)| at != best);
+        let rivals = others.filter(|&(at, _)| self.against_best(at).chance >= CHANCE);
+        rivals.map(|(_, entry)| entry).collect()
     }
 
     /// Compares an entry with the best one.

@@ -54,7 +54,13 @@ pub fn write(report: &Report) -> String {
     if report.entries.len() > 1 {
         let entry = &report.entries[best];
         let program = if entry.is_own { "dbacl " } else { "" };
-        let _ = writeln!(out, "\nBest: {} ({program}{})", entry.name, entry.options);
+        let rivals: Vec<String> = report.rivals().iter().map(|it| short(&it.name)).collect();
+        let place = if rivals.is_empty() {
+            "Best".to_owned()
+        } else {
+            format!("Ahead, but within chance of {}", rivals.join("; "))
+        };
+        let _ = writeln!(out, "\n{place}: {} ({program}{})", entry.name, entry.options);
         out.push_str(&comparisons(report));
     }
     for entry in &report.entries {

@@ -389,3 +389,28 @@ fn trec_commands_and_online_simulation_agree() {
         "{ours} {errors}"
     );
 }
+
+#[test]
+fn mistakes_have_subjects_and_the_mail_filter_is_a_candidate() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let place = place.path();
+    corpus(place);
+    // Mail of one kind in the folder of the other.
+    for number in 0..3 {
+        let text = message(SPAM, 500 + number).replacen("Subject: ", "Subject: odd one out, ", 1);
+        fs::write(place.join(format!("test/ham/odd{number}")), text).expect("written");
+    }
+    let args = ["train", "--test", "test", "--try", "mail", "--html", "page.html"];
+    let said = text(&run(place, EVAL, &[&args[..], &["--verdicts", "verdicts"]].concat()));
+    let row = said.lines().find(|line| line.starts_with("mail filter ")).expect("a row");
+    let error: f64 = row.split_whitespace().nth(2).and_then(|word| word.parse().ok()).expect("%");
+    assert!(error > 0.0 && error < 20.0, "{row}");
+    // With 23 mails nobody is ahead by more than chance.
+    assert!(said.contains("\nAhead, but within chance of "), "{said}");
+    let page = fs::read_to_string(place.join("page.html")).expect("a page");
+    assert!(page.contains(">odd one out, ") && page.contains("odd1\""), "{page}");
+    assert!(page.contains("Ahead, but within chance of "));
+    let verdicts = fs::read_to_string(place.join("verdicts")).expect("verdicts");
+    let own = verdicts.lines().filter(|line| line.contains("\"set\":\"mail filter\""));
+    assert_eq!(own.filter(|line| line.contains("\"subject\":\"odd one out, ")).count(), 3);
+}

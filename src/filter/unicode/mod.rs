@@ -12,7 +12,7 @@
 //! of an alternative until it shows whether a reader sees it ([`MOST_HELD`]). Nothing recurses.
 
 mod entity;
-mod fields;
+pub mod fields;
 mod html;
 mod lines;
 mod parameters;

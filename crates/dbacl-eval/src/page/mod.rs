@@ -7,6 +7,7 @@ use crate::measures::{Binary, RATES, Rate, rate};
 use crate::report::{Entry, Report, interval, percent};
 use crate::text;
 use chart::{Axis, Chart, Scale, Spot, Unit, Weight, class};
+use dbacl::filter::subject::subject;
 use dbacl::numeric::elementary::real;
 use dbacl::report::html::{self, escape};
 use std::fmt::Write;
@@ -30,10 +31,15 @@ pub fn write(report: &Report) -> String {
     );
     let best = &report.entries[report.best()];
     if report.entries.len() > 1 {
+        let rivals: Vec<String> = report.rivals().iter().map(|it| escape(&it.name)).collect();
+        let place = if rivals.is_empty() {
+            format!("Best of {}", report.entries.len())
+        } else {
+            format!("Ahead, but within chance of {}", rivals.join("; "))
+        };
         let _ = writeln!(
             page,
-            "<p>Best of {}: <strong>{}</strong> &nbsp;<code>{}</code></p>",
-            report.entries.len(),
+            "<p>{place}: <strong>{}</strong> &nbsp;<code>{}</code></p>",
             escape(&best.name),
             escape(&best.options)
         );
@@ -757,11 +763,16 @@ fn mistakes(page: &mut String, report: &Report, entry: &Entry) {
          <th class=\"left\">true</th><th class=\"left\">taken for</th><th>by</th></tr>\n",
     );
     for judged in wrong.iter().take(WORST) {
+        let document = &report.corpus.documents[judged.document];
+        let name = escape(&document.name);
+        let shown = subject(&document.bytes).map_or_else(
+            || format!("<code>{name}</code>"),
+            |subject| format!("<span title=\"{name}\">{}</span>", escape(&subject)),
+        );
         let _ = writeln!(
             page,
-            "<tr><td><code>{}</code></td><td class=\"left\">{}</td><td class=\"left\">{}</td>\
+            "<tr><td>{shown}</td><td class=\"left\">{}</td><td class=\"left\">{}</td>\
              <td>{:.3}</td></tr>",
-            escape(&report.corpus.documents[judged.document].name),
             escape(report.category(Some(judged.truth))),
             escape(report.category(judged.verdict)),
             judged.sureness()

@@ -17,10 +17,13 @@ pub fn run(job: ExplainJob, signals: &Signals, output: &mut Output) -> Result<u8
     let ExplainJob { mut reading, models, is_html, _opened } = job;
     let fitted = Fitted::of(&models);
     let fitted = fitted.map_err(|mismatch| Failure::new(Kind::Data, mismatch.text()))?;
-    let mut recorder = Recorder::new(models);
     let options = reading.read_options();
+    let mut recorder = Recorder::new(models).naming(options.reads_mail());
     let mut reader = inputs::reader(&reading, &options, signals);
-    inputs::read(&reading, signals, &mut reader, &mut recorder, |_, _| Ok(()))?;
+    inputs::read(&reading, signals, &mut reader, &mut recorder, |recorder, name| {
+        recorder.start_source(name);
+        Ok(())
+    })?;
     let explained = recorder.explain(fitted.as_ref());
     let explanation = explained.explanation;
     let page = if is_html { explanation.html() } else { explanation.text() };

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! dbacl's mail filter on the same folds: `--mail-learn` on what is learned, its verdicts on the rest.
+
+use crate::peer::{Workshop, parts};
+use crate::protocol::{Document, Findings, Judged, Meter, Plan};
+use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions};
+use std::fs;
+use std::io;
+
+/// What it is called in reports.
+pub const NAME: &str = "mail filter";
+
+/// What makes it.
+pub const OPTIONS: &str = "--mail-learn, --mail-filter";
+
+/// Folders that a mail filter can have at most.
+const MOST: usize = 64;
+
+/// Learns and judges mail with the mail filter. Unsure verdicts count as the most probable category.
+///
+/// # Errors
+/// What stopped it; a plan other than folds and a split; more than 64 categories.
+pub fn perform(
+    documents: &[Document],
+    categories: usize,
+    positive: usize,
+    plan: &Plan,
+    meter: &Meter,
+) -> io::Result<Findings> {
+    if categories > MOST {
+        return Err(io::Error::other(format!("it has {MOST} folders at most")));
+    }
+    let mut findings = Findings::default();
+    let mut unsure = 0;
+    // Names of categories may hold anything; these are plain.
+    let labels: Vec<String> = (0..categories).map(|category| format!("c{category}")).collect();
+    for (fold, (training, testing)) in parts(documents.len(), plan)?.into_iter().enumerate() {
+        let workshop = Workshop::open()?;
+        let mut folders = Vec::new();
+        for (category, label) in labels.iter().enumerate() {
+            let folder = workshop.0.join(format!("mail-{label}"));
+            fs::create_dir(&folder)?;
+            let own = training.iter().filter(|&&document| documents[document].truth == category);
+            for &document in own {
+                fs::write(folder.join(format!("{document:08}")), &documents[document].bytes)?;
+            }
+            folders.push(MailFolder::new(label, folder));
+        }
+        let options = MailLearnOptions::default();
+        let options = match labels.as_slice() {
+            [first, second] => options.protect(if positive == 0 { second } else { first }),
+            _ => options,
+        };
+        let set = workshop.0.join("filter");
+        FittedSet::learn_folders(&set, &folders, &options).map_err(io::Error::other)?;
+        let set = FittedSet::open(&set, &FittedSetOptions::default()).map_err(io::Error::other)?;
+        meter.advance(training.len());
+        for document in testing {
+            let verdict = set.classify(&documents[document].bytes).map_err(io::Error::other)?;
+            unsure += usize::from(verdict.is_unsure);
+            let place = set.labels().iter().position(|own| *own == labels[positive]);
+            let share = place.filter(|_| categories == 2).map(|at| verdict.probabilities[at]);
+            findings.judged.push(Judged {
+                document,
+                fold,
+                truth: documents[document].truth,
+                verdict: labels.iter().position(|label| *label == verdict.category),
+                means: Vec::new(),
+                shares: Vec::new(),
+                margin: share.map_or(f64::NAN, |share| (share / (1.0 - share)).ln()),
+            });
+            meter.advance(1);
+        }
+    }
+    if unsure > 0 {
+        let text = format!("unsure of {unsure} mails, which count as what is more probable");
+        findings.warnings.insert(text);
+    }
+    findings.judged.sort_by_key(|judged| judged.document);
+    Ok(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Feedback;
+
+    #[test]
+    fn mail_is_learned_and_judged_fold_by_fold() {
+        let document = |number: usize| {
+            let truth = number % 2;
+            let words = ["meeting agenda minutes", "cheap pills offer"][truth];
+            let text =
+                format!("From: a{number}@example.org\nSubject: {words}\n\n{words} {number}\n");
+            Document { name: String::new(), truth, bytes: text.into_bytes() }
+        };
+        let documents: Vec<Document> = (0..40).map(document).collect();
+        let folds: Vec<usize> = (0..40).map(|number| usize::from(number >= 20)).collect();
+        let plan = Plan::Folds { folds, count: 2 };
+        for positive in [0, 1] {
+            let meter = Meter::default();
+            let findings = perform(&documents, 2, positive, &plan, &meter).expect("findings");
+            assert_eq!(findings.judged.len(), 40);
+            for judged in &findings.judged {
+                assert_eq!(judged.verdict, Some(judged.truth), "{judged:?}");
+                assert_eq!(judged.margin > 0.0, judged.truth == positive, "{judged:?}");
+            }
+        }
+        let meter = Meter::default();
+        let online = Plan::Online { order: vec![0], feedback: Feedback::Immediate, refresh: 0.0 };
+        assert!(perform(&documents, 2, 0, &online, &meter).is_err());
+        assert!(perform(&documents, MOST + 1, 0, &plan, &meter).is_err());
+    }
+
+    #[test]
+    fn more_than_two_categories_have_no_positive_one() {
+        let words = ["meeting agenda minutes", "cheap pills offer", "patch kernel review"];
+        let document = |number: usize| {
+            let text =
+                format!("Subject: {}\n\n{} {number}\n", words[number % 3], words[number % 3]);
+            Document { name: String::new(), truth: number % 3, bytes: text.into_bytes() }
+        };
+        let documents: Vec<Document> = (0..60).map(document).collect();
+        let findings = perform(&documents, 3, 0, &Plan::Split(45), &Meter::default());
+        let judged = findings.expect("findings").judged;
+        assert_eq!(judged.len(), 15);
+        for judged in judged {
+            assert!(judged.verdict == Some(judged.truth) && judged.margin.is_nan(), "{judged:?}");
+        }
+    }
+}

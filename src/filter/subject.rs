@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The subject of a mail, for people.
+
+use super::unicode::fields::Words;
+use crate::joint::explain::printable;
+
+/// Characters of a subject that are shown.
+const LONGEST: usize = 80;
+
+/// Bytes of a mail that are searched for its subject.
+const REACH: usize = 1 << 16;
+
+/// The subject of a mail that begins with these bytes, decoded, in one line of at most 80 characters
+/// that does nothing to a terminal; `None` if it is no mail or has no subject.
+pub fn subject(mail: &[u8]) -> Option<String> {
+    let mail = &mail[..mail.len().min(REACH)];
+    let mut lines = mail.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let first = lines.next()?;
+    let is_field = |line: &[u8]| {
+        let name = line.iter().position(|&byte| byte == b':').unwrap_or(0);
+        name > 0 && line[..name].iter().all(u8::is_ascii_graphic)
+    };
+    if !first.starts_with(b"From ") && !is_field(first) {
+        return None;
+    }
+    let mut field: Option<Vec<u8>> = None;
+    for line in std::iter::once(first).chain(lines).take_while(|line| !line.is_empty()) {
+        match &mut field {
+            Some(field) if line.starts_with(b" ") || line.starts_with(b"\t") => {
+                field.extend_from_slice(line);
+            }
+            Some(_) => break,
+            None => {
+                let name = line.get(..8).filter(|name| name.eq_ignore_ascii_case(b"subject:"));
+                field = name.map(|_| line[8..].to_vec());
+            }
+        }
+    }
+    let mut text = Vec::new();
+    Words::default().decode(&field?, None, &mut text);
+    let text = String::from_utf8_lossy(&text);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let shown: String = printable(&words.join(" ")).chars().take(LONGEST).collect();
+    (!shown.is_empty()).then_some(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mails_have_subjects() {
+        for (mail, expected) in [
+            ("From a Mon\nFrom: b\nSubject: two\n  lines\nTo: c\n\nSubject: no\n", "two lines"),
+            ("Subject: =?utf-8?q?caf=C3=A9?=\r\n\r\n", "caf\u{e9}"),
+            ("Subject: =?koi8-r?B?8NLJ18XU?=\n", "\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}"),
+            ("To: c\n\nSubject: no\n", ""),
+            ("just text\nSubject: no\n", ""),
+            ("subject:\u{1b}[2J\n", "\u{fffd}[2J"),
+            ("Subject: \n\n", ""),
+            ("", ""),
+        ] {
+            assert_eq!(subject(mail.as_bytes()).unwrap_or_default(), expected, "{mail}");
+        }
+        let long = format!("Subject: {}\n", "\u{e9} ".repeat(500));
+        assert_eq!(subject(long.as_bytes()).map(|text| text.chars().count()), Some(LONGEST));
+    }
+}
