@@ -67,6 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             part.mails += 1;
             part.right += usize::from(verdict.category == **label);
             part.unsure += usize::from(verdict.is_unsure);
+            part.misled += usize::from(!verdict.is_unsure && verdict.category != **label);
             if report.is_refitted { part.fits += 1 } else { part.times.push(time) }
         }
         if (number + 1) % PART == 0 {
@@ -84,6 +85,8 @@ struct Part {
     mails: usize,
     right: usize,
     unsure: usize,
+    /// Surely judged, and wrong.
+    misled: usize,
     fits: usize,
     times: Vec<Duration>,
 }
@@ -97,10 +100,11 @@ impl Part {
         };
         let share = |number: usize| 100.0 * real(number) / real(self.mails.max(1));
         format!(
-            "{:.2} % right, {:.1} % unsure; an update {:.1} ms, nine in ten up to {:.1} ms; \
-             {} fits of all",
+            "{:.2} % right, {:.1} % unsure, {:.2} % surely wrong; an update {:.1} ms, nine in ten \
+             up to {:.1} ms; {} fits of all",
             share(self.right),
             share(self.unsure),
+            share(self.misled),
             at(50),
             at(90),
             self.fits

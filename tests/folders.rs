@@ -119,13 +119,88 @@ fn a_filter_has_any_number_of_folders() {
     assert!(contents(path) == before);
     let said = learn(path, &labels);
     assert!(said.contains("86 documents (work 20, lists 26, family 21, spam 19)"), "{said}");
-    assert!(said.ends_with("7 corrections were applied\n"), "{said}");
+    assert!(said.contains("7 corrections were applied\nAbout "), "{said}");
     assert!(!is_quick(path));
     // Fewer folders, and the names of the others go.
     learn(path, &labels[..3]);
     assert!(fs::symlink_metadata(path.join("f/spam")).is_err());
     let wrong = dbacl(path, &["--mail-correct", "f", "spam"], other(1).as_bytes());
     assert!(text(&wrong.stderr).contains("spam is none of the categories"));
+}
+
+/// Lines `# refit` of the categories of a filter.
+fn refit_lines(folder: &Path, labels: &[&str]) -> Vec<String> {
+    let line = |label: &&str| {
+        let bytes = fs::read(folder.join("f").join(label)).expect("a category");
+        let mut lines = bytes.split(|&byte| byte == b'\n');
+        let line = lines.find(|line| line.starts_with(b"# refit ")).expect("a line");
+        String::from_utf8_lossy(line).into_owned()
+    };
+    labels.iter().map(line).collect()
+}
+
+#[test]
+fn mail_of_many_folders_can_be_unsure_and_some_can_be_protected() {
+    let labels = WORDS.map(|(label, _)| label);
+    let folder = filter(&labels);
+    let path = folder.path();
+    // Mail like that of its folder is sure of it.
+    let sure = labels.iter().filter(|label| {
+        let found = verdict(path, &mail(label, 81));
+        assert!(found.contains(**label), "{found}");
+        found.starts_with(&format!("X-DBACL: {label} "))
+    });
+    assert_eq!(sure.count(), 4);
+    // Mail like nothing else is not.
+    let words = "zebra okapi gnu kudu eland oryx";
+    let found = verdict(path, &format!("From: x@y.z\nSubject: {words}\n\n{words} {words}\n"));
+    assert!(found.starts_with("X-DBACL: unsure "), "{found}");
+    let rates = |expected: [Option<&str>; 4]| {
+        for (line, rate) in refit_lines(path, &labels).iter().zip(expected) {
+            assert!(line.contains(" unsure ") && line.contains(" limit "), "{line}");
+            let found = line.split_once(" rate ").and_then(|(_, rest)| rest.split(' ').next());
+            assert_eq!(found, rate, "{line}");
+        }
+    };
+    rates([Some("0.001"), None, None, None]);
+    let operands: Vec<String> =
+        labels.iter().map(|label| format!("{label}={label}.mbox")).collect();
+    let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
+    let protect = ["--protect", "family:2%", "--protect", "work:0.0005"];
+    let said = done(path, &[&["--mail-learn", "f"], &protect[..], &operands].concat(), "");
+    assert!(said.contains("\nAbout ") && said.contains(" of 100 mails will be unsure\n"), "{said}");
+    assert!(said.contains("\nOf work, 0 of 20 mails were surely called something else"), "{said}");
+    let order = fs::read_to_string(path.join("f/order")).expect("there");
+    assert_eq!(order, "# dbacl mail filter\nwork\nfamily\nlists\nspam\n");
+    let expected = [Some("0.0005"), None, Some("0.02"), None];
+    rates(expected);
+    // What is promised outlives a correction.
+    done(path, &["--mail-correct", "f", "lists"], &mail("lists", 60));
+    rates(expected);
+    for wrong in ["family:0", "family:2", "other", "family:x"] {
+        let args = [&["--mail-learn", "f", "--protect", wrong], &operands[..]].concat();
+        let refused = dbacl(path, &args, b"");
+        assert!(!refused.status.success(), "{wrong}");
+        assert!(text(&refused.stderr).contains("--protect"), "{}", text(&refused.stderr));
+    }
+    rates(expected);
+    // None is protected unless it is asked for, or its name says so.
+    done(path, &[&["--mail-learn", "f"], &operands[..]].concat(), "");
+    rates([None; 4]);
+}
+
+#[test]
+fn both_of_two_folders_can_be_protected() {
+    let labels = ["work", "spam"];
+    let folder = filter(&labels);
+    let path = folder.path();
+    let learn = ["--mail-learn", "f", "work=work.mbox", "spam=spam.mbox"];
+    done(path, &[&learn[..], &["--protect", "work", "--protect", "spam:1%"]].concat(), "");
+    let lines = refit_lines(path, &labels);
+    assert!(lines[0].contains(" fp 0.001 unsure ") && !lines[0].contains(" rate "), "{lines:?}");
+    assert!(lines[1].ends_with(" rate 0.01 end"), "{lines:?}");
+    done(path, &["--mail-correct", "f", "spam"], &mail("work", 3));
+    assert!(refit_lines(path, &labels)[1].ends_with(" rate 0.01 end"));
 }
 
 #[test]

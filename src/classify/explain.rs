@@ -193,6 +193,7 @@ impl<D: AsRef<[u8]>> Recorder<D> {
     }
 
     /// Lets the explanation name what is read; of mail it tells the subjects.
+    #[must_use]
     pub const fn naming(mut self, is_mail: bool) -> Self {
         self.sources.is_mail = is_mail;
         self

@@ -27,9 +27,12 @@ use crate::token::id::FeatureId;
 /// Share of the documents of a category that is not protected which may surely be called another.
 const MISSES: f64 = 0.005;
 
+/// The same with more than two categories: mail in a wrong folder is found again.
+const MISFILED: f64 = 0.02;
+
 /// Share of the documents of the protected category that may surely be called another, where no
 /// other is asked for.
-const FALSE_POSITIVES: f64 = 0.001;
+pub const FALSE_POSITIVES: f64 = 0.001;
 
 /// Documents of each category that settings can be chosen with.
 const ENOUGH: usize = 20;
@@ -58,6 +61,8 @@ pub struct FitOptions {
     pub(crate) always: bool,
     pub(crate) false_positives: Option<f64>,
     pub(crate) unsure: bool,
+    /// Shares of [`RefitLine::rates`].
+    pub(crate) rates: Vec<Option<f64>>,
     pub(crate) quick: bool,
     /// The set that is fitted anew, where there is one: a category may be without documents then.
     pub(crate) like: Option<RefitLine>,
@@ -129,6 +134,13 @@ impl FitOptions {
         self
     }
 
+    /// Of the documents of each category, at most this share is surely called another; `None` for what
+    /// is usual.
+    pub(crate) fn rates(mut self, rates: Vec<Option<f64>>) -> Self {
+        self.rates = rates;
+        self
+    }
+
     /// Of the four parts that documents are divided into, one is judged by a fit of the others; all
     /// four are, unless this is said. The quality and the scale of probabilities rest on a quarter
     /// of the documents then.
@@ -149,6 +161,7 @@ impl FitOptions {
             always: true,
             false_positives: line.false_positives,
             unsure: line.wants_unsure || line.band.0 < line.band.1,
+            rates: line.rates.clone(),
             quick: false,
             like: Some(line.clone()),
         }
@@ -251,12 +264,12 @@ impl std::fmt::Display for FitNote {
     }
 }
 
-/// Verdicts of two categories on documents, each judged by a fit that has not seen it.
+/// Verdicts on documents, each judged by a fit that has not seen it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FitVerdicts {
-    /// Documents of the first category that are called the second.
+    /// Documents of the first category that are surely called another.
     pub wrong: usize,
-    /// Documents of the second category that are called the first.
+    /// Documents of other categories that are surely called what they are not.
     pub missed: usize,
     /// Documents that are called unsure.
     pub unsure: usize,
@@ -304,7 +317,7 @@ pub struct FittedWeights {
     pub set: Set,
     /// Their line in the header, but for the place.
     pub line: RefitLine,
-    /// Verdicts on the documents, with two categories.
+    /// Verdicts on the documents, with two categories or where they can be unsure.
     pub verdicts: Option<FitVerdicts>,
 }
 
@@ -450,9 +463,10 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             scoring: data.scoring,
             contrast: data.contrast,
             false_positives: options.false_positives.filter(|_| is_pair),
-            wants_unsure: options.unsure && (is_pair || !self.is_mail),
+            wants_unsure: options.unsure,
             known: 0.0,
             limits: Vec::new(),
+            rates: options.rates.clone(),
         };
         let promises = self.promises();
         if let (true, Some(known)) = (line.wants_unsure, known) {
@@ -477,17 +491,18 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             if options.false_positives.is_some() {
                 note(FitNote::NoThresholds);
             }
-            if line.wants_unsure {
-                let judge =
-                    RefitLine { calibration: Calibration { slope, offset: 0.0 }, ..line.clone() };
-                let rows = choice.scores.chunks_exact(data.categories);
-                let odds: Vec<Vec<f64>> = rows.map(|scores| judge.log_odds(scores)).collect();
-                let excesses = thresholds::excesses(&odds, &choice.labels, data.categories);
-                let limits = thresholds::limits(&excesses, &promises).into_iter();
-                // No verdict is sure against the odds.
-                line.limits = limits.map(|limit| limit.max(0.0)).collect();
+            if !line.wants_unsure {
+                return (line, None);
             }
-            return (line, None);
+            let odds: Vec<f64> = choice.scores.iter().map(|score| slope * score).collect();
+            let excesses = thresholds::excesses(&odds, &choice.labels, data.categories);
+            let limits = thresholds::limits(&excesses, &promises).into_iter();
+            // No verdict is sure against the odds.
+            line.limits = limits.map(|limit| limit.max(0.0)).collect();
+            let unscaled = Calibration { slope, offset: 0.0 };
+            let judge = RefitLine { calibration: unscaled, ..line.clone() };
+            let verdicts = verdicts_of_many(&judge, choice, known);
+            return (line, Some(verdicts));
         }
         let scored = differences(&choice.scores, &choice.labels);
         let fewest = data.documents_by_category().into_iter().min().unwrap_or(0);
@@ -540,14 +555,40 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
 
     /// How seldom each category's documents are surely called another.
     fn promises(&self) -> Vec<Promise> {
-        let usual = Promise { rate: MISSES, tail: 2.0 * MISSES };
+        let protected = |rate: f64| Promise { is_protected: true, rate, tail: rate };
+        let rate = if self.categories.len() == 2 { MISSES } else { MISFILED };
+        let usual = Promise { is_protected: false, rate, tail: 2.0 * rate };
         let mut promises = vec![usual; self.categories.len()];
-        if let [protected, _] = promises.as_mut_slice() {
-            let rate = self.options.false_positives.unwrap_or(FALSE_POSITIVES);
-            *protected = Promise { rate, tail: rate };
+        for (promise, &rate) in promises.iter_mut().zip(&self.options.rates) {
+            *promise = rate.map_or(usual, protected);
+        }
+        if let [first, _] = promises.as_mut_slice() {
+            *first = protected(self.options.false_positives.unwrap_or(FALSE_POSITIVES));
         }
         promises
     }
+}
+
+/// Verdicts on the documents that were judged, of more than two categories.
+fn verdicts_of_many(judge: &RefitLine, choice: &Choice, known: Option<&[f64]>) -> FitVerdicts {
+    let mut verdicts = FitVerdicts {
+        wrong: 0,
+        missed: 0,
+        unsure: 0,
+        judged: choice.labels.len(),
+        of_first: choice.labels.iter().filter(|&&label| label == 0).count(),
+    };
+    let rows = choice.scores.chunks_exact(judge.categories as usize).zip(&choice.labels);
+    for (at, (scores, &label)) in rows.enumerate() {
+        let found = judge.verdict(scores, known.map_or(1.0, |known| known[at]));
+        match (found.is_unsure, found.category == label as usize, label) {
+            (true, ..) => verdicts.unsure += 1,
+            (false, true, _) => {}
+            (false, false, 0) => verdicts.wrong += 1,
+            (false, false, _) => verdicts.missed += 1,
+        }
+    }
+    verdicts
 }
 
 /// Of a number for each document, those of the documents that were judged.

@@ -62,6 +62,11 @@ pub struct RefitLine {
     /// of its own category only, and [`set_of`] gathers them; `limit` and its own stand before the
     /// end of the line.
     pub limits: Vec<f64>,
+    /// The shares of the documents of each category that may surely be called another, where more is
+    /// promised than of ordinary ones; none if that is nowhere. Of two categories the first one's is
+    /// [`Self::false_positives`]. They are gathered as limits are; `rate` and its own stand before the end
+    /// of the line.
+    pub rates: Vec<Option<f64>>,
 }
 
 /// What a document is, as far as a set can tell.
@@ -132,6 +137,11 @@ impl RefitLine {
         if let Some(limit) = own.or(self.limits.first()) {
             let _ = write!(wishes, " limit {limit:.6}");
         }
+        let place = self.place.saturating_sub(1) as usize;
+        let is_whole = self.rates.len() == self.categories as usize;
+        if let Some(rate) = self.rates.get(if is_whole { place } else { 0 }).copied().flatten() {
+            let _ = write!(wishes, " rate {rate}");
+        }
         // writing to a String cannot fail
         let _ = writeln!(
             text,
@@ -171,6 +181,10 @@ impl RefitLine {
             rest.drain(length - 3..length - 1);
             Some(Some(value))
         };
+        let rate = pair("rate")?;
+        if rate.is_some_and(|rate| rate <= 0.0 || rate >= 1.0) {
+            return None;
+        }
         let limits: Vec<f64> = pair("limit")?.into_iter().collect();
         let known = pair("known")?;
         if known.is_some_and(|share| share <= 0.0 || share > 1.0) {
@@ -236,6 +250,7 @@ impl RefitLine {
             wants_unsure,
             known: known.unwrap_or(0.0),
             limits,
+            rates: rate.into_iter().map(Some).collect(),
         };
         let is_possible = (1..=line.categories).contains(&line.place) && line.band.0 <= line.band.1;
         is_possible.then_some(line)
@@ -297,8 +312,8 @@ impl RefitLine {
         }
         let probability = probabilities.get(category).copied().unwrap_or(0.0);
         let is_told = self.limits.is_empty() || {
-            let odds = self.log_odds(scores).get(category).copied();
-            is_sure(odds.unwrap_or(f64::NEG_INFINITY), category, &self.limits)
+            let odds: Vec<f64> = scores.iter().map(|score| slope * score).collect();
+            is_sure(&odds, category, &self.limits)
         };
         Decision { category, probability, is_unsure: is_unusual || !is_told }
     }
@@ -328,6 +343,10 @@ pub fn set_of(lines: &[Option<RefitLine>]) -> Result<Option<RefitLine>, Mismatch
     if whole.limits.len() < known.len() {
         whole.limits.clear();
     }
+    whole.rates = known.iter().map(|line| line.rates.first().copied().flatten()).collect();
+    if whole.rates.iter().all(Option::is_none) {
+        whole.rates.clear();
+    }
     Ok(Some(whole))
 }
 
@@ -351,6 +370,7 @@ mod tests {
             wants_unsure: false,
             known: 0.0,
             limits: Vec::new(),
+            rates: Vec::new(),
         }
     }
 
@@ -402,8 +422,10 @@ mod tests {
         }
         let careful = RefitLine { known: 0.25, wants_unsure: true, ..line(1, 1) };
         let limited = RefitLine { limits: vec![3.5], ..careful.clone() };
+        let protected = RefitLine { rates: vec![Some(0.002)], ..limited.clone() };
         for (line, end) in [
             (careful, " unsure known 0.250000 end\n"),
+            (protected, " unsure known 0.250000 limit 3.500000 rate 0.002 end\n"),
             (limited, " unsure known 0.250000 limit 3.500000 end\n"),
         ] {
             let mut text = Vec::new();
@@ -411,7 +433,15 @@ mod tests {
             assert!(text.ends_with(end.as_bytes()));
             assert_eq!(RefitLine::parse(text.trim_ascii_end()), Some(line));
         }
-        for odd in ["known 0", "known 1.5", "known x", "limit nan", "limit 1 known 0.5"] {
+        for odd in [
+            "known 0",
+            "known 1.5",
+            "known x",
+            "limit nan",
+            "limit 1 known 0.5",
+            "rate 0",
+            "rate 1",
+        ] {
             let mut text = Vec::new();
             line(1, 1).write(&mut text);
             let text = String::from_utf8(text).unwrap().replace(" end", &format!(" {odd} end"));
@@ -446,6 +476,18 @@ mod tests {
         assert_eq!(gathered, Ok(Some(vec![4.0, 5.0])));
         let gathered = set_of(&[with(2, &[5.0]), with(1, &[])]).map(|set| set.map(|it| it.limits));
         assert_eq!(gathered, Ok(Some(Vec::new())));
+        let with = |place, rates: &[Option<f64>]| {
+            Some(RefitLine { rates: rates.to_vec(), ..line(1, place) })
+        };
+        let whole =
+            set_of(&[with(2, &[Some(0.01)]), with(1, &[])]).map(|set| set.map(|it| it.rates));
+        assert_eq!(whole, Ok(Some(vec![None, Some(0.01)])));
+        // Each file has its own.
+        for (place, end) in [(1, " high 0.500000 end\n"), (2, " rate 0.01 end\n")] {
+            let mut text = Vec::new();
+            RefitLine { rates: vec![None, Some(0.01)], ..line(1, place) }.write(&mut text);
+            assert!(text.ends_with(end.as_bytes()), "{place}");
+        }
     }
 
     #[test]
@@ -474,9 +516,9 @@ mod tests {
         let verdict = line.verdict(&scores, 1.0);
         assert_eq!((verdict.category, verdict.is_unsure), (1, false));
         assert!(verdict.probability > 0.99);
-        // The odds are 6.25 nats for the second.
+        // The second is 12.5 nats ahead of the first, and 6.25 ahead of the third.
         for (limits, is_unsure) in
-            [([7.0, 9.0, 7.0], true), ([6.0, 9.0, 6.0], false), ([6.0, 6.0, 7.0], true)]
+            [([13.0, 9.0, 6.0], true), ([12.0, 99.0, 6.0], false), ([12.0, 6.0, 7.0], true)]
         {
             let line = RefitLine { limits: limits.to_vec(), ..line.clone() };
             assert_eq!(line.verdict(&scores, 1.0).is_unsure, is_unsure, "{limits:?}");

@@ -17,11 +17,13 @@
 //! k = 0     max(largest excess, mean + t s sqrt(1 + 1/n)), t the point that Student's distribution
 //!           exceeds with probability `tail`: a promise for a normal distribution only, and one of
 //!           1/(n + 1) for any
-//! n < 8     no verdict is sure
+//! n < 8     nothing can be promised: with two categories no verdict is sure
 //! ```
 //!
 //! s is the largest of the category's own deviation and the root of the mean variance of all
-//! categories. A document with an unusually small share of features that were learned is like none
+//! categories. With more than two categories one that has fewer than eight documents gets the largest
+//! limit of the others, so that a new folder does not silence all; if more is promised of it than of
+//! an ordinary one, none of its documents is surely called another. A document with an unusually small share of features that were learned is like none
 //! of those that the limits were found with: its verdict is never sure (spec refit 4).
 
 use super::dataset::Dataset;
@@ -49,6 +51,8 @@ const CONFIDENCE: f64 = 0.95;
 /// How seldom a limit is exceeded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Promise {
+    /// Whether more is promised of the category than of ordinary ones.
+    pub is_protected: bool,
     /// The share of a category's documents that may exceed its limit.
     pub rate: f64,
     /// The share of a normal distribution that may, while there are too few documents to do without
@@ -58,25 +62,37 @@ pub struct Promise {
 
 /// The limits of all categories, from the excesses of their documents and what is promised of each.
 pub fn limits(excesses: &[Vec<f64>], promises: &[Promise]) -> Vec<f64> {
-    let fewest = excesses.iter().map(Vec::len).min().unwrap_or(0);
-    if fewest < FEWEST {
+    let is_pair = excesses.len() == 2;
+    let enough: Vec<&Vec<f64>> = excesses.iter().filter(|own| own.len() >= FEWEST).collect();
+    if enough.is_empty() || is_pair && enough.len() < 2 {
         return vec![NEVER; excesses.len()];
     }
-    let shapes: Vec<(f64, f64)> = excesses.iter().map(|own| mean_and_variance(own)).collect();
-    let mean_variance = shapes.iter().map(|shape| shape.1).sum::<f64>() / real(shapes.len());
-    let freedom = real(fewest - 1);
-    let each = excesses.iter().zip(promises).zip(&shapes);
-    each.map(|((own, &Promise { rate, tail }), &(mean, variance))| {
-        let mut sorted = own.clone();
+    let variances = enough.iter().map(|own| mean_and_variance(own).1);
+    let mean_variance = variances.sum::<f64>() / real(enough.len());
+    let fewest = enough.iter().map(|own| own.len()).min().unwrap_or(FEWEST);
+    let limit = |own: &[f64], Promise { rate, tail, .. }: Promise| {
+        let mut sorted = own.to_vec();
         sorted.sort_by(|a, b| b.total_cmp(a));
         let allowed = allowed(rate, own.len());
         if allowed > 0 {
             return sorted[allowed - 1];
         }
+        let (mean, variance) = mean_and_variance(own);
+        let freedom = real(if is_pair { fewest } else { own.len() } - 1);
         let spread = (variance.max(mean_variance) * (1.0 + 1.0 / real(own.len()))).sqrt();
         sorted[0].max(mean + student(tail, freedom) * spread)
-    })
-    .collect()
+    };
+    let each = || excesses.iter().zip(promises);
+    let found = each().filter(|(own, _)| own.len() >= FEWEST);
+    let largest =
+        found.map(|(own, &promise)| limit(own, promise)).fold(f64::NEG_INFINITY, f64::max);
+    each()
+        .map(|(own, &promise)| match own.len() {
+            FEWEST.. => limit(own, promise),
+            _ if promise.is_protected => NEVER,
+            _ => own.iter().copied().fold(largest, f64::max),
+        })
+        .collect()
 }
 
 /// floor(rate (n + 1)): the rank of the excess that is a limit.
@@ -128,22 +144,25 @@ pub fn excesses_of_pair(scored: &[Scored]) -> Vec<Vec<f64>> {
     vec![own(false, 1.0), own(true, -1.0)]
 }
 
-/// The excesses of the documents of each category, of any number of categories. `odds` has the log
-/// odds of each category against all others, for each document.
-pub fn excesses(odds: &[Vec<f64>], labels: &[u32], categories: usize) -> Vec<Vec<f64>> {
+/// The excesses of the documents of each category, of any number of categories: by how much the best of
+/// the other categories is ahead of their own. `scores` are those of each document in turn, in units in
+/// which differences are log odds.
+pub fn excesses(scores: &[f64], labels: &[u32], categories: usize) -> Vec<Vec<f64>> {
     let mut excesses = vec![Vec::new(); categories];
-    for (odds, &label) in odds.iter().zip(labels) {
-        let others = odds.iter().enumerate().filter(|&(at, _)| at != label as usize);
-        let highest = others.map(|(_, &odds)| odds).fold(f64::NEG_INFINITY, f64::max);
-        excesses[label as usize].push(highest);
+    for (scores, &label) in scores.chunks_exact(categories).zip(labels) {
+        let label = label as usize;
+        let others = scores.iter().enumerate().filter(|&(at, _)| at != label);
+        let highest = others.map(|(_, &score)| score).fold(f64::NEG_INFINITY, f64::max);
+        excesses[label].push(highest - scores[label]);
     }
     excesses
 }
 
-/// Whether a document with these odds is surely of category `best`: no other category's documents
-/// come so far.
-pub fn is_sure(odds: f64, best: usize, limits: &[f64]) -> bool {
-    limits.iter().enumerate().all(|(at, &limit)| at == best || odds > limit)
+/// Whether a document with these scores is surely of category `best`: it is further ahead of each other
+/// category than documents of that one ever let it be.
+pub fn is_sure(scores: &[f64], best: usize, limits: &[f64]) -> bool {
+    let mut each = scores.iter().zip(limits).enumerate();
+    each.all(|(at, (&score, &limit))| at == best || scores[best] - score > limit)
 }
 
 /// The share of the features of each document that the files know and that at least `least`
@@ -260,7 +279,8 @@ mod tests {
             for _ in 0..draws {
                 let mut draw = || (0..size).map(|_| bell(&mut random)).collect::<Vec<f64>>();
                 let own = [draw(), draw()];
-                let limit = limits(&own, &[Promise { rate, tail: rate }; 2])[0];
+                let promise = Promise { is_protected: true, rate, tail: rate };
+                let limit = limits(&own, &[promise; 2])[0];
                 counted.1 += 20;
                 counted.0 += (0..20).filter(|_| bell(&mut random) > limit).count();
             }
@@ -273,7 +293,7 @@ mod tests {
     #[test]
     fn too_few_documents_are_never_sure() {
         let own = vec![vec![-1.0, -2.0, -1.5, -1.0, -1.0, -3.0, -2.0], vec![-1.0; 100]];
-        let promise = Promise { rate: 0.01, tail: 0.02 };
+        let promise = Promise { is_protected: false, rate: 0.01, tail: 0.02 };
         assert_eq!(limits(&own, &[promise; 2]), [NEVER, NEVER]);
         assert!(limits(&[], &[]).is_empty());
         // All the same: nothing is known of the spread, and the largest excess itself is no excess.
@@ -282,14 +302,33 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_is_sure_above_the_limits_of_all_other_categories() {
-        let odds = vec![vec![2.0, -2.5, -4.0], vec![-1.0, -1.0, 0.5]];
-        assert_eq!(excesses(&odds, &[0, 1], 3), [vec![-2.5], vec![0.5], vec![]]);
+    fn a_verdict_is_sure_far_ahead_of_all_other_categories() {
+        let scores = [2.0, -2.5, -4.0, -1.0, -1.5, 0.5];
+        assert_eq!(excesses(&scores, &[0, 1], 3), [vec![-4.5], vec![2.0], vec![]]);
         let limits = [5.0, 1.0, 2.0];
-        for (odds, best, sure) in [(2.5, 0, true), (2.0, 0, false), (4.0, 1, false), (6.0, 1, true)]
-        {
-            assert_eq!(is_sure(odds, best, &limits), sure, "{odds} {best}");
+        for (scores, best, sure) in [
+            ([2.5, 0.0, 0.0], 0, true),
+            ([2.0, 0.0, 0.0], 0, false),
+            ([0.0, 5.5, 3.0], 1, true),
+            ([0.0, 4.5, 0.0], 1, false),
+        ] {
+            assert_eq!(is_sure(&scores, best, &limits), sure, "{scores:?} {best}");
         }
+    }
+
+    #[test]
+    fn a_new_folder_does_not_silence_the_others() {
+        let usual = Promise { is_protected: false, rate: 0.1, tail: 0.2 };
+        let many = |last: f64| (0..20).map(|k| last - real(k) / 10.0).collect::<Vec<f64>>();
+        let excesses = [many(1.0), many(-2.0), vec![-5.0, -4.0]];
+        let found = limits(&excesses, &[usual; 3]);
+        // The second of twenty.
+        assert_eq!(found, [0.9, -2.1, 0.9]);
+        let protected = Promise { is_protected: true, ..usual };
+        assert_eq!(limits(&excesses, &[usual, usual, protected])[2], NEVER);
+        let excesses = [many(1.0), many(-2.0), vec![3.0]];
+        assert_eq!(limits(&excesses, &[usual; 3])[2], 3.0);
+        assert_eq!(limits(&[vec![1.0], vec![], vec![3.0]], &[usual; 3]), [NEVER; 3]);
     }
 
     #[test]

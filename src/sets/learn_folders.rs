@@ -23,7 +23,7 @@ use crate::error::{Error, Warning, WarningSink};
 use crate::input::source::{self, Operand, Source};
 use crate::joint::corrections;
 use crate::joint::documents::Corpus;
-use crate::joint::fit::{FitNote, FitOptions, FitVerdicts};
+use crate::joint::fit::{FALSE_POSITIVES, FitNote, FitOptions, FitVerdicts};
 use crate::joint::keeper::DocumentKeeper;
 use crate::joint::ledger::{self, Learning, Ledger, Settings};
 use crate::joint::select::Quality;
@@ -107,7 +107,7 @@ type ProgressSink = Arc<dyn Fn(u64, u64) + Send + Sync>;
 /// ```
 #[derive(Clone, Default)]
 pub struct MailLearnOptions {
-    protect: Option<String>,
+    protect: Vec<(String, Option<f64>)>,
     false_positives: Option<f64>,
     reading: Option<MailReading>,
     pub(super) set: FittedSetOptions,
@@ -124,11 +124,19 @@ impl std::fmt::Debug for MailLearnOptions {
 }
 
 impl MailLearnOptions {
-    /// The label of the mail that must not be lost. Labels such as `ham` and `spam` tell it by
-    /// themselves.
+    /// The label of the mail that must not be lost; there may be several. Labels such as `ham` and
+    /// `spam` tell it by themselves.
     #[must_use]
     pub fn protect(mut self, label: impl Into<String>) -> Self {
-        self.protect = Some(label.into());
+        self.protect.push((label.into(), None));
+        self
+    }
+
+    /// The same with a share of its own, see [`Self::false_positives`].
+    #[doc(hidden)]
+    #[must_use]
+    pub fn protect_at(mut self, label: impl Into<String>, share: f64) -> Self {
+        self.protect.push((label.into(), Some(share)));
         self
     }
 
@@ -140,8 +148,7 @@ impl MailLearnOptions {
         self
     }
 
-    /// The share of the protected mail, between 0 and 1, that may surely be called other mail
-    /// (0.001).
+    /// The share of protected mail, between 0 and 1, that may surely be called other mail (0.001).
     #[must_use]
     pub const fn false_positives(mut self, share: f64) -> Self {
         self.false_positives = Some(share);
@@ -205,12 +212,16 @@ impl MailLearned {
     }
 }
 
-/// The folders with the one that is to be protected first.
+/// The folders, those that are to be protected first, and the shares of these that may surely be called
+/// other mail, where they are protected.
 ///
 /// # Errors
 /// [`FittedSetError::NotFolders`], [`FittedSetError::BadLabel`], [`FittedSetError::Roles`],
 /// [`FittedSetError::Protect`].
-fn in_order<'a>(folders: &'a [MailFolder], protect: Option<&str>) -> Result<Vec<&'a MailFolder>> {
+fn in_order<'a>(
+    folders: &'a [MailFolder],
+    options: &MailLearnOptions,
+) -> Result<Vec<(&'a MailFolder, Option<f64>)>> {
     for folder in folders {
         let label = folder.label.as_str();
         let is_plain = !label.is_empty()
@@ -225,28 +236,33 @@ fn in_order<'a>(folders: &'a [MailFolder], protect: Option<&str>) -> Result<Vec<
     if !(2..=MOST).contains(&folders.len()) || !are_distinct {
         return Err(FittedSetError::NotFolders);
     }
-    let good = match (protect, folders) {
-        (Some(label), _) => {
-            let place = folders.iter().position(|folder| folder.label == label);
-            place.ok_or_else(|| FittedSetError::Protect { label: label.into() })?
-        }
-        (None, [first, second]) => match (role(&first.label), role(&second.label)) {
-            (Some(true), Some(false) | None) | (None, Some(false)) => 0,
-            (Some(false), Some(true) | None) | (None, Some(true)) => 1,
-            _ => {
-                let (first, second) = (first.label.clone(), second.label.clone());
-                return Err(FittedSetError::Roles { first, second });
+    let usual = options.false_positives.unwrap_or(FALSE_POSITIVES);
+    let mut rates = vec![None; folders.len()];
+    for (label, share) in &options.protect {
+        let place = folders.iter().position(|folder| folder.label == *label);
+        let place = place.ok_or_else(|| FittedSetError::Protect { label: label.clone() })?;
+        rates[place] = Some(share.unwrap_or(usual));
+    }
+    if options.protect.is_empty() {
+        if let [first, second] = folders {
+            let good = match (role(&first.label), role(&second.label)) {
+                (Some(true), Some(false) | None) | (None, Some(false)) => 0,
+                (Some(false), Some(true) | None) | (None, Some(true)) => 1,
+                _ => {
+                    let (first, second) = (first.label.clone(), second.label.clone());
+                    return Err(FittedSetError::Roles { first, second });
+                }
+            };
+            rates[good] = Some(usual);
+        } else {
+            // Among many, none needs to be more precious than the others.
+            for (rate, folder) in rates.iter_mut().zip(folders) {
+                *rate = (role(&folder.label) == Some(true)).then_some(usual);
             }
-        },
-        // Among many, none needs to be more precious than the others.
-        (None, _) => {
-            let is_good = |folder: &MailFolder| role(&folder.label) == Some(true);
-            folders.iter().position(is_good).unwrap_or(0)
         }
-    };
-    let mut ordered: Vec<&MailFolder> = folders.iter().collect();
-    let good = ordered.remove(good);
-    ordered.insert(0, good);
+    }
+    let mut ordered: Vec<_> = folders.iter().zip(rates).collect();
+    ordered.sort_by_key(|(_, rate)| rate.is_none());
     Ok(ordered)
 }
 
@@ -272,7 +288,7 @@ pub fn learn(
     note: &mut dyn FnMut(FitNote),
     warnings: WarningSink<'_>,
 ) -> Result<(Refitted, usize)> {
-    let folders = in_order(folders, options.protect.as_deref())?;
+    let (folders, rates): (Vec<_>, Vec<_>) = in_order(folders, options)?.into_iter().unzip();
     let mut files = Vec::new();
     for folder in &folders {
         files.push(files_of(folder)?);
@@ -329,21 +345,27 @@ pub fn learn(
     let before = names_of(folder, &ledger_path);
     let files =
         SetFiles::of(&names, &members, Some(&ledger_path), links, store.clone(), change, lock);
-    let wishes = match options.false_positives {
-        Some(share) => FitOptions::mail().false_positives(share),
-        None => FitOptions::mail(),
-    };
-    let mut note = |found| {
-        // Nobody has asked for a limit of false positives.
-        if found != FitNote::NoThresholds || options.false_positives.is_some() {
-            note(found);
-        }
-    };
-    let fitted = fit(&files, &settings, (&wishes, applied > 0), &mut note);
+    let fitted = fit(&files, &settings, (&wishes(rates, options), applied > 0), note);
     let fitted = fitted.map_err(|error| files.in_words(error))?;
     files.publish(true, options.set.stop_flag())?.into_iter().for_each(warnings);
     store.unlink_names(&before);
     Ok((fitted, applied))
+}
+
+/// What is asked of the fit where these shares of the mail of each folder may surely be called other
+/// mail.
+fn wishes(mut rates: Vec<Option<f64>>, options: &MailLearnOptions) -> FitOptions {
+    let wishes = FitOptions::mail();
+    if rates.len() > 2 {
+        return wishes.rates(rates);
+    }
+    // Of two the first is always protected. A share that was asked for is worth a warning where there
+    // are too few mails to verify it.
+    let is_asked_for = options.false_positives.is_some()
+        || options.protect.iter().any(|(_, share)| share.is_some());
+    let first = rates.first_mut().and_then(Option::take).filter(|_| is_asked_for);
+    let wishes = first.map_or(wishes.clone(), |share| wishes.false_positives(share));
+    wishes.rates(if rates.iter().any(Option::is_some) { rates } else { Vec::new() })
 }
 
 fn fit(
@@ -607,34 +629,61 @@ mod tests {
 
     #[test]
     fn learning_takes_two_labels_or_more() {
+        let usual = MailLearnOptions::default();
         for wrong in ["ham", "ham ham", "ham ledger", "a/b d", "ham a b a", "unsure spam"] {
-            assert!(in_order(&folders(wrong), None).is_err(), "{wrong}");
+            assert!(in_order(&folders(wrong), &usual).is_err(), "{wrong}");
         }
         let many: Vec<String> = (0..=MOST).map(|number| format!("l{number}")).collect();
-        assert!(in_order(&folders(&many.join(" ")), None).is_err());
-        assert_eq!(in_order(&folders(&many[1..].join(" ")), None).unwrap().len(), MOST);
+        assert!(in_order(&folders(&many.join(" ")), &usual).is_err());
+        assert_eq!(in_order(&folders(&many[1..].join(" ")), &usual).unwrap().len(), MOST);
     }
 
     #[test]
     fn names_tell_which_mail_must_not_be_lost() {
-        for (labels, protect, first) in [
-            ("ham spam", None, Some("ham")),
-            ("spam ham", None, Some("ham")),
-            ("Junk work", None, Some("work")),
-            ("lists good", None, Some("good")),
-            ("a b", None, None),
-            ("ham good", None, None),
-            ("spam junk", None, None),
-            ("a b", Some("b"), Some("b")),
-            ("work lists spam", None, Some("work")),
-            ("lists spam good", None, Some("good")),
-            ("lists spam good", Some("lists"), Some("lists")),
-            ("ham spam", Some("spam"), Some("spam")),
-            ("ham spam", Some("other"), None),
+        for (labels, protect, expected) in [
+            ("ham spam", "", "ham 0.001 spam"),
+            ("spam ham", "", "ham 0.001 spam"),
+            ("Junk work", "", "work 0.001 Junk"),
+            ("lists good", "", "good 0.001 lists"),
+            ("a b", "", "refused"),
+            ("ham good", "", "refused"),
+            ("spam junk", "", "refused"),
+            ("a b", "b", "b 0.001 a"),
+            ("work lists spam", "", "work lists spam"),
+            ("lists spam good inbox", "", "good 0.001 inbox 0.001 lists spam"),
+            ("lists spam good", "lists", "lists 0.001 spam good"),
+            ("lists spam good", "good lists:0.05", "lists 0.05 good 0.001 spam"),
+            ("ham spam", "spam", "spam 0.001 ham"),
+            ("ham spam", "ham spam:0.01", "ham 0.001 spam 0.01"),
+            ("ham spam", "other", "refused"),
         ] {
+            let mut options = MailLearnOptions::default();
+            for wish in protect.split_whitespace() {
+                options = match wish.split_once(':') {
+                    Some((label, share)) => options.protect_at(label, share.parse().unwrap()),
+                    None => options.protect(wish),
+                };
+            }
             let folders = folders(labels);
-            let found = in_order(&folders, protect).ok().map(|found| found[0].label.as_str());
-            assert_eq!(found, first, "{labels}");
+            let found = in_order(&folders, &options).map_or("refused".to_owned(), |found| {
+                let shown = found.iter().map(|(folder, rate)| {
+                    let rate = rate.map_or_else(String::new, |rate| format!(" {rate}"));
+                    format!("{}{rate}", folder.label)
+                });
+                shown.collect::<Vec<_>>().join(" ")
+            });
+            assert_eq!(found, expected, "{labels} {protect}");
         }
+    }
+
+    #[test]
+    fn shares_reach_the_fit() {
+        let options = MailLearnOptions::default();
+        let pair = wishes(vec![Some(0.001), None], &options);
+        assert_eq!((pair.false_positives, pair.rates.len()), (None, 0));
+        let asked = wishes(vec![Some(0.002), Some(0.01)], &options.clone().protect_at("a", 0.002));
+        assert_eq!((asked.false_positives, asked.rates), (Some(0.002), vec![None, Some(0.01)]));
+        let many = wishes(vec![Some(0.001), None, None], &options);
+        assert_eq!((many.false_positives, many.rates), (None, vec![Some(0.001), None, None]));
     }
 }

@@ -155,7 +155,7 @@ fn mail(
 ) -> Result<u8, Failure> {
     let mut builder = Builder::new(program, &MESSAGES, &VARIABLE_BUT_LOCALE);
     strict.store(builder.is_strict(), Ordering::Relaxed);
-    let (mut protect, mut reading, mut with_reasons) = (None, None, false);
+    let (mut protect, mut reading, mut with_reasons) = (Vec::new(), None, false);
     // A filter passes its mail on, whatever is wrong with its options.
     let mut refused = None;
     for event in events {
@@ -164,7 +164,7 @@ fn mail(
                 continue;
             }
             Event::Option { key: Key::Protect, value } if matches!(job, MailJob::Learn(_)) => {
-                protect = value;
+                protect.extend(value);
                 continue;
             }
             Event::Option { key: Key::Reading, value } if matches!(job, MailJob::Learn(_)) => {
@@ -206,7 +206,7 @@ fn mail(
         _ if builder.is_misread() => Err(Failure::silent(Kind::Usage)),
         (MailJob::Learn(folder), None) => {
             let (operands, limit) = (builder.take_operands(), builder.lock_timeout());
-            let how = (protect.as_deref(), reading.as_deref());
+            let how = (&protect[..], reading.as_deref());
             refit::mail::learn(&folder, &operands, how, limit, output)
         }
         (MailJob::Correct(folder), None) => refit::mail::correct(builder, &folder),

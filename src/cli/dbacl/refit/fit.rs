@@ -108,13 +108,15 @@ pub fn text_of(fitted: &Refitted, verbose: bool) -> String {
         }
         return text;
     };
-    if let (Some(found), [first, second]) = (weights.verdicts, names.as_slice()) {
-        let FitVerdicts { wrong, missed, unsure, .. } = found;
-        let _ = writeln!(
-            text,
-            "verdicts: {wrong} of {first} called {second}, {missed} of {second} called {first}, \
-             {unsure} unsure"
-        );
+    if let Some(FitVerdicts { wrong, missed, unsure, .. }) = weights.verdicts {
+        let _ = match names.as_slice() {
+            [first, second] => writeln!(
+                text,
+                "verdicts: {wrong} of {first} called {second}, {missed} of {second} called {first}, \
+                 {unsure} unsure"
+            ),
+            _ => writeln!(text, "verdicts: {} wrong, {unsure} unsure", wrong + missed),
+        };
     }
     text
 }

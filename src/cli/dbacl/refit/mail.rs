@@ -44,7 +44,7 @@ use std::time::Duration;
 pub fn learn(
     folder: &Path,
     operands: &[OsString],
-    (protect, reading): (Option<&OsStr>, Option<&OsStr>),
+    (protect, reading): (&[OsString], Option<&OsStr>),
     lock_timeout: Duration,
     output: &mut Output,
 ) -> Result<u8, Failure> {
@@ -67,7 +67,7 @@ pub fn learn(
         told[0].store(done, Ordering::Relaxed);
         told[1].store(total, Ordering::Relaxed);
     });
-    if let Some(label) = protect {
+    for label in protect {
         let label = lossy(label.as_bytes());
         options = match label.split_once(':') {
             None => options.protect(label),
@@ -76,7 +76,7 @@ pub fn learn(
                     "--protect needs NAME, or NAME:SHARE with a share such as 0.1% or 0.001";
                 let share = rate(OsStr::new(share));
                 let share = share.ok_or_else(|| Failure::new(Kind::Usage, usage))?;
-                options.protect(label).false_positives(share)
+                options.protect_at(label, share)
             }
         };
     }
@@ -106,8 +106,11 @@ pub fn learn(
         text.push_str(&format!("{applied} {plural} applied\n"));
     }
     let documents = fitted.solution.data.documents_by_category();
-    let verdicts = fitted.solution.fitted.as_ref().and_then(|weights| weights.verdicts);
-    text.push_str(&outlook(&documents, &fitted.names, verdicts.as_ref()));
+    let weights = fitted.solution.fitted.as_ref();
+    let verdicts = weights.and_then(|weights| weights.verdicts);
+    let is_protected = |rates: &[Option<f64>]| rates.first().is_some_and(Option::is_some);
+    let is_protected = weights.is_some_and(|weights| is_protected(&weights.line.rates));
+    text.push_str(&outlook(&documents, &fitted.names, verdicts.as_ref(), is_protected));
     say(output, &text)
 }
 
@@ -115,8 +118,17 @@ pub fn learn(
 /// (`docs/quality.md`).
 const USUAL: [(usize, u32); 3] = [(50, 31), (200, 12), (500, 6)];
 
-/// What may be expected of a filter that was learned from so many documents of each category.
-fn outlook(documents: &[usize], names: &[String], verdicts: Option<&FitVerdicts>) -> String {
+/// What may be expected of a filter that was learned from so many documents of each category. Of two
+/// categories the first is protected, of more it may be.
+fn outlook(
+    documents: &[usize],
+    names: &[String],
+    verdicts: Option<&FitVerdicts>,
+    is_protected: bool,
+) -> String {
+    if documents.len() > 2 {
+        return outlook_of_many(documents, names, verdicts, is_protected);
+    }
     let fewest = documents.iter().copied().min().unwrap_or(0);
     let more: Vec<String> = USUAL
         .iter()
@@ -139,6 +151,42 @@ fn outlook(documents: &[usize], names: &[String], verdicts: Option<&FitVerdicts>
          at most {bound:.2} % of all will be\n",
         found.wrong, found.of_first
     ));
+    text
+}
+
+/// The same of more than two categories.
+fn outlook_of_many(
+    documents: &[usize],
+    names: &[String],
+    verdicts: Option<&FitVerdicts>,
+    is_protected: bool,
+) -> String {
+    let Some(found) = verdicts else { return String::new() };
+    let few = |(_, documents): &(&String, &usize)| **documents < FEWEST;
+    let few: Vec<&str> =
+        names.iter().zip(documents).filter(few).map(|(name, _)| name.as_str()).collect();
+    if few.len() == names.len() {
+        return format!("Every mail will be unsure until there are {FEWEST} mails of a kind\n");
+    }
+    let share = percent(found.unsure, found.judged);
+    let mut text = format!("About {share:.0} of 100 mails will be unsure\n");
+    let (of, wrong, all) = if is_protected {
+        (format!("Of {}, ", names[0]), found.wrong, found.of_first)
+    } else {
+        (String::new(), found.wrong + found.missed, found.judged)
+    };
+    let bound = 100.0 * at_most(wrong, all);
+    text.push_str(&format!(
+        "{of}{wrong} of {all} mails were surely called something else: with a confidence of 95 %, at \
+         most {bound:.2} % of all will be\n"
+    ));
+    if !few.is_empty() {
+        let verb = if few.len() == 1 { "has" } else { "have" };
+        text.push_str(&format!(
+            "Nothing can be said of {}, which {verb} fewer than {FEWEST} mails\n",
+            few.join(", ")
+        ));
+    }
     text
 }
 
@@ -225,21 +273,39 @@ mod tests {
     fn few_mails_promise_little() {
         let names = ["ham".to_owned(), "spam".to_owned()];
         let verdicts = FitVerdicts { wrong: 0, missed: 0, unsure: 12, judged: 24, of_first: 12 };
-        let text = outlook(&[3, 400], &names, None);
+        let text = outlook(&[3, 400], &names, None, true);
         assert_eq!(
             text,
             "Every mail will be unsure until there are 8 mails of each kind, with 50 mails of each \
              kind about 31, with 200 mails of each kind about 12 of 100\n"
         );
-        let text = outlook(&[12, 12], &names, Some(&verdicts));
+        let text = outlook(&[12, 12], &names, Some(&verdicts), true);
         assert!(text.starts_with("About 50 of 100 mails will be unsure, with 50"), "{text}");
         assert!(text.contains("Of ham, 0 of 12 mails were surely"), "{text}");
         assert!(text.ends_with("at most 22.09 % of all will be\n"), "{text}");
         let many = FitVerdicts { wrong: 1, missed: 9, unsure: 100, judged: 4000, of_first: 2000 };
-        let text = outlook(&[2000, 2000], &names, Some(&many));
+        let text = outlook(&[2000, 2000], &names, Some(&many), true);
         assert!(
             text.starts_with("About 2 of 100 mails will be unsure\nOf ham, 1 of 2000"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn folders_with_few_mails_are_named() {
+        let names = ["work".to_owned(), "lists".to_owned(), "new".to_owned()];
+        let verdicts = FitVerdicts { wrong: 0, missed: 2, unsure: 21, judged: 103, of_first: 50 };
+        let text = outlook(&[50, 50, 3], &names, Some(&verdicts), false);
+        assert_eq!(
+            text,
+            "About 20 of 100 mails will be unsure\n2 of 103 mails were surely called something else: \
+             with a confidence of 95 %, at most 5.99 % of all will be\nNothing can be said of new, \
+             which has fewer than 8 mails\n"
+        );
+        let text = outlook(&[50, 50, 50], &names, Some(&verdicts), true);
+        assert!(text.contains("\nOf work, 0 of 50 mails were surely called"), "{text}");
+        assert!(!text.contains("Nothing"), "{text}");
+        let text = outlook(&[5, 7, 3], &names, Some(&verdicts), false);
+        assert_eq!(text, "Every mail will be unsure until there are 8 mails of a kind\n");
     }
 }
