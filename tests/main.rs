@@ -8,6 +8,7 @@ mod cli;
 mod counts;
 mod damaged;
 mod dependencies;
+mod disguises;
 mod faults;
 mod files;
 mod fitted_set;

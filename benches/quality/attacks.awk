@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Disguises a mail of one part that is not encoded: puts good words where a reader sees them or not.
 #
-#   awk -v kind=KIND -v words=FILE -f attacks.awk MAIL
+#   awk -v kind=KIND -v words=FILE -v good=MAIL2 -f attacks.awk MAIL
 #
-# The words are one a line. Each mail gets them in another order.
+# The words are one a line. Each mail gets them in another order. MAIL2 is a good mail, whose headers
+# some disguises borrow.
 
 function good_words(    text, at) {
     for (at = 1; at <= count; at++) {
@@ -35,16 +36,48 @@ function escaped(text) {
     return text
 }
 
-# A tag or a comment in the middle of each long word outside tags.
+# Each long word outside tags in another way: with a tag or a comment in the middle, with blanks between
+# its letters (with is " "), or with letters of Cyrillic that look the same (with is "alike").
 function split_words(text, with,    out, piece, at, tag) {
     while (match(text, /<[^>]*>|[A-Za-z][A-Za-z][A-Za-z][A-Za-z]+/)) {
         piece = substr(text, RSTART, RLENGTH)
         tag = piece ~ /^</
         out = out substr(text, 1, RSTART - 1)
-        out = out (tag ? piece : substr(piece, 1, 2) with substr(piece, 3))
+        if (!tag && with == " ") gsub(/./, "& ", piece)
+        else if (!tag && with == "alike") piece = alike(piece)
+        else if (!tag) piece = substr(piece, 1, 2) with substr(piece, 3)
+        out = out piece
         text = substr(text, RSTART + RLENGTH)
     }
     return out text
+}
+
+function alike(piece) {
+    gsub(/a/, "\\&#1072;", piece)
+    gsub(/e/, "\\&#1077;", piece)
+    gsub(/o/, "\\&#1086;", piece)
+    gsub(/p/, "\\&#1088;", piece)
+    gsub(/c/, "\\&#1089;", piece)
+    return piece
+}
+
+# The headers of the good mail, but for those that the mail has to keep and those about its parts.
+function good_headers(    line, lines, keeps) {
+    while ((getline line < good) > 0 && line !~ /^\r?$/) {
+        sub(/\r$/, "", line)
+        if (line !~ /^[ \t]/) keeps = tolower(line) !~ /^(from |subject:|to:|date:|received:|return-path:|delivered-to:|content-|mime-version:)/
+        if (keeps) lines = lines line "\n"
+    }
+    return lines
+}
+
+# A long References header of names such as good mail has.
+function references(    at, text) {
+    text = "References:"
+    for (at = 0; at < 60; at++) {
+        text = text "\n <" 1000 + at "." word[(at * 3 + start) % count] "@" word[(at * 5 + start) % count] ".example.org>"
+    }
+    return text "\n"
 }
 
 BEGIN {
@@ -92,6 +125,17 @@ END {
     else if (kind == "tags") printf "%s", html split_words(page(""), "<b></b>")
     else if (kind == "comments") printf "%s", html split_words(page(""), "<!-- x -->")
     else if (kind == "zero-width") printf "%s", html split_words(page(""), "&#8203;")
+    else if (kind == "homoglyphs") printf "%s", html split_words(page(""), "alike")
+    else if (kind == "split") printf "%s", html split_words(page(""), " ")
+    else if (kind == "headers") printf "%s", good_headers() plain body
+    else if (kind == "references") printf "%s", references() plain body
+    else if (kind == "image") printf "%s", many part("text/html", "<img src=\"cid:a\">") part("image/png\nContent-Transfer-Encoding: base64", "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==") end
+    else if (kind == "base64") {
+        printf "%s", "MIME-Version: 1.0\nContent-Type: " type "\nContent-Transfer-Encoding: base64\n\n"
+        fflush()
+        printf "%s", body | "base64"
+        close("base64")
+    } else if (kind == "before") printf "%s", plain (is_page ? "<p>" : "") good_words() (is_page ? "<p>" : "") body
     else if (kind == "random-1000") printf "%s", plain body (is_page ? "<p>" : "") random_words(1000)
     else if (kind == "random-5000") printf "%s", plain body (is_page ? "<p>" : "") random_words(5000)
     else if (kind == "repeated") {

@@ -189,8 +189,8 @@ impl<D: AsRef<[u8]>> Classifier<D> {
         };
         if let Some(fitted) = &self.fitted {
             let found = fitted.scores(scorer.models(), &standings, collector.as_mut());
-            let FittedScores { scores, known, .. } = found;
-            let decision = fitted.line.verdict(&scores, known);
+            let FittedScores { scores, grounds, .. } = found;
+            let decision = fitted.line.verdict(&scores, grounds);
             verdict.best = fitted.order[decision.category];
             verdict.is_unsure = decision.is_unsure;
             verdict.probabilities = vec![0.0; scores.len()];

@@ -228,8 +228,8 @@ impl<D: AsRef<[u8]>> Recorder<D> {
                 collector.add(occurrence.id, Makeup { order, ..Makeup::default() });
             }
             let found = fitted.scores(models, &standings, Some(&mut collector));
-            let FittedScores { scores, distinct, known } = found;
-            let verdict = line.verdict(&scores, known);
+            let FittedScores { scores, distinct, grounds } = found;
+            let verdict = line.verdict(&scores, grounds);
             let best = fitted.order[verdict.category];
             ranked.retain(|&at| at != best);
             ranked.insert(0, best);

@@ -2,10 +2,11 @@
 //! How categories judge that were fitted together: their order in the set, and their scores as the
 //! set counts them.
 
-use crate::joint::documents::Collector;
+use crate::category::reader::Category;
+use crate::joint::documents::{Collector, Term};
+use crate::joint::grounds::Grounds;
 use crate::joint::header::{Mismatch, RefitLine, set_of};
 use crate::joint::scoring::Scoring;
-use crate::joint::thresholds::known_share;
 use crate::score::document::Standing;
 use crate::score::model::Model;
 
@@ -16,8 +17,8 @@ pub struct FittedScores {
     pub scores: Vec<f64>,
     /// Number of distinct features, where they were collected; else 0.
     pub distinct: u32,
-    /// Share of them that any category knows; 1 where they were not collected.
-    pub known: f64,
+    /// What a verdict rests on beside the scores, as far as features were collected.
+    pub grounds: Grounds,
 }
 
 /// A whole set of categories that were fitted together.
@@ -58,23 +59,29 @@ impl Fitted {
         let means = self.order.iter().map(|&at| (&models[at], standings[at].mean()));
         let Some(collector) = collector else {
             let scores = means.map(|(_, mean)| mean).collect();
-            return FittedScores { scores, distinct: 0, known: 1.0 };
+            return FittedScores { scores, distinct: 0, grounds: Grounds::default() };
         };
         let (occurrences, terms) = collector.finish();
         let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);
-        let mut is_known = vec![false; terms.len()];
+        let (mut weights, mut shapes) = (Vec::new(), Vec::new());
         let rescore = |(model, mean): (&Model<D>, f64)| {
-            let order = model.category().map_or(1, |category| category.header().max_order);
-            let features = terms.iter().zip(&mut is_known).map(|(term, is_known)| {
+            let header = model.category().map(Category::header);
+            let (partition, order) =
+                header.map_or((0.0, 1), |header| (header.log_partition, header.max_order));
+            let weight = |term: &Term| {
                 let slot = model.find(term.id).filter(|slot| slot.id == term.id);
-                let weight = slot.map_or(0.0, |slot| f64::from(slot.weight.weight()));
-                *is_known |= weight > 0.0;
-                (term.count, weight)
-            });
-            self.line.scoring.rescore(mean, features, (distinct, occurrences, order))
+                slot.map_or(0.0, |slot| slot.weight.weight())
+            };
+            let own: Vec<f32> = terms.iter().map(weight).collect();
+            let features = terms.iter().zip(&own).map(|(term, own)| (term.count, f64::from(*own)));
+            let shape = (distinct, occurrences, order);
+            let score = self.line.scoring.rescore(mean, features, shape);
+            weights.push(own);
+            shapes.push((partition, order));
+            score
         };
         let scores = means.map(rescore).collect();
-        let known = is_known.iter().filter(|&&is_known| is_known).count();
-        FittedScores { scores, distinct, known: known_share(known, terms.len()) }
+        let grounds = Grounds::of(&self.line, &weights, &shapes);
+        FittedScores { scores, distinct, grounds }
     }
 }

@@ -2,7 +2,6 @@
 //! The subject of a mail, for people.
 
 use super::unicode::fields::Words;
-use crate::joint::explain::printable;
 
 /// Characters of a subject that are shown.
 const LONGEST: usize = 80;
@@ -10,8 +9,8 @@ const LONGEST: usize = 80;
 /// Bytes of a mail that are searched for its subject.
 const REACH: usize = 1 << 16;
 
-/// The subject of a mail that begins with these bytes, decoded, in one line of at most 80 characters
-/// that does nothing to a terminal; `None` if it is no mail or has no subject.
+/// The subject of a mail that begins with these bytes, decoded, in one line of at most 80
+/// characters that does nothing to a terminal; `None` if it is no mail or has no subject.
 pub fn subject(mail: &[u8]) -> Option<String> {
     let mail = &mail[..mail.len().min(REACH)];
     let mut lines = mail.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
@@ -40,7 +39,8 @@ pub fn subject(mail: &[u8]) -> Option<String> {
     Words::default().decode(&field?, None, &mut text);
     let text = String::from_utf8_lossy(&text);
     let words: Vec<&str> = text.split_whitespace().collect();
-    let shown: String = printable(&words.join(" ")).chars().take(LONGEST).collect();
+    let safe = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let shown: String = words.join(" ").chars().map(safe).take(LONGEST).collect();
     (!shown.is_empty()).then_some(shown)
 }
 

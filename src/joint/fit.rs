@@ -10,6 +10,7 @@ use super::calibrate::{
 };
 use super::dataset::Dataset;
 use super::documents::Corpus;
+use super::grounds::Grounds;
 use super::header::RefitLine;
 use super::incremental::{self, FeatureStatistics};
 use super::ordinary;
@@ -134,8 +135,8 @@ impl FitOptions {
         self
     }
 
-    /// Of the documents of each category, at most this share is surely called another; `None` for what
-    /// is usual.
+    /// Of the documents of each category, at most this share is surely called another; `None` for
+    /// what is usual.
     pub(crate) fn rates(mut self, rates: Vec<Option<f64>>) -> Self {
         self.rates = rates;
         self
@@ -580,7 +581,8 @@ fn verdicts_of_many(judge: &RefitLine, choice: &Choice, known: Option<&[f64]>) -
     };
     let rows = choice.scores.chunks_exact(judge.categories as usize).zip(&choice.labels);
     for (at, (scores, &label)) in rows.enumerate() {
-        let found = judge.verdict(scores, known.map_or(1.0, |known| known[at]));
+        let known = known.map_or(1.0, |known| known[at]);
+        let found = judge.verdict(scores, Grounds { known, ..Grounds::default() });
         match (found.is_unsure, found.category == label as usize, label) {
             (true, ..) => verdicts.unsure += 1,
             (false, true, _) => {}

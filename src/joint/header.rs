@@ -9,6 +9,7 @@
 //! ```
 
 use super::calibrate::{Calibration, logistic, probabilities};
+use super::grounds::Grounds;
 use super::scoring::Scoring;
 use super::thresholds::is_sure;
 use crate::category::layout::LINE_LIMIT;
@@ -62,10 +63,10 @@ pub struct RefitLine {
     /// of its own category only, and [`set_of`] gathers them; `limit` and its own stand before the
     /// end of the line.
     pub limits: Vec<f64>,
-    /// The shares of the documents of each category that may surely be called another, where more is
-    /// promised than of ordinary ones; none if that is nowhere. Of two categories the first one's is
-    /// [`Self::false_positives`]. They are gathered as limits are; `rate` and its own stand before the end
-    /// of the line.
+    /// The shares of the documents of each category that may surely be called another, where more
+    /// is promised than of ordinary ones; none if that is nowhere. Of two categories the first
+    /// one's is [`Self::false_positives`]. They are gathered as limits are; `rate` and its own
+    /// stand before the end of the line.
     pub rates: Vec<Option<f64>>,
 }
 
@@ -282,20 +283,21 @@ impl RefitLine {
     }
 
     /// The verdict on a document, from its scores under the categories in the order of the set,
-    /// nats a unit of complexity, see [`Scoring`]. `known` is the share of its features that any of
-    /// the categories knows. A document without tokens has no scores: nothing can be told.
-    pub fn verdict(&self, scores: &[f64], known: f64) -> Decision {
+    /// nats a unit of complexity, see [`Scoring`], and what else it rests on. A document without
+    /// tokens has no scores: nothing can be told.
+    pub fn verdict(&self, scores: &[f64], grounds: Grounds) -> Decision {
         let Calibration { slope, offset } = self.calibration;
         if scores.iter().any(|score| !score.is_finite()) {
             let share = 1.0 / super::real(scores.len().max(1));
             return Decision { category: 0, probability: share, is_unsure: true };
         }
-        let is_unusual = known < self.known;
+        let is_unusual = grounds.known < self.known;
         if let [first, second] = scores {
             let score = second - first;
             let probability = logistic(slope * score + offset);
             let (low, high) = self.band;
-            let is_unsure = is_unusual || low < high && score > low && score <= high;
+            let is_divided = self.wants_unsure && score <= low && grounds.part > high;
+            let is_unsure = is_unusual || is_divided || low < high && score > low && score <= high;
             let is_second = if is_unsure { probability > 0.5 } else { score > high };
             return Decision {
                 category: usize::from(is_second),
@@ -496,16 +498,28 @@ mod tests {
         for (score, category, is_unsure) in
             [(-1.0, 0, false), (-0.25, 0, false), (0.0, 0, true), (0.4, 1, true), (0.6, 1, false)]
         {
-            let verdict = line.verdict(&[0.0, score], 0.0);
+            let verdict = line.verdict(&[0.0, score], Grounds { known: 0.0, ..Grounds::default() });
             assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
         }
-        assert!(line.verdict(&[f64::NAN, f64::NAN], 1.0).is_unsure);
+        assert!(line.verdict(&[f64::NAN, f64::NAN], Grounds::default()).is_unsure);
         let careful = RefitLine { known: 0.5, ..line.clone() };
         for (score, known, category, is_unsure) in
             [(9.0, 0.4, 1, true), (9.0, 0.5, 1, false), (-9.0, 0.4, 0, true), (-9.0, 0.6, 0, false)]
         {
-            let verdict = careful.verdict(&[0.0, score], known);
+            let verdict = careful.verdict(&[0.0, score], Grounds { known, ..Grounds::default() });
             assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
+        }
+        let divided = RefitLine { wants_unsure: true, ..line.clone() };
+        for (score, part, category, is_unsure) in [
+            (-1.0, 0.6, 0, true),
+            (-1.0, 0.5, 0, false),
+            (0.6, 0.7, 1, false),
+            (0.6, -9.0, 1, false),
+        ] {
+            let grounds = Grounds { part, ..Grounds::default() };
+            let verdict = divided.verdict(&[0.0, score], grounds);
+            assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
+            assert!(!line.verdict(&[0.0, -1.0], grounds).is_unsure);
         }
         let odds = line.log_odds(&[1.0, 1.5]);
         assert_eq!(odds, [-6.25 * 0.5 + 0.5, 6.25 * 0.5 - 0.5]);
@@ -513,7 +527,7 @@ mod tests {
         let scores = [1.0, 3.0, 2.0];
         let shares: f64 = line.log_odds(&scores).into_iter().map(logistic).sum();
         assert!((shares - 1.0).abs() < 1e-12, "{shares}");
-        let verdict = line.verdict(&scores, 1.0);
+        let verdict = line.verdict(&scores, Grounds::default());
         assert_eq!((verdict.category, verdict.is_unsure), (1, false));
         assert!(verdict.probability > 0.99);
         // The second is 12.5 nats ahead of the first, and 6.25 ahead of the third.
@@ -521,7 +535,11 @@ mod tests {
             [([13.0, 9.0, 6.0], true), ([12.0, 99.0, 6.0], false), ([12.0, 6.0, 7.0], true)]
         {
             let line = RefitLine { limits: limits.to_vec(), ..line.clone() };
-            assert_eq!(line.verdict(&scores, 1.0).is_unsure, is_unsure, "{limits:?}");
+            assert_eq!(
+                line.verdict(&scores, Grounds::default()).is_unsure,
+                is_unsure,
+                "{limits:?}"
+            );
         }
     }
 }

@@ -22,6 +22,7 @@ pub mod explain;
 pub mod fit;
 pub mod fitted_state;
 pub mod forgetting;
+pub mod grounds;
 pub mod header;
 pub mod incremental;
 pub mod index;

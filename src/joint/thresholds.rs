@@ -21,10 +21,11 @@
 //! ```
 //!
 //! s is the largest of the category's own deviation and the root of the mean variance of all
-//! categories. With more than two categories one that has fewer than eight documents gets the largest
-//! limit of the others, so that a new folder does not silence all; if more is promised of it than of
-//! an ordinary one, none of its documents is surely called another. A document with an unusually small share of features that were learned is like none
-//! of those that the limits were found with: its verdict is never sure (spec refit 4).
+//! categories. With more than two categories one that has fewer than eight documents gets the
+//! largest limit of the others, so that a new folder does not silence all; if more is promised of
+//! it than of an ordinary one, none of its documents is surely called another. A document with an
+//! unusually small share of features that were learned is like none of those that the limits were
+//! found with: its verdict is never sure (spec refit 4).
 
 use super::dataset::Dataset;
 use super::real;
@@ -144,9 +145,9 @@ pub fn excesses_of_pair(scored: &[Scored]) -> Vec<Vec<f64>> {
     vec![own(false, 1.0), own(true, -1.0)]
 }
 
-/// The excesses of the documents of each category, of any number of categories: by how much the best of
-/// the other categories is ahead of their own. `scores` are those of each document in turn, in units in
-/// which differences are log odds.
+/// The excesses of the documents of each category, of any number of categories: by how much the
+/// best of the other categories is ahead of their own. `scores` are those of each document in turn,
+/// in units in which differences are log odds.
 pub fn excesses(scores: &[f64], labels: &[u32], categories: usize) -> Vec<Vec<f64>> {
     let mut excesses = vec![Vec::new(); categories];
     for (scores, &label) in scores.chunks_exact(categories).zip(labels) {
@@ -158,8 +159,8 @@ pub fn excesses(scores: &[f64], labels: &[u32], categories: usize) -> Vec<Vec<f6
     excesses
 }
 
-/// Whether a document with these scores is surely of category `best`: it is further ahead of each other
-/// category than documents of that one ever let it be.
+/// Whether a document with these scores is surely of category `best`: it is further ahead of each
+/// other category than documents of that one ever let it be.
 pub fn is_sure(scores: &[f64], best: usize, limits: &[f64]) -> bool {
     let mut each = scores.iter().zip(limits).enumerate();
     each.all(|(at, (&score, &limit))| at == best || scores[best] - score > limit)

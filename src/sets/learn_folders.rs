@@ -212,8 +212,8 @@ impl MailLearned {
     }
 }
 
-/// The folders, those that are to be protected first, and the shares of these that may surely be called
-/// other mail, where they are protected.
+/// The folders, those that are to be protected first, and the shares of these that may surely be
+/// called other mail, where they are protected.
 ///
 /// # Errors
 /// [`FittedSetError::NotFolders`], [`FittedSetError::BadLabel`], [`FittedSetError::Roles`],
@@ -352,15 +352,15 @@ pub fn learn(
     Ok((fitted, applied))
 }
 
-/// What is asked of the fit where these shares of the mail of each folder may surely be called other
-/// mail.
+/// What is asked of the fit where these shares of the mail of each folder may surely be called
+/// other mail.
 fn wishes(mut rates: Vec<Option<f64>>, options: &MailLearnOptions) -> FitOptions {
     let wishes = FitOptions::mail();
     if rates.len() > 2 {
         return wishes.rates(rates);
     }
-    // Of two the first is always protected. A share that was asked for is worth a warning where there
-    // are too few mails to verify it.
+    // Of two the first is always protected. A share that was asked for is worth a warning where
+    // there are too few mails to verify it.
     let is_asked_for = options.false_positives.is_some()
         || options.protect.iter().any(|(_, share)| share.is_some());
     let first = rates.first_mut().and_then(Option::take).filter(|_| is_asked_for);

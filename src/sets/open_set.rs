@@ -12,9 +12,9 @@ use crate::error::{Error, WarningSink};
 use crate::input::verdict_header::Marker;
 use crate::joint::calibrate::logistic;
 use crate::joint::documents::{Corpus, CorpusBuilder};
+use crate::joint::grounds::Grounds;
 use crate::joint::header::{Decision, RefitLine, set_of};
 use crate::joint::store::{Generation, Store, member};
-use crate::joint::thresholds::known_share;
 use crate::model::settings::{Locale, ModelOption};
 use crate::score::model::Model;
 use crate::token::id::FeatureId;
@@ -211,7 +211,7 @@ impl OpenSet {
     fn weigh(&self, document: &[u8], stop: Option<&AtomicBool>) -> Result<Weighed, Error> {
         let corpus = self.read(document, 0, stop);
         let mut scores = vec![f64::NAN; self.categories.len()];
-        let mut weights = Vec::new();
+        let (mut weights, mut shapes) = (Vec::new(), Vec::new());
         if let Some(document) = corpus.documents.first() {
             let terms = corpus.terms_of(0);
             let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
@@ -222,15 +222,16 @@ impl OpenSet {
                 let each = own.iter().copied();
                 *score = self.line.scoring.score_by(header, occurrences, terms, each);
                 weights.push(own);
+                shapes.push((header.log_partition, header.max_order));
             }
         }
-        Ok(Weighed { corpus, scores, weights })
+        let grounds = Grounds::of(&self.line, &weights, &shapes);
+        Ok(Weighed { corpus, scores, weights, grounds })
     }
 
     fn verdict(&self, weighed: &Weighed) -> SetVerdict {
-        let Weighed { scores, .. } = weighed;
-        let Decision { category, probability, is_unsure } =
-            self.line.verdict(scores, weighed.known());
+        let Weighed { scores, grounds, .. } = weighed;
+        let Decision { category, probability, is_unsure } = self.line.verdict(scores, *grounds);
         let best = self.order[category];
         let mut probabilities = vec![0.0; scores.len()];
         for (&at, odds) in self.order.iter().zip(self.line.log_odds(scores)) {
@@ -248,10 +249,10 @@ impl OpenSet {
         text: &[u8],
         stop: Option<&AtomicBool>,
     ) -> Option<Reasons> {
-        let Weighed { corpus, scores, weights } = weighed;
+        let Weighed { corpus, scores, weights, grounds } = weighed;
         let document = corpus.documents.first()?;
         let terms = corpus.terms_of(0);
-        let best = self.line.verdict(scores, weighed.known()).category;
+        let best = self.line.verdict(scores, *grounds).category;
         let odds = self.line.log_odds(scores);
         let others = (0..odds.len()).filter(|&at| at != best);
         let next = others.reduce(|next, at| if scores[at] > scores[next] { at } else { next })?;
@@ -308,15 +309,7 @@ struct Weighed {
     /// Scores under the categories; NaN for a document without features.
     scores: Vec<f64>,
     weights: Vec<Vec<f32>>,
-}
-
-impl Weighed {
-    /// The share of the features that any category knows.
-    fn known(&self) -> f64 {
-        let all = self.corpus.terms.len();
-        let is_known = |at: &usize| self.weights.iter().any(|own| own[*at] > 0.0);
-        known_share((0..all).filter(is_known).count(), all)
-    }
+    grounds: Grounds,
 }
 
 /// What is wrong with ordinary categories.

@@ -25,13 +25,13 @@ use crate::joint::corrections;
 use crate::joint::documents::{Corpus, Term, fingerprint};
 use crate::joint::fit::FitOptions;
 use crate::joint::forgetting::without_documents;
+use crate::joint::grounds::Grounds;
 use crate::joint::header::{Decision, Mismatch, RefitLine, set_of};
 use crate::joint::ledger::{self, Fault, Head, Ledger, Record, Settings, write_record};
 use crate::joint::publish;
 use crate::joint::relearn;
 use crate::joint::set_state::SetState;
 use crate::joint::store::ledger_file::{self, LedgerError, OpenLedger};
-use crate::joint::thresholds::known_share;
 use crate::token::id::FeatureId;
 use hashbrown::{HashMap, HashSet};
 use std::io::{self, Read};
@@ -366,21 +366,19 @@ impl<'a> OpenFiles<'a> {
         let scoring = self.line.scoring;
         let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
         let mut scores = Vec::with_capacity(self.categories.len());
-        let mut is_known = vec![false; terms.len()];
+        let (mut all, mut shapes) = (Vec::new(), Vec::new());
         for (category, name) in self.categories.iter().zip(&self.files.names) {
             let weights = category.weights(&ids).map_err(|source| FittedSetError::Category {
                 name: name.clone(),
                 path: name.clone(),
                 source,
             })?;
-            let weights = weights.into_iter().zip(&mut is_known).map(|(weight, is_known)| {
-                *is_known |= weight > 0.0;
-                weight
-            });
-            scores.push(scoring.score_by(category.header(), occurrences, terms, weights));
+            let (header, each) = (category.header(), weights.iter().copied());
+            scores.push(scoring.score_by(header, occurrences, terms, each));
+            shapes.push((header.log_partition, header.max_order));
+            all.push(weights);
         }
-        let known = is_known.iter().filter(|&&is_known| is_known).count();
-        Ok(self.line.verdict(&scores, known_share(known, terms.len())))
+        Ok(self.line.verdict(&scores, Grounds::of(&self.line, &all, &shapes)))
     }
 
     /// Learns the documents whose number `needs` it, and notes which.

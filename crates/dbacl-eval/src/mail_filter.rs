@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! dbacl's mail filter on the same folds: `--mail-learn` on what is learned, its verdicts on the rest.
+//! dbacl's mail filter on the same folds: `--mail-learn` on what is learned, its verdicts on the
+//! rest.
 
 use crate::peer::{Workshop, parts};
 use crate::protocol::{Document, Findings, Judged, Meter, Plan};
@@ -16,7 +17,8 @@ pub const OPTIONS: &str = "--mail-learn, --mail-filter";
 /// Folders that a mail filter can have at most.
 const MOST: usize = 64;
 
-/// Learns and judges mail with the mail filter. Unsure verdicts count as the most probable category.
+/// Learns and judges mail with the mail filter. Unsure verdicts count as the most probable
+/// category.
 ///
 /// # Errors
 /// What stopped it; a plan other than folds and a split; more than 64 categories.

@@ -168,8 +168,8 @@ impl Classifier<'_> {
         if let Some(set) = &self.set {
             let models = self.scorer.models();
             let found = set.scores(models, &standings, self.collector.as_mut());
-            let FittedScores { scores, known, .. } = found;
-            let verdict = set.line.verdict(&scores, known);
+            let FittedScores { scores, grounds, .. } = found;
+            let verdict = set.line.verdict(&scores, grounds);
             let category = set.order[verdict.category];
             let out = self.output.buffer();
             if let Some(format) = self.format {

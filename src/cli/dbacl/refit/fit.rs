@@ -112,8 +112,8 @@ pub fn text_of(fitted: &Refitted, verbose: bool) -> String {
         let _ = match names.as_slice() {
             [first, second] => writeln!(
                 text,
-                "verdicts: {wrong} of {first} called {second}, {missed} of {second} called {first}, \
-                 {unsure} unsure"
+                "verdicts: {wrong} of {first} called {second}, {missed} of {second} called \
+                 {first}, {unsure} unsure"
             ),
             _ => writeln!(text, "verdicts: {} wrong, {unsure} unsure", wrong + missed),
         };

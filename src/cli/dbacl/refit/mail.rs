@@ -118,8 +118,8 @@ pub fn learn(
 /// (`docs/quality.md`).
 const USUAL: [(usize, u32); 3] = [(50, 31), (200, 12), (500, 6)];
 
-/// What may be expected of a filter that was learned from so many documents of each category. Of two
-/// categories the first is protected, of more it may be.
+/// What may be expected of a filter that was learned from so many documents of each category. Of
+/// two categories the first is protected, of more it may be.
 fn outlook(
     documents: &[usize],
     names: &[String],
@@ -177,8 +177,8 @@ fn outlook_of_many(
     };
     let bound = 100.0 * at_most(wrong, all);
     text.push_str(&format!(
-        "{of}{wrong} of {all} mails were surely called something else: with a confidence of 95 %, at \
-         most {bound:.2} % of all will be\n"
+        "{of}{wrong} of {all} mails were surely called something else: with a confidence of 95 %, \
+         at most {bound:.2} % of all will be\n"
     ));
     if !few.is_empty() {
         let verb = if few.len() == 1 { "has" } else { "have" };
@@ -298,9 +298,9 @@ mod tests {
         let text = outlook(&[50, 50, 3], &names, Some(&verdicts), false);
         assert_eq!(
             text,
-            "About 20 of 100 mails will be unsure\n2 of 103 mails were surely called something else: \
-             with a confidence of 95 %, at most 5.99 % of all will be\nNothing can be said of new, \
-             which has fewer than 8 mails\n"
+            "About 20 of 100 mails will be unsure\n2 of 103 mails were surely called something \
+             else: with a confidence of 95 %, at most 5.99 % of all will be\nNothing can be said \
+             of new, which has fewer than 8 mails\n"
         );
         let text = outlook(&[50, 50, 50], &names, Some(&verdicts), true);
         assert!(text.contains("\nOf work, 0 of 50 mails were surely called"), "{text}");

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What a verdict rests on beside the scores: how much of a document is known, and what its parts
+//! say.
+//!
+//! Who wants spam to pass adds words of good mail to it, as many as it takes: in all of the
+//! document they prevail. But what the spam is there to say still stands in one place. With two
+//! categories a document is therefore looked at a second time, in *parts* of 64 distinct features,
+//! in the order of their first appearance, each of which begins in the middle of the one before.
+//! Where the whole is surely of the first category and a part surely of the second, nothing is
+//! sure.
+
+use super::header::RefitLine;
+use super::scoring::Scoring;
+use super::thresholds::known_share;
+
+/// Distinct features of a part. Among 40 there is something like spam in 0.3 % of good mail that
+/// was not learned and in 1.7 % of that of later times, among 64 in 0.2 and 0.3 %; with 100 a fifth
+/// of the disguised spam passes where 64 stop all but a twentieth (`docs/quality-refit.md`).
+const PART: usize = 64;
+
+/// What a verdict rests on beside the scores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grounds {
+    /// Share of the distinct features that any category knows.
+    pub known: f64,
+    /// The highest score of a part, by how much the second of two categories is better, as scores
+    /// of whole documents are; minus infinity where parts play no role.
+    pub part: f64,
+}
+
+impl Default for Grounds {
+    /// All is known, and no part is looked at.
+    fn default() -> Self {
+        Self { known: 1.0, part: f64::NEG_INFINITY }
+    }
+}
+
+impl Grounds {
+    /// The grounds of a verdict of the set that says `line`, on a document whose distinct features
+    /// have these weights in the categories, in order of first appearance. Categories have these
+    /// log Z and highest orders; all are in the order of the set.
+    pub fn of(line: &RefitLine, weights: &[Vec<f32>], shapes: &[(f64, u8)]) -> Self {
+        let all = weights.first().map_or(0, Vec::len);
+        let is_known = |at: &usize| weights.iter().any(|own| own[*at] > 0.0);
+        let known = known_share((0..all).filter(is_known).count(), all);
+        let looks_at_parts = line.scoring == Scoring::Once && line.wants_unsure;
+        let part = match (weights, shapes) {
+            ([first, second], [(first_z, order), (second_z, _)]) if looks_at_parts => {
+                let each = first.iter().zip(second);
+                let differences: Vec<f64> =
+                    each.map(|(first, second)| f64::from(*second) - f64::from(*first)).collect();
+                highest(&differences, f64::from(*order), second_z - first_z)
+            }
+            _ => f64::NEG_INFINITY,
+        };
+        Self { known, part }
+    }
+}
+
+/// The highest score of a part of a document of more than one part.
+fn highest(differences: &[f64], order: f64, partition: f64) -> f64 {
+    let mut highest = f64::NEG_INFINITY;
+    if differences.len() <= PART {
+        return highest;
+    }
+    for start in (0..differences.len()).step_by(PART / 2) {
+        let rest = &differences[start..];
+        let part = &rest[..rest.len().min(PART)];
+        if part.len() <= PART / 2 {
+            // It belongs to the part before.
+            break;
+        }
+        let distinct = u32::try_from(part.len()).unwrap_or(u32::MAX);
+        let mean = part.iter().sum::<f64>() * order / f64::from(distinct) - partition;
+        highest = highest.max(mean * Scoring::Once.stretch(distinct));
+    }
+    highest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_heard_among_any_number_of_others() {
+        let mut differences = vec![-2.0; 1000];
+        assert_eq!(highest(&differences[..PART], 1.0, 0.0), f64::NEG_INFINITY);
+        let of_good = highest(&differences, 1.0, 0.0);
+        assert!((of_good + 2.0 * 64f64.sqrt().sqrt()).abs() < 1e-9, "{of_good}");
+        for place in [0, 500, 1000 - PART] {
+            differences[place..place + PART].fill(3.0);
+            let found = highest(&differences, 1.0, 0.0);
+            // A part is at most a quarter beside it.
+            assert!(found > 1.75 * 64f64.sqrt().sqrt(), "{place} {found}");
+            assert!(found <= 3.0 * 64f64.sqrt().sqrt(), "{place} {found}");
+            assert!(highest(&differences, 1.0, 9.0) < 0.0);
+            differences.fill(-2.0);
+        }
+        differences[30] = 100.0;
+        let (one, two) = (highest(&differences, 1.0, 0.0), highest(&differences, 2.0, 0.0));
+        assert!((two / one - 2.0).abs() < 1e-9, "{one} {two}");
+    }
+
+    #[test]
+    fn shares_are_of_what_any_category_knows() {
+        let text =
+            b"# refit 1 set 0123456789abcdef place 1 of 2 cost 1 blend 0.05 documents 36 slope 6 \
+                     offset 0.02 low -1 high 2 once unsure end";
+        let line = RefitLine::parse(text).unwrap();
+        let weights = [vec![0.0, 1.0, 0.0, 0.0], vec![0.5, 0.0, 0.0, 0.0]];
+        let grounds = Grounds::of(&line, &weights, &[(0.0, 1), (0.0, 1)]);
+        assert_eq!(grounds, Grounds { known: 0.5, part: f64::NEG_INFINITY });
+        let long = [vec![0.0; 200], vec![1.0; 200]];
+        assert!(Grounds::of(&line, &long, &[(0.0, 1), (0.0, 1)]).part > 2.0);
+        let counts = RefitLine { scoring: Scoring::Counts, ..line.clone() };
+        assert_eq!(Grounds::of(&counts, &long, &[(0.0, 1); 2]).part, f64::NEG_INFINITY);
+        let three = [long[0].clone(), long[0].clone(), long[1].clone()];
+        assert_eq!(Grounds::of(&line, &three, &[(0.0, 1); 3]).part, f64::NEG_INFINITY);
+    }
+}

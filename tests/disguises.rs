@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Spam that the mail filter catches, in each disguise of `benches/quality/attacks.awk`: it hardly
+//! ever passes for good mail. The mail is made up; `benches/quality/attacks.sh` does the same with
+//! real mail.
+
+use crate::mails::{dbacl, text};
+use dbacl::numeric::random::SplitMix64;
+use dbacl_testing::root;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Mails of each kind that are learned.
+const LEARNED: usize = 60;
+
+/// Spams that are disguised.
+const DISGUISED: usize = 20;
+
+/// Disguises, each with how many spams may pass for good mail.
+const KINDS: [(&str, usize); 26] = [
+    ("none", 0),
+    ("preamble", 0),
+    ("epilogue", 0),
+    ("alternative", 0),
+    ("display", 0),
+    ("class", 0),
+    ("tiny", 0),
+    ("white", 0),
+    ("title", 0),
+    ("comment", 0),
+    ("attachment", 1),
+    ("message", 1),
+    ("tags", 0),
+    ("comments", 0),
+    ("zero-width", 0),
+    ("homoglyphs", 1),
+    ("split", 1),
+    ("base64", 0),
+    ("image", 1),
+    ("headers", 1),
+    ("references", 1),
+    ("random-1000", 1),
+    ("random-5000", 1),
+    ("repeated", 1),
+    ("visible", 4),
+    ("before", 4),
+];
+
+/// A word that looks like one.
+fn word(number: usize) -> String {
+    let mut word = String::new();
+    let mut rest = number + 20;
+    while rest > 0 {
+        word.push(char::from(b"bdfgklmnprst"[rest % 12]));
+        word.push(char::from(b"aeiou"[rest / 12 % 5]));
+        rest /= 60;
+    }
+    word
+}
+
+/// A mail of one of the kinds, of words that both have and words that hardly any mail of the other
+/// has.
+fn mail(label: &str, number: usize, random: &mut SplitMix64) -> String {
+    let own = if label == "spam" { 2000 } else { 1000 };
+    let mut text = String::new();
+    for at in 0..150 {
+        let drawn = match random.below(10) {
+            0..5 => random.below(600),
+            // Words that are more frequent than others.
+            5..9 => {
+                let most = 1 + random.below(1000);
+                own + random.below(most)
+            }
+            _ => 1000 + random.below(2000),
+        };
+        let _ = write!(text, "{}{}", word(drawn), if at % 12 == 11 { "\n" } else { " " });
+    }
+    let subject = word(own + random.below(100));
+    format!(
+        "Received: from mail.{label}{}.example.org; Mon, 1 Jan 2024\nFrom: {label}{}@example.org\n\
+         To: me@example.net\nMessage-ID: <{number}@example.org>\nSubject: {subject} {subject}\n\n\
+         {text}\n",
+        number % 9,
+        number % 23
+    )
+}
+
+fn write_all(folder: &Path, label: &str, number: usize, random: &mut SplitMix64) {
+    fs::create_dir_all(folder).expect("made");
+    for at in 0..number {
+        fs::write(folder.join(format!("{at:03}")), mail(label, at, random)).expect("written");
+    }
+}
+
+/// The verdicts on the mails of a folder.
+fn verdicts(path: &Path, folder: &str) -> Vec<String> {
+    let mut mails: Vec<String> = fs::read_dir(path.join(folder))
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("plain"))
+        .map(|name| format!("{folder}/{name}"))
+        .collect();
+    mails.sort();
+    let options = ["--strict", "--verdict", "--format", "tsv", "-F"];
+    let set = ["-c", "./f/ham", "-c", "./f/spam"];
+    let mails: Vec<&str> = mails.iter().map(String::as_str).collect();
+    let judged = dbacl(path, &[&options[..], &set, &mails].concat(), b"");
+    assert!(judged.status.success(), "{}", text(&judged.stderr));
+    let judged = text(&judged.stdout);
+    let rows = judged.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
+    rows.map(|row| if row[2] == "true" { "unsure".into() } else { row[1].to_owned() }).collect()
+}
+
+#[test]
+fn disguised_spam_hardly_ever_passes_for_good_mail() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let mut random = SplitMix64::new(11);
+    for label in ["ham", "spam"] {
+        write_all(&path.join(label), label, LEARNED, &mut random);
+    }
+    write_all(&path.join("new"), "spam", 2 * DISGUISED, &mut random);
+    write_all(&path.join("good"), "ham", 2 * DISGUISED, &mut random);
+    let learned = dbacl(path, &["--mail-learn", "f", "ham=ham", "spam=spam"], b"");
+    assert!(learned.status.success(), "{}", text(&learned.stderr));
+    // A second look at the parts of a mail costs good mail nothing.
+    let good = verdicts(path, "good");
+    let sure = good.iter().filter(|verdict| *verdict == "ham").count();
+    assert!(sure >= good.len() - 2, "{good:?}");
+    let found = verdicts(path, "new");
+    let caught: Vec<usize> = (0..found.len()).filter(|&at| found[at] == "spam").collect();
+    assert!(caught.len() >= DISGUISED, "{found:?}");
+    let words: Vec<String> = (1000..2000).map(word).collect();
+    fs::write(path.join("words"), words.join("\n") + "\n").expect("written");
+    for (kind, most) in KINDS {
+        fs::create_dir(path.join(kind)).expect("made");
+        for &at in &caught[..DISGUISED] {
+            let awk = Command::new("awk")
+                .current_dir(path)
+                .env("LC_ALL", "C")
+                .args(["-v", &format!("kind={kind}"), "-v", "words=words"])
+                .args(["-v", &format!("good=good/{:03}", at % 20), "-f"])
+                .arg(root().join("benches/quality/attacks.awk"))
+                .arg(format!("new/{at:03}"))
+                .output()
+                .expect("awk runs");
+            assert!(awk.status.success() && !awk.stdout.is_empty(), "{}", text(&awk.stderr));
+            fs::write(path.join(kind).join(format!("{at:03}")), awk.stdout).expect("written");
+        }
+        let verdicts = verdicts(path, kind);
+        assert_eq!(verdicts.len(), DISGUISED);
+        let passed = verdicts.iter().filter(|verdict| *verdict == "ham").count();
+        assert!(passed <= most, "{kind}: {verdicts:?}");
+        let caught = verdicts.iter().filter(|verdict| *verdict == "spam").count();
+        assert!(kind != "none" || caught == DISGUISED, "{verdicts:?}");
+    }
+}
