@@ -603,7 +603,7 @@ fn labels_tell_what_is_protected() {
     let protect = ["--mail-learn", "f", "--protect", "b", "a=spam.mbox", "b=ham.mbox"];
     done(dbacl(path, &protect, b""));
     assert_eq!(order(path), "# dbacl mail filter\nb\na\n");
-    assert!(verdict(path, &news()).starts_with("X-DBACL: a "));
+    assert!(verdict(path, &mail("spam", 77)).starts_with("X-DBACL: a "));
     assert!(!path.join("f/ham").exists() && fs::symlink_metadata(path.join("f/ham")).is_err());
 }
 

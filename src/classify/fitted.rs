@@ -81,7 +81,7 @@ impl Fitted {
             score
         };
         let scores = means.map(rescore).collect();
-        let grounds = Grounds::of(&self.line, &weights, &shapes);
+        let grounds = Grounds::of(&self.line, terms, &weights, &shapes);
         FittedScores { scores, distinct, grounds }
     }
 }

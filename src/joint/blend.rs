@@ -8,6 +8,7 @@
 use super::checksum::Checksum;
 use super::dataset::{BIAS_INPUT, Dataset};
 use super::index::FeatureIndex;
+use super::scoring::Scoring;
 use super::select::{Form, Settings, level_of_unseen};
 use super::solver::Fit;
 use crate::category::reader::Category;
@@ -30,20 +31,25 @@ pub struct Set {
     pub digrams: Option<DigramTable>,
 }
 
-impl Set {
-    /// Which of these features have a weight in the files.
-    pub fn has_weight(&self, ids: &[FeatureId]) -> Vec<bool> {
-        let knows = |table: &Vec<(FeatureId, QuantWeight)>, id: FeatureId| {
-            table.binary_search_by_key(&id, |&(id, _)| id).is_ok()
-        };
-        ids.iter().map(|&id| self.tables.iter().any(|table| knows(table, id))).collect()
-    }
-}
-
 /// A weight in nats as files store it: the nearest of the grid, at least 0.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clipped to the range
 pub fn stored(weight: f64) -> QuantWeight {
     QuantWeight((weight * 32.0).round().clamp(0.0, f64::from(u16::MAX)) as u16)
+}
+
+/// The weight of a feature that a category has learned, where verdicts count features once: the
+/// files say that it was learned, by the smallest weight if it speaks for nothing.
+pub fn learned(weight: QuantWeight) -> QuantWeight {
+    QuantWeight(weight.0.max(1))
+}
+
+/// The weights of a feature in two categories, from how much it speaks for the second, in nats.
+/// Where `once` says so a feature that speaks for neither has the smallest weight in both: verdicts
+/// that count features once also ask whether a feature was learned.
+pub fn stored_pair(difference: f64, once: bool) -> [QuantWeight; 2] {
+    let weights = [stored(-difference), stored(difference)];
+    let is_silent = weights[0].0 == 0 && weights[1].0 == 0;
+    if once && is_silent { weights.map(learned) } else { weights }
 }
 
 /// The digram table of the uniform measure.
@@ -120,10 +126,23 @@ pub fn compose<D: AsRef<[u8]>>(
                 *value = 0.0;
             }
         }
+        if let [first, second] = row[..] {
+            let weights = stored_pair(second - first, data.scoring == Scoring::Once);
+            for (table, weight) in tables.iter_mut().zip(weights) {
+                if weight.0 > 0 {
+                    table.push((id, weight));
+                }
+            }
+            continue;
+        }
         let lowest =
             if is_sparse { 0.0 } else { row.iter().copied().fold(f64::INFINITY, f64::min) };
-        for (table, value) in tables.iter_mut().zip(&row) {
-            let weight = stored(value - lowest);
+        let once = data.scoring == Scoring::Once;
+        for (category, (table, value)) in tables.iter_mut().zip(&row).enumerate() {
+            let weight = match stored(value - lowest) {
+                weight if once && (seen[category] || !is_sparse) => learned(weight),
+                weight => weight,
+            };
             if weight.0 > 0 {
                 table.push((id, weight));
             }
@@ -223,6 +242,14 @@ mod tests {
             [(0.0, 0), (-1.0, 0), (0.0156, 0), (0.0157, 1), (1.0, 32), (5000.0, u16::MAX)]
         {
             assert_eq!(stored(weight).0, steps, "{weight}");
+        }
+        for (difference, once, expected) in [
+            (1.0, true, [0, 32]),
+            (-0.5, true, [16, 0]),
+            (0.01, true, [1, 1]),
+            (0.01, false, [0, 0]),
+        ] {
+            assert_eq!(stored_pair(difference, once).map(|weight| weight.0), expected);
         }
     }
 

@@ -45,6 +45,8 @@ pub struct Dataset {
     pub pairs: Vec<u8>,
     /// Documents that contain each.
     pub document_frequencies: Vec<u32>,
+    /// Whether they are text: what a mail says, and not what its header says of it.
+    pub is_text: Vec<bool>,
     cells: Vec<Cell>,
     starts: Vec<usize>,
     /// Category of each document.
@@ -53,6 +55,8 @@ pub struct Dataset {
     pub names: Vec<u64>,
     /// Distinct features of each document (u).
     pub distinct: Vec<u32>,
+    /// Those of them that are text.
+    pub texts: Vec<u32>,
     /// Occurrences of features in each document (n).
     pub occurrences: Vec<u32>,
     /// Number of categories.
@@ -75,17 +79,19 @@ impl Dataset {
         let Corpus { terms, documents, references } = corpus;
         let mut index = FeatureIndex::default();
         let (mut orders, mut pairs) = (Vec::new(), Vec::new());
-        let mut document_frequencies = Vec::new();
+        let (mut document_frequencies, mut is_text) = (Vec::new(), Vec::new());
         let mut data = Self {
             ids: Vec::new(),
             orders: Vec::new(),
             pairs: Vec::new(),
             document_frequencies: Vec::new(),
+            is_text: Vec::new(),
             cells: Vec::with_capacity(terms.len()),
             starts: vec![0],
             labels: Vec::with_capacity(documents.len()),
             names: Vec::with_capacity(documents.len()),
             distinct: Vec::with_capacity(documents.len()),
+            texts: Vec::with_capacity(documents.len()),
             occurrences: Vec::with_capacity(documents.len()),
             categories,
             max_order,
@@ -106,6 +112,7 @@ impl Dataset {
                     orders.push(term.makeup.order);
                     pairs.push(term.makeup.pairs);
                     document_frequencies.push(0u32);
+                    is_text.push(term.makeup.is_text());
                 }
                 document_frequencies[feature as usize] += 1;
                 data.cells.push(Cell { feature, count: term.count });
@@ -114,6 +121,8 @@ impl Dataset {
             data.labels.push(document.label);
             data.names.push(fingerprint(own));
             data.distinct.push(u32::try_from(own.len()).unwrap_or(u32::MAX));
+            let texts = own.iter().filter(|term| term.makeup.is_text()).count();
+            data.texts.push(u32::try_from(texts).unwrap_or(u32::MAX));
             data.occurrences.push(document.occurrences);
             if !references.is_empty() {
                 let own = number * categories..(number + 1) * categories;
@@ -122,7 +131,7 @@ impl Dataset {
         }
         data.ids = index.into_ids();
         (data.orders, data.pairs) = (orders, pairs);
-        data.document_frequencies = document_frequencies;
+        (data.document_frequencies, data.is_text) = (document_frequencies, is_text);
         data.length = median(&data.occurrences).sqrt();
         data
     }
@@ -180,6 +189,7 @@ impl Dataset {
                 self.orders[kept] = self.orders[old];
                 self.pairs[kept] = self.pairs[old];
                 self.document_frequencies[kept] = self.document_frequencies[old];
+                self.is_text[kept] = self.is_text[old];
                 kept += 1;
             }
         }
@@ -187,6 +197,7 @@ impl Dataset {
         self.orders.truncate(kept);
         self.pairs.truncate(kept);
         self.document_frequencies.truncate(kept);
+        self.is_text.truncate(kept);
         let mut to = 0;
         let mut from = 0;
         for start in &mut self.starts[1..] {

@@ -3,6 +3,7 @@
 
 use super::checksum::Checksum;
 use crate::category::reader::Category;
+use crate::model::medium::Medium;
 use crate::numeric::elementary::narrow;
 use crate::token::id::FeatureId;
 use crate::token::{BOUNDARY, Feature};
@@ -44,6 +45,11 @@ impl Makeup {
 
     /// The order of two words.
     pub const PAIR: u8 = 2;
+
+    /// Whether the feature is text: what a mail says, and not what its header says of it.
+    pub const fn is_text(&self) -> bool {
+        !Medium::new(self.medium).is_header()
+    }
 }
 
 /// A feature of a document.

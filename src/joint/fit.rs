@@ -378,10 +378,9 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let set = blend::compose(categories, &data, &fits, choice.settings, form);
         let wants_shares = options.unsure && data.scoring == Scoring::Once;
         let known = wants_shares.then(|| {
-            // Features of single documents are in the files as a part of the ordinary scores only.
-            let least = if choice.settings.blend > 0.0 { 1 } else { 2 };
-            let shares = thresholds::known_shares(&data, &folds, &set.has_weight(&data.ids), least);
-            judged_of(&shares, &folds, &choice)
+            let shares = thresholds::known_shares(&data, &folds);
+            let each: Vec<(f64, u32)> = shares.into_iter().zip(data.texts.clone()).collect();
+            judged_of(&each, &folds, &choice)
         });
         let (mut line, verdicts) = self.line(&data, &choice, (&set, known.as_deref()), note);
         if let Some(old) = options.like.as_ref().filter(|_| is_one_sided) {
@@ -441,12 +440,12 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
     }
 
     /// The header's line, but for the place, and the verdicts that its thresholds make. `known` are
-    /// the shares of known features of the documents that were judged.
+    /// the shares of known text features of the documents that were judged, and how many they have.
     fn line(
         &self,
         data: &Dataset,
         choice: &Choice,
-        (set, known): (&Set, Option<&[f64]>),
+        (set, known): (&Set, Option<&[(f64, u32)]>),
         note: &mut dyn FnMut(FitNote),
     ) -> (RefitLine, Option<FitVerdicts>) {
         let options = self.options;
@@ -476,15 +475,14 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             let strictest = rates.fold(f64::INFINITY, f64::min);
             let each = known.iter().zip(&choice.labels);
             let own = each.filter(|&(_, &label)| promises[label as usize].rate <= strictest);
-            let mut least = thresholds::least_known(own.map(|(&share, _)| share));
+            let mut least = thresholds::least_known(own.map(|(known, _)| known.0));
             for category in 0..promises.len() {
                 // Usual documents of another category are not unlike what was learned.
                 let each = known.iter().zip(&choice.labels);
                 let own = each.filter(|&(_, &label)| label as usize == category);
-                least = least.min(thresholds::usual_share(own.map(|(&share, _)| share)));
+                least = least.min(thresholds::usual_share(own.map(|(known, _)| known.0)));
             }
-            // As it is written, and not above.
-            line.known = (1e6 * thresholds::FAMILIAR * least).floor() / 1e6;
+            line.known = thresholds::kept_share(least);
         }
         if !is_pair {
             let slope = temperature(&choice.scores, &choice.labels);
@@ -533,7 +531,9 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
                 (low, high) = (low.min(even), high.max(even));
             }
         }
-        let is_unusual = |at: usize| known.is_some_and(|known| known[at] < line.known);
+        let is_unusual = |at: usize| {
+            known.is_some_and(|known| thresholds::is_unusual(known[at].0, known[at].1, line.known))
+        };
         let mut verdicts = FitVerdicts {
             wrong: 0,
             missed: 0,
@@ -571,7 +571,11 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
 }
 
 /// Verdicts on the documents that were judged, of more than two categories.
-fn verdicts_of_many(judge: &RefitLine, choice: &Choice, known: Option<&[f64]>) -> FitVerdicts {
+fn verdicts_of_many(
+    judge: &RefitLine,
+    choice: &Choice,
+    known: Option<&[(f64, u32)]>,
+) -> FitVerdicts {
     let mut verdicts = FitVerdicts {
         wrong: 0,
         missed: 0,
@@ -581,8 +585,8 @@ fn verdicts_of_many(judge: &RefitLine, choice: &Choice, known: Option<&[f64]>) -
     };
     let rows = choice.scores.chunks_exact(judge.categories as usize).zip(&choice.labels);
     for (at, (scores, &label)) in rows.enumerate() {
-        let known = known.map_or(1.0, |known| known[at]);
-        let found = judge.verdict(scores, Grounds { known, ..Grounds::default() });
+        let (known, texts) = known.map_or((1.0, 0), |known| known[at]);
+        let found = judge.verdict(scores, Grounds { texts, known, ..Grounds::default() });
         match (found.is_unsure, found.category == label as usize, label) {
             (true, ..) => verdicts.unsure += 1,
             (false, true, _) => {}
@@ -593,8 +597,8 @@ fn verdicts_of_many(judge: &RefitLine, choice: &Choice, known: Option<&[f64]>) -
     verdicts
 }
 
-/// Of a number for each document, those of the documents that were judged.
-fn judged_of(all: &[f64], folds: &[usize], choice: &Choice) -> Vec<f64> {
+/// Of what is known of each document, that of the documents that were judged.
+fn judged_of<T: Copy>(all: &[T], folds: &[usize], choice: &Choice) -> Vec<T> {
     // Folds are judged from the first one on.
     let mut judged = FOLDS;
     while judged > 1 && folds.iter().filter(|&&fold| fold < judged).count() > choice.labels.len() {

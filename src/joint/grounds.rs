@@ -9,6 +9,7 @@
 //! Where the whole is surely of the first category and a part surely of the second, nothing is
 //! sure.
 
+use super::documents::Term;
 use super::header::RefitLine;
 use super::scoring::Scoring;
 use super::thresholds::known_share;
@@ -21,7 +22,10 @@ const PART: usize = 64;
 /// What a verdict rests on beside the scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grounds {
-    /// Share of the distinct features that any category knows.
+    /// How many of its distinct features are text: what a mail says, and not what its header says
+    /// of it, which changes with the ways that mail takes.
+    pub texts: u32,
+    /// The share of these that any category has learned.
     pub known: f64,
     /// The highest score of a part, by how much the second of two categories is better, as scores
     /// of whole documents are; minus infinity where parts play no role.
@@ -31,18 +35,27 @@ pub struct Grounds {
 impl Default for Grounds {
     /// All is known, and no part is looked at.
     fn default() -> Self {
-        Self { known: 1.0, part: f64::NEG_INFINITY }
+        Self { texts: 0, known: 1.0, part: f64::NEG_INFINITY }
     }
 }
 
 impl Grounds {
-    /// The grounds of a verdict of the set that says `line`, on a document whose distinct features
-    /// have these weights in the categories, in order of first appearance. Categories have these
-    /// log Z and highest orders; all are in the order of the set.
-    pub fn of(line: &RefitLine, weights: &[Vec<f32>], shapes: &[(f64, u8)]) -> Self {
-        let all = weights.first().map_or(0, Vec::len);
-        let is_known = |at: &usize| weights.iter().any(|own| own[*at] > 0.0);
-        let known = known_share((0..all).filter(is_known).count(), all);
+    /// The grounds of a verdict of the set that says `line`, on a document with these distinct
+    /// features, in order of first appearance, and their weights in the categories. Categories have
+    /// these log Z and highest orders; all are in the order of the set.
+    pub fn of(
+        line: &RefitLine,
+        terms: &[Term],
+        weights: &[Vec<f32>],
+        shapes: &[(f64, u8)],
+    ) -> Self {
+        let is_known = |at: usize| weights.iter().any(|own| own[at] > 0.0);
+        let (mut texts, mut found) = (0, 0);
+        for (at, _) in terms.iter().enumerate().filter(|(_, term)| term.makeup.is_text()) {
+            texts += 1;
+            found += u32::from(is_known(at));
+        }
+        let known = known_share(found, texts);
         let looks_at_parts = line.scoring == Scoring::Once && line.wants_unsure;
         let part = match (weights, shapes) {
             ([first, second], [(first_z, order), (second_z, _)]) if looks_at_parts => {
@@ -53,7 +66,7 @@ impl Grounds {
             }
             _ => f64::NEG_INFINITY,
         };
-        Self { known, part }
+        Self { texts, known, part }
     }
 }
 
@@ -80,14 +93,16 @@ fn highest(differences: &[f64], order: f64, partition: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::joint::documents::Makeup;
+    use crate::token::id::FeatureId;
 
     #[test]
     fn a_part_is_heard_among_any_number_of_others() {
-        let mut differences = vec![-2.0; 1000];
+        let mut differences = vec![-2.0; 1024];
         assert_eq!(highest(&differences[..PART], 1.0, 0.0), f64::NEG_INFINITY);
         let of_good = highest(&differences, 1.0, 0.0);
         assert!((of_good + 2.0 * 64f64.sqrt().sqrt()).abs() < 1e-9, "{of_good}");
-        for place in [0, 500, 1000 - PART] {
+        for place in [0, 500, 1024 - PART] {
             differences[place..place + PART].fill(3.0);
             let found = highest(&differences, 1.0, 0.0);
             // A part is at most a quarter beside it.
@@ -107,14 +122,25 @@ mod tests {
             b"# refit 1 set 0123456789abcdef place 1 of 2 cost 1 blend 0.05 documents 36 slope 6 \
                      offset 0.02 low -1 high 2 once unsure end";
         let line = RefitLine::parse(text).unwrap();
-        let weights = [vec![0.0, 1.0, 0.0, 0.0], vec![0.5, 0.0, 0.0, 0.0]];
-        let grounds = Grounds::of(&line, &weights, &[(0.0, 1), (0.0, 1)]);
-        assert_eq!(grounds, Grounds { known: 0.5, part: f64::NEG_INFINITY });
+        let term = |id: u32, medium: u8| {
+            let term = Term::new(FeatureId(id), 1, 1);
+            Term { makeup: Makeup { medium, ..term.makeup }, ..term }
+        };
+        // The last one is of the header.
+        let terms = [term(1, 3), term(2, 2), term(3, 1), term(4, 3), term(5, 12)];
+        let weights = [vec![0.0, 1.0, 0.0, 0.0, 0.0], vec![0.5, 0.0, 0.0, 0.0, 0.0]];
+        let grounds = Grounds::of(&line, &terms, &weights, &[(0.0, 1), (0.0, 1)]);
+        assert_eq!(grounds, Grounds { texts: 4, known: 0.5, part: f64::NEG_INFINITY });
+        let terms: Vec<Term> = (1..=200).map(|id| term(id, 12)).collect();
         let long = [vec![0.0; 200], vec![1.0; 200]];
-        assert!(Grounds::of(&line, &long, &[(0.0, 1), (0.0, 1)]).part > 2.0);
+        let found = Grounds::of(&line, &terms, &long, &[(0.0, 1), (0.0, 1)]);
+        assert!(found.part > 2.0 && found.texts == 0);
         let counts = RefitLine { scoring: Scoring::Counts, ..line.clone() };
-        assert_eq!(Grounds::of(&counts, &long, &[(0.0, 1); 2]).part, f64::NEG_INFINITY);
+        let part = |line: &RefitLine, weights: &[Vec<f32>]| {
+            Grounds::of(line, &terms, weights, &vec![(0.0, 1); weights.len()]).part
+        };
+        assert_eq!(part(&counts, &long), f64::NEG_INFINITY);
         let three = [long[0].clone(), long[0].clone(), long[1].clone()];
-        assert_eq!(Grounds::of(&line, &three, &[(0.0, 1); 3]).part, f64::NEG_INFINITY);
+        assert_eq!(part(&line, &three), f64::NEG_INFINITY);
     }
 }

@@ -11,7 +11,7 @@
 use super::calibrate::{Calibration, logistic, probabilities};
 use super::grounds::Grounds;
 use super::scoring::Scoring;
-use super::thresholds::is_sure;
+use super::thresholds::{is_sure, is_unusual};
 use crate::category::layout::LINE_LIMIT;
 use crate::numeric::cformat;
 use crate::numeric::elementary::{exp, log};
@@ -291,7 +291,7 @@ impl RefitLine {
             let share = 1.0 / super::real(scores.len().max(1));
             return Decision { category: 0, probability: share, is_unsure: true };
         }
-        let is_unusual = grounds.known < self.known;
+        let is_unusual = is_unusual(grounds.known, grounds.texts, self.known);
         if let [first, second] = scores {
             let score = second - first;
             let probability = logistic(slope * score + offset);
@@ -498,7 +498,8 @@ mod tests {
         for (score, category, is_unsure) in
             [(-1.0, 0, false), (-0.25, 0, false), (0.0, 0, true), (0.4, 1, true), (0.6, 1, false)]
         {
-            let verdict = line.verdict(&[0.0, score], Grounds { known: 0.0, ..Grounds::default() });
+            let verdict = line
+                .verdict(&[0.0, score], Grounds { texts: 1000, known: 0.0, ..Grounds::default() });
             assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
         }
         assert!(line.verdict(&[f64::NAN, f64::NAN], Grounds::default()).is_unsure);
@@ -506,7 +507,8 @@ mod tests {
         for (score, known, category, is_unsure) in
             [(9.0, 0.4, 1, true), (9.0, 0.5, 1, false), (-9.0, 0.4, 0, true), (-9.0, 0.6, 0, false)]
         {
-            let verdict = careful.verdict(&[0.0, score], Grounds { known, ..Grounds::default() });
+            let verdict = careful
+                .verdict(&[0.0, score], Grounds { texts: 1000, known, ..Grounds::default() });
             assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
         }
         let divided = RefitLine { wants_unsure: true, ..line.clone() };

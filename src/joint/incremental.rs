@@ -19,7 +19,7 @@
 //! when they are needed, so that they keep up with what is learned (see
 //! [`Numbers::ordinary_weight`]).
 
-use super::blend::stored;
+use super::blend::stored_pair;
 use super::checksum::Checksum;
 use super::dataset::{Cell, Dataset, Row, contrast, scale};
 use super::index::FeatureIndex;
@@ -599,7 +599,8 @@ impl State {
                 f64::from(evidence.ordinary)
             };
             let difference = ordinary + f64::from(weight) * per_weight;
-            changes.push((FeatureId(id), [stored(-difference), stored(difference)]));
+            let weights = stored_pair(difference, numbers.scoring == Scoring::Once);
+            changes.push((FeatureId(id), weights));
         }
         changes
     }
@@ -763,6 +764,7 @@ pub fn ordinary_part(first: QuantWeight, second: QuantWeight, blend: f64) -> f32
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::joint::blend::stored;
     use crate::joint::documents::Term;
     use std::collections::BTreeMap;
 

@@ -19,7 +19,7 @@
 //! what they are, an entry has the ordinary weight times the blend, f32, in place of the
 //! occurrences.
 
-use super::blend::stored;
+use super::blend::{learned, stored};
 use super::checksum::Checksum;
 use super::dataset::{BIAS_INPUT, Cell, MIN_DOCUMENTS, Row, contrast, scale};
 use super::incremental::{REPLAYED, ordinary_weight};
@@ -776,8 +776,14 @@ impl State {
                     f64::from(own.ordinary)
                 };
                 let fitted = per_weight * (f64::from(weights[category]) - level);
-                let weight = if own.documents == 0 { 0.0 } else { ordinary + fitted };
-                changes[category].push((FeatureId(id), stored(weight)));
+                let weight = match own.documents {
+                    0 => QuantWeight(0),
+                    _ if self.numbers.scoring == Scoring::Once => {
+                        learned(stored(ordinary + fitted))
+                    }
+                    _ => stored(ordinary + fitted),
+                };
+                changes[category].push((FeatureId(id), weight));
             }
         }
         changes

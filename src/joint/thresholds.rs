@@ -42,9 +42,13 @@ pub const NEVER: f64 = 1e9;
 /// How many of the protected category's documents have an unusually small share of known features.
 const UNUSUAL: usize = 5;
 
-/// How much of the least known share a document needs: learned mail may be uniform, or lack the
-/// headers that a mail server adds, and new mail is like it all the same.
-pub const FAMILIAR: f64 = 0.25;
+/// No least share is larger. Learned documents may differ in hardly a word, as made-up mail does:
+/// that tells nothing of what new ones bring.
+const FAMILIAR: f64 = 0.97;
+
+/// How many standard deviations a share has to lie below the least one: a document with the least
+/// share is unusual by chance once in a hundred times.
+const BELOW: f64 = 2.326;
 
 /// Confidence of what is said of a share.
 const CONFIDENCE: f64 = 0.95;
@@ -166,10 +170,9 @@ pub fn is_sure(scores: &[f64], best: usize, limits: &[f64]) -> bool {
     each.all(|(at, (&score, &limit))| at == best || scores[best] - score > limit)
 }
 
-/// The share of the features of each document that the files know and that at least `least`
-/// documents of other folds have. `has_weight` tells which features of `data`, without rare ones,
-/// the files know: those that speak for no category are not written.
-pub fn known_shares(data: &Dataset, folds: &[usize], has_weight: &[bool], least: u32) -> Vec<f64> {
+/// The share of the text features of each document that documents of other folds have, too. What
+/// no document of other folds has a fit without its fold has not learned.
+pub fn known_shares(data: &Dataset, folds: &[usize]) -> Vec<f64> {
     let number = folds.iter().max().map_or(0, |last| last + 1);
     let mut own = vec![0u32; data.ids.len() * number];
     for (document, &fold) in folds.iter().enumerate() {
@@ -180,18 +183,30 @@ pub fn known_shares(data: &Dataset, folds: &[usize], has_weight: &[bool], least:
     let share = |document: usize| {
         let is_known = |feature: usize| {
             let own = own[feature * number + folds[document]];
-            has_weight[feature] && data.document_frequencies[feature] - own >= least
+            data.is_text[feature] && data.document_frequencies[feature] > own
         };
         let row = data.row(document).iter();
         let known = row.filter(|cell| is_known(cell.feature as usize)).count();
-        known_share(known, data.distinct[document] as usize)
+        known_share(u32::try_from(known).unwrap_or(u32::MAX), data.texts[document])
     };
     (0..data.len()).map(share).collect()
 }
 
-/// The share of `known` features among `all` of a document.
-pub fn known_share(known: usize, all: usize) -> f64 {
-    if all == 0 { 0.0 } else { real(known) / real(all) }
+/// The share of `known` features among `all` of a document; 1 where there are none.
+pub fn known_share(known: u32, all: u32) -> f64 {
+    if all == 0 { 1.0 } else { f64::from(known) / f64::from(all) }
+}
+
+/// Whether a document is unlike what was learned: the share of its `all` text features that are
+/// known is smaller than the `least` share by more than chance.
+pub fn is_unusual(share: f64, all: u32, least: f64) -> bool {
+    let chance = BELOW * (least * (1.0 - least) / f64::from(all.max(1))).sqrt();
+    all > 0 && share < least - chance
+}
+
+/// The least share as a set keeps it, rounded down as it is written.
+pub fn kept_share(least: f64) -> f64 {
+    (1e6 * least.min(FAMILIAR)).floor() / 1e6
 }
 
 /// The least share of known features with which a verdict can be sure: that of the fifth most
@@ -237,7 +252,9 @@ fn binomial(part: usize, whole: usize, rate: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::joint::documents::{Corpus, Makeup, Term};
     use crate::numeric::random::SplitMix64;
+    use crate::token::id::FeatureId;
 
     #[test]
     fn quantiles_are_those_of_tables() {
@@ -340,6 +357,43 @@ mod tests {
         assert_eq!(usual_share([0.9, 0.2, 0.5].into_iter()), 0.5);
         assert_eq!(usual_share(std::iter::empty()), 1.0);
         assert_eq!(least_known(std::iter::empty()), 0.0);
-        assert_eq!((known_share(1, 4), known_share(0, 0)), (0.25, 0.0));
+        assert_eq!((known_share(1, 4), known_share(0, 0)), (0.25, 1.0));
+        assert_eq!((kept_share(1.0), kept_share(0.123_456_78)), (0.97, 0.123_456));
+    }
+
+    #[test]
+    fn a_document_is_unusual_by_more_than_chance() {
+        for (share, all, least, expected) in [
+            // Two of twenty words are new: chance. Five are not.
+            (0.9, 20, 0.97, false),
+            (0.75, 20, 0.97, true),
+            (0.45, 300, 0.5, false),
+            (0.42, 300, 0.5, true),
+            (0.45, 3000, 0.5, true),
+            (0.0, 0, 0.97, false),
+            (0.0, 3, 0.97, true),
+            (0.0, 1000, 0.0, false),
+        ] {
+            assert_eq!(is_unusual(share, all, least), expected, "{share} {all} {least}");
+        }
+    }
+
+    #[test]
+    fn what_other_folds_have_is_known() {
+        let mut corpus = Corpus::default();
+        let term = |id: u32, medium: u8| {
+            let term = Term::new(FeatureId(id), 1, 1);
+            Term { makeup: Makeup { medium, ..term.makeup }, ..term }
+        };
+        // 1 and 2 are words of all, 12 is one of a header, the others are of one document each.
+        for number in 0..4 {
+            let own = [term(1, 3), term(2, 3), term(12, 12), term(100 + number, 3)];
+            corpus.push(number % 2, 4, &own);
+        }
+        let data = Dataset::new(corpus, 2, 1);
+        let shares = known_shares(&data, &[0, 0, 1, 1]);
+        assert_eq!(shares, [2.0 / 3.0; 4]);
+        // Nothing is known to others where all are in one fold.
+        assert_eq!(known_shares(&data, &[0; 4]), [0.0; 4]);
     }
 }

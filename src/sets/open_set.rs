@@ -225,7 +225,8 @@ impl OpenSet {
                 shapes.push((header.log_partition, header.max_order));
             }
         }
-        let grounds = Grounds::of(&self.line, &weights, &shapes);
+        let terms = corpus.documents.first().map_or(&[][..], |_| corpus.terms_of(0));
+        let grounds = Grounds::of(&self.line, terms, &weights, &shapes);
         Ok(Weighed { corpus, scores, weights, grounds })
     }
 

@@ -378,7 +378,7 @@ impl<'a> OpenFiles<'a> {
             shapes.push((header.log_partition, header.max_order));
             all.push(weights);
         }
-        Ok(self.line.verdict(&scores, Grounds::of(&self.line, &all, &shapes)))
+        Ok(self.line.verdict(&scores, Grounds::of(&self.line, terms, &all, &shapes)))
     }
 
     /// Learns the documents whose number `needs` it, and notes which.
