@@ -203,6 +203,7 @@ pub fn pattern(data: &[u8]) {
 
 /// Ledgers, states and the `# refit` line: read back what was read, or refuse it.
 pub fn refit(data: &[u8]) {
+    use dbacl::joint::grounds::Grounds;
     use dbacl::joint::header::RefitLine;
     use dbacl::joint::incremental::State;
     use dbacl::joint::ledger::{Head, Ledger, Record, write_record};
@@ -237,9 +238,9 @@ pub fn refit(data: &[u8]) {
     }
     for line in data.split(|&byte| byte == b'\n') {
         if let Some(line) = RefitLine::parse(line) {
-            let _ = line.verdict(&[0.0, 1.0], 1.0);
+            let _ = line.verdict(&[0.0, 1.0], Grounds::default());
             assert_eq!(line.log_odds(&[0.0, 1.0, 2.0]).len(), 3);
-            let _ = line.verdict(&[0.0, 1.0, f64::NAN], f64::NAN);
+            let _ = line.verdict(&[0.0, 1.0, f64::NAN], Grounds { known: f64::NAN, ..Grounds::default() });
         }
     }
 }
