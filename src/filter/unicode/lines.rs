@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Lines of text that wait to be handed on, and how text becomes lines.
 
+use super::blob::Blob;
 use crate::model::medium::Medium;
 
 /// No line is longer, in bytes. Longer ones are cut behind a blank, or between characters.
@@ -114,19 +115,34 @@ pub struct Builder {
     line: Vec<u8>,
     /// What the lines belong to.
     pub medium: Medium,
+    /// Tells which lines are data, where these are left out.
+    blob: Option<Blob>,
 }
 
 impl Builder {
     /// Nothing yet.
     pub const fn new(medium: Medium) -> Self {
-        Self { line: Vec::new(), medium }
+        Self { line: Vec::new(), medium, blob: None }
+    }
+
+    /// Lines of plain text, without data that is written as text, come next.
+    pub fn start_plain(&mut self, medium: Medium) {
+        self.medium = medium;
+        self.blob = Some(Blob::default());
+    }
+
+    /// Hands on a line, unless it is data.
+    fn push(&mut self, line: &[u8], output: &mut Lines) {
+        if !self.blob.as_mut().is_some_and(|blob| blob.holds(line)) {
+            output.push_long(line, self.medium, false);
+        }
     }
 
     /// Adds text; its line ends are those of lines.
     pub fn lines(&mut self, mut text: &[u8], output: &mut Lines) {
         while let Some(end) = memchr::memchr(b'\n', text) {
             if self.line.is_empty() {
-                output.push_long(&text[..end], self.medium, false);
+                self.push(&text[..end], output);
             } else {
                 self.line.extend_from_slice(&text[..end]);
                 self.end_line(output);
@@ -151,7 +167,9 @@ impl Builder {
     /// Ends the line.
     pub fn end_line(&mut self, output: &mut Lines) {
         if !self.line.is_empty() {
-            output.push_long(&self.line, self.medium, false);
+            let line = std::mem::take(&mut self.line);
+            self.push(&line, output);
+            self.line = line;
             self.line.clear();
         }
     }

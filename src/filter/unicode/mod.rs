@@ -11,6 +11,7 @@
 //! What waits is bounded: a field, the sample by which a character set is told, and the plain text
 //! of an alternative until it shows whether a reader sees it ([`MOST_HELD`]). Nothing recurses.
 
+mod blob;
 mod entity;
 pub mod fields;
 mod html;

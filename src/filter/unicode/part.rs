@@ -82,7 +82,7 @@ impl Part {
         self.sample.clear();
         self.decoder = None;
         self.has_shown = false;
-        self.builder.medium = description.medium;
+        self.builder.start_plain(description.medium);
         if description.content == Content::Markup {
             self.html.start(description.medium, description.aside);
         }
