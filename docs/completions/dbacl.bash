@@ -13,7 +13,7 @@ _dbacl() {
   case $previous in
     -l|--learn) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
     -c|--category) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
-    -T|--type) mapfile -t COMPREPLY < <(compgen -W 'text email email:headers email:theaders email:xheaders email:noheaders email:atts email:plain email:noplain email:unicode html html:links html:alt html:scripts html:styles html:forms html:comments xml' -- "$current"); return ;;
+    -T|--type) mapfile -t COMPREPLY < <(compgen -W 'text email email:headers email:theaders email:xheaders email:noheaders email:atts email:plain email:noplain email:unicode email:traits html html:links html:alt html:scripts html:styles html:forms html:comments xml' -- "$current"); return ;;
     -f|--filter) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
     -e|--tokenizer) mapfile -t COMPREPLY < <(compgen -W 'alpha alnum graph char cef adp cef2 word glyph' -- "$current"); return ;;
     --charset) mapfile -t COMPREPLY < <(:); return ;;

@@ -2,7 +2,7 @@
 # Made from the option table by tests/interface.rs.
 complete -c dbacl -s l -l learn -r -a '(test -n "$DBACL_PATH"; and command ls -- $DBACL_PATH 2>/dev/null)' -d 'learn CATEGORY from the text'
 complete -c dbacl -s c -l category -r -a '(test -n "$DBACL_PATH"; and command ls -- $DBACL_PATH 2>/dev/null)' -d 'classify: compare the text with CATEGORY'
-complete -c dbacl -s T -l type -x -a 'text email email:headers email:theaders email:xheaders email:noheaders email:atts email:plain email:noplain email:unicode html html:links html:alt html:scripts html:styles html:forms html:comments xml' -d 'kind of text: text, email[:KIND], html[:KIND], xml'
+complete -c dbacl -s T -l type -x -a 'text email email:headers email:theaders email:xheaders email:noheaders email:atts email:plain email:noplain email:unicode email:traits html html:links html:alt html:scripts html:styles html:forms html:comments xml' -d 'kind of text: text, email[:KIND], html[:KIND], xml'
 complete -c dbacl -s v -l verbose -d 'print the best category; when learning, progress'
 complete -c dbacl -s n -l scores -d 'print scores: minus log2 of the probability of the text'
 complete -c dbacl -s N -l probabilities -d 'print the categories\' probabilities'

@@ -11,7 +11,7 @@ use crate::score::model::{Model, PatternSet};
 use crate::token::pattern::PatternList;
 
 /// Options that are chosen for all categories as soon as one was learned with them.
-const UNITED: [ModelOption; 19] = [
+const UNITED: [ModelOption; 20] = [
     ModelOption::ReferenceOnly,
     ModelOption::Wide,
     ModelOption::KeepCase,
@@ -31,6 +31,7 @@ const UNITED: [ModelOption; 19] = [
     ModelOption::Straddle,
     ModelOption::MailTHeaders,
     ModelOption::MailUnicode,
+    ModelOption::MailTraits,
 ];
 
 /// Why categories cannot be compared.

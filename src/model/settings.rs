@@ -25,6 +25,7 @@ pub enum ModelOption {
     HtmlAlt = 17,
     Html = 18,
     MailXHeaders = 19,
+    MailTraits = 20,
     HtmlScripts = 21,
     HtmlComments = 22,
     StandardTokenizer = 23,
@@ -39,7 +40,7 @@ pub enum ModelOption {
 }
 
 /// Name and order in which a category file lists its options for people.
-const PRINTED: [(ModelOption, &str); 24] = [
+const PRINTED: [(ModelOption, &str); 25] = [
     (ModelOption::ReferenceOnly, "REFMODEL"),
     (ModelOption::Text, "TEXT_FORMAT"),
     (ModelOption::Mail, "MBOX_FORMAT"),
@@ -64,6 +65,7 @@ const PRINTED: [(ModelOption, &str); 24] = [
     (ModelOption::Overflow, "WARNING_BAD"),
     (ModelOption::Straddle, "NGRAM_STRADDLE_NL"),
     (ModelOption::MailUnicode, "MAIL_UNICODE"),
+    (ModelOption::MailTraits, "MAIL_TRAITS"),
 ];
 
 /// The option word of a model: a set of [`ModelOption`], stored as a signed 32-bit decimal.

@@ -28,6 +28,7 @@ const TYPES: &[&str] = &[
     "email:plain",
     "email:noplain",
     "email:unicode",
+    "email:traits",
     "html",
     "html:links",
     "html:alt",

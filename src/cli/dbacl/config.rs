@@ -698,6 +698,7 @@ impl<'a> Builder<'a> {
             b"email:noheaders" => (ModelOption::Mail, Some(ModelOption::MailNoHeaders)),
             b"email:atts" => (ModelOption::Mail, Some(ModelOption::MailAttachments)),
             b"email:unicode" => (ModelOption::Mail, Some(ModelOption::MailUnicode)),
+            b"email:traits" => (ModelOption::MailUnicode, Some(ModelOption::MailTraits)),
             b"email:plain" => (ModelOption::Mail, Some(ModelOption::MailPlain)),
             b"email:noplain" => (ModelOption::Mail, Some(ModelOption::MailNoPlain)),
             b"html" => (ModelOption::Html, None),
@@ -716,6 +717,9 @@ impl<'a> Builder<'a> {
             }
         };
         self.config.options.insert(family);
+        if family == ModelOption::MailUnicode {
+            self.config.options.insert(ModelOption::Mail);
+        }
         if let Some(kind) = kind {
             self.config.options.insert(kind);
         }

@@ -46,10 +46,10 @@ pub const ALONE: &str = "one category is always the best; learn its opposite too
 pub const TYPED: &str = "reading the text from the terminal; it ends with Ctrl-D";
 
 /// What to say of a kind of text that is none.
-pub const KINDS: &str = "kinds of -T are text, xml, email, email:unicode, email:headers, \
-                         email:theaders, \
-     email:xheaders, email:noheaders, email:atts, email:plain, email:noplain, html, html:links, \
-     html:alt, html:forms, html:scripts, html:styles, html:comments";
+pub const KINDS: &str = "kinds of -T are text, xml, email, email:unicode, email:traits, \
+     email:headers, email:theaders, email:xheaders, email:noheaders, email:atts, email:plain, \
+     email:noplain, html, html:links, html:alt, html:forms, html:scripts, html:styles, \
+     html:comments";
 
 /// What to say of lines that are asked for before there are categories.
 pub const FILTER_FIRST: &str = "-f names one of the categories: give these with -c before it";

@@ -19,6 +19,7 @@ mod lines;
 mod parameters;
 mod part;
 mod style;
+mod traits;
 mod transfer;
 
 use crate::charset::Charset;
@@ -30,6 +31,7 @@ use crate::filter::unicode::fields::Words;
 use crate::filter::unicode::lines::Lines;
 use crate::filter::unicode::parameters::Form;
 use crate::filter::unicode::part::{ATTACHED, Content, Description, Part};
+use crate::filter::unicode::traits::Traits;
 use crate::filter::unicode::transfer::{Base64, Transfer};
 use crate::input::mailbox::begins_message;
 use crate::model::medium::Medium;
@@ -39,6 +41,8 @@ use crate::model::settings::{ModelOption, ModelOptions};
 const TEXT: Medium = Medium::new(3);
 /// The medium of what markup has beside text: links, and more that is asked for.
 const ASIDE: Medium = Medium::new(2);
+/// The medium of what a mail is like beside what it says.
+const TRAITS: Medium = Medium::new(4);
 
 /// A field that is longer is read in pieces.
 const LONGEST_FIELD: usize = 1 << 16;
@@ -127,6 +131,8 @@ pub struct UnicodeMail {
     raw: Vec<(Vec<u8>, Medium)>,
     raw_size: usize,
     words: Words,
+    /// What the mail is like, if that is asked for.
+    traits: Option<Traits>,
     scratch: Vec<u8>,
     output: Lines,
     /// Of the last line that was handed on.
@@ -153,6 +159,7 @@ impl UnicodeMail {
             raw: Vec::new(),
             raw_size: 0,
             words: Words::default(),
+            traits: options.has(ModelOption::MailTraits).then(Traits::default),
             scratch: Vec::new(),
             output: Lines::default(),
             last: (TEXT, false),
@@ -207,6 +214,7 @@ impl UnicodeMail {
         if matches!(self.place, Place::Header | Place::PartHeader) {
             self.end_field();
             self.headers = Headers::default();
+            self.end_traits_of_header();
         }
         self.end_part();
         self.close(0);
@@ -214,6 +222,16 @@ impl UnicodeMail {
         self.release();
         self.flush_raw(None);
         self.place = Place::Start;
+    }
+
+    /// Shows what the header of the mail, if it ends here, says of what the mail is like.
+    fn end_traits_of_header(&mut self) {
+        if self.place == Place::Header
+            && let Some(traits) = &mut self.traits
+        {
+            let words = traits.end_header();
+            self.output.push_long(&words, TRAITS, true);
+        }
     }
 
     /// Whether a mail of a mailbox begins with `line`.
@@ -313,6 +331,9 @@ impl UnicodeMail {
     }
 
     fn read_field(&mut self, field: &mut Vec<u8>) {
+        if let Some(traits) = self.traits.as_mut().filter(|_| self.place == Place::Header) {
+            traits.field(field);
+        }
         let mut scan = HeaderScan::START;
         let kind = scan.scan(field);
         if kind == HeaderKind::Mime {
@@ -450,6 +471,7 @@ impl UnicodeMail {
     /// The end of a header: what its content is.
     fn end_header(&mut self) {
         let in_mail = self.place == Place::Header;
+        self.end_traits_of_header();
         let headers = std::mem::take(&mut self.headers);
         if headers.is_multipart && !headers.boundary.is_empty() && self.open.len() < DEEPEST {
             self.open.push(Multipart {

@@ -282,7 +282,55 @@ proptest! {
                 length += line.len();
             }
         }
-        // A byte may become three, each line its end, and a label is written anew.
-        prop_assert!(length <= 2 * (8 * source.len() + 64), "{} of {}", length, source.len());
+        // A byte may become three, each line its end, a label is written anew, and a host becomes
+        // all its domains.
+        prop_assert!(length <= 2 * (16 * source.len() + 64), "{} of {}", length, source.len());
+    }
+}
+
+#[test]
+fn traits_say_what_a_mail_is_like() {
+    let mbox = "From a@b.c Mon Jan  1 00:00:00 2024\n\
+        Received: from b.org by c.org; Mon\nReceived: from a.org; Sun\nFrom: Joe <j2@mail.a.org>\n\
+        Content-Type: multipart/mixed; boundary=x\n\n\
+        --x\n\nBUY NOW! > no\n\
+        --x\nContent-Type: image/png; name=a.b.PNG\nContent-Transfer-Encoding: base64\n\nabcd\n--x--\n\
+        \nFrom a@b.c Mon Jan  1 00:00:00 2024\nSubject: two\n\n> quoted\n";
+    let found = read_with(&[ModelOption::MailTraits], mbox.as_bytes());
+    let found: Vec<&str> = found.iter().map(String::as_str).collect();
+    let [from, first, text, subject, quoted] = found[..] else { panic!("{found:?}") };
+    assert_eq!(
+        (from, text, subject, quoted),
+        ("12:From: Joe <j2@mail.a.org>", "3:BUY NOW! > no", "10:Subject: two", "3:> quoted")
+    );
+    assert_eq!(
+        first,
+        "4:form_nla sender_mail.a.org sender_a.org sender_org name_ld first_from first_a.org \
+         first_org relay_wwx"
+    );
+    assert_eq!(read_with(&[ModelOption::MailTraits], b""), Vec::<String>::new());
+    // A mail that is a header only has traits of its own, and leaves none to the next one.
+    let cut = "From a@b.c Mon Jan  1 00:00:00 2024\nReceived: from a.org\n\n\
+        From a@b.c Mon Jan  1 00:00:00 2024\nReceived: by b.org\n";
+    let found = read_with(&[ModelOption::MailTraits], cut.as_bytes());
+    let expected = [
+        "4:first_from first_a.org first_org relay_ww",
+        "4:first_by first_b.org first_org relay_ww",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn traits_do_not_depend_on_character_set_or_encoding() {
+    let header = "From: a@b.org\nReceived: from a.org\nContent-Type: text/plain; charset=";
+    let coded = "Content-Transfer-Encoding:";
+    let traits = [ModelOption::MailTraits];
+    let plain = read_with(&traits, format!("{header}utf-8\n\nПривет, МИР!\n").as_bytes());
+    assert_eq!(plain.len(), 3, "{plain:?}");
+    for other in [
+        format!("{header}utf-8\n{coded} base64\n\n0J/RgNC40LLQtdGCLCDQnNCY0KAhCg==\n"),
+        format!("{header}koi8-r\n{coded} quoted-printable\n\n=F0=D2=C9=D7=C5=D4, =ED=\n=E9=F2!\n"),
+    ] {
+        assert_eq!(read_with(&traits, other.as_bytes()), plain);
     }
 }
