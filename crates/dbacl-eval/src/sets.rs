@@ -29,6 +29,10 @@ const MAIL: &[&str] = &[
      -T html:alt -H 20 -e cef2",
     "adp pairs: -T email -T email:headers -T email:theaders -T html:links -T html:alt -H 22 -e \
      adp -w 2",
+    "any language: -T email:unicode -T email:headers -T email:theaders -T html:links -T html:alt \
+     -H 20 -e word",
+    "any language, traits: -T email:traits -T email:headers -T html:links -T html:alt \
+     -T html:forms -H 20 -e word",
 ];
 
 /// Candidates for texts.
