@@ -38,16 +38,61 @@ fn folder() -> tempfile::TempDir {
         ("sea", "Subject: boats\n\nthe red boat sails from the harbour before noon\n"),
         ("food", "Subject: supper\n\nbutter and salt on hot potatoes\n"),
     ] {
-        fs::write(path("learn"), format!("From x@x\n{text}")).expect("written");
-        let status = Command::new(programs().join("dbacl"))
-            .args(["-T", "email", "-l"])
-            .arg(path(name))
-            .arg(path("learn"))
-            .env("LC_ALL", "C")
-            .status();
-        assert!(status.expect("dbacl runs").success());
+        learn(place.path(), &["-T", "email"], name, text);
     }
     place
+}
+
+/// Learns the category `name` in `place` from one mail.
+fn learn(place: &Path, options: &[&str], name: &str, text: &str) {
+    fs::write(place.join("learn"), format!("From x@x\n{text}")).expect("written");
+    let status = Command::new(programs().join("dbacl"))
+        .args(options)
+        .args(["-l", &format!("./{name}"), "learn"])
+        .current_dir(place)
+        .env("LC_ALL", "C")
+        .status();
+    assert!(status.expect("dbacl runs").success());
+}
+
+/// What a program prints in `place`.
+fn printed(place: &Path, program: &Path, args: &[&str]) -> String {
+    let output = Command::new(program)
+        .args(args)
+        .current_dir(place)
+        .env("LC_ALL", "C")
+        .env_remove("DBACL_PATH")
+        .output()
+        .expect("it runs");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The number that a line of JSON has under `name`.
+fn number(line: &str, name: &str) -> f64 {
+    let (_, rest) = line.split_once(&format!("\"{name}\":")).expect("a member");
+    rest.split([',', '}']).next().and_then(|text| text.parse().ok()).expect("a number")
+}
+
+/// Each mail of `mbox` costs under `./sea` what the classifier says; returns bits a token of each.
+fn exact_costs(place: &Path, mbox: &[u8]) -> Vec<String> {
+    let dbacl = programs().join("dbacl");
+    let run = |program: &Path, args: &[&str]| printed(place, program, args);
+    let list = run(Path::new(MAILINSPECT), &["--exact", "--json", "-c", "./sea", "mbox"]);
+    let exact = |line: &str| {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a small offset
+        let (start, end) = (number(line, "start") as usize, number(line, "end") as usize);
+        fs::write(place.join("one"), &mbox[start..end]).expect("written");
+        let per_token = run(&dbacl, &["-c", "./sea", "-vn", "one"]);
+        let bits = number(line, "cost_per_token") / std::f64::consts::LN_2;
+        let shown = format!("sea {bits:.2} * {:.1}", number(line, "tokens"));
+        let classified = per_token.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(classified.starts_with(&shown), "{shown} in {classified}");
+        let total = run(&dbacl, &["-c", "./sea", "-P", "-n", "one"]);
+        let bits = number(line, "message_cost") / std::f64::consts::LN_2;
+        assert!(total.starts_with(&format!("sea {bits:.2}")), "{bits} in {total}");
+        shown
+    };
+    list.lines().map(exact).collect()
 }
 
 /// A program on a terminal of 100 by 30.
@@ -324,33 +369,36 @@ fn without_a_terminal_the_interactive_mode_is_refused() {
 #[test]
 fn exact_scores_are_the_classifier_s() {
     let place = folder();
-    let run = |program: &Path, args: &[&str]| {
-        let output = Command::new(program)
-            .args(args)
-            .current_dir(place.path())
-            .env("LC_ALL", "C")
-            .env_remove("DBACL_PATH")
-            .output()
-            .expect("it runs");
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
-    let number = |line: &str, name: &str| -> f64 {
-        let (_, rest) = line.split_once(&format!("\"{name}\":")).expect("a member");
-        rest.split([',', '}']).next().and_then(|text| text.parse().ok()).expect("a number")
-    };
-    let list = run(Path::new(MAILINSPECT), &["--exact", "--json", "-c", "./sea", "mbox"]);
-    assert_eq!(list.lines().count(), 3);
-    for line in list.lines() {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a small offset
-        let (start, end) = (number(line, "start") as usize, number(line, "end") as usize);
-        fs::write(place.path().join("one"), &MBOX[start..end]).expect("written");
-        let per_token = run(&programs().join("dbacl"), &["-c", "./sea", "-vn", "one"]);
-        let bits = number(line, "cost_per_token") / std::f64::consts::LN_2;
-        let shown = format!("sea {bits:.2} * {:.1}", number(line, "tokens"));
-        let classified = per_token.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(classified.starts_with(&shown), "{shown} in {classified}");
-        let total = run(&programs().join("dbacl"), &["-c", "./sea", "-P", "-n", "one"]);
-        let bits = number(line, "message_cost") / std::f64::consts::LN_2;
-        assert!(total.starts_with(&format!("sea {bits:.2}")), "{bits} in {total}");
+    assert_eq!(exact_costs(place.path(), MBOX.as_bytes()).len(), 3);
+}
+
+#[test]
+fn mails_in_any_character_set_are_ranked_as_unicode_text() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    for kind in ["email:unicode", "email:traits"] {
+        let options = ["-T", kind, "-e", "word"];
+        learn(place.path(), &options, "sea", "\nкрасная лодка стоит в гавани\n");
+        // The same words in UTF-8, KOI8-R and as a page; then others.
+        let mut mbox = Vec::new();
+        for (header, text) in [
+            ("", "Красная лодка\n".as_bytes()),
+            ("Content-Type: text/plain; charset=koi8-r\n", b"\xeb\xd2\xc1\xd3\xce\xc1\xd1 \xcc\xcf\xc4\xcb\xc1\n"),
+            (
+                "Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n",
+                b"<b>=D0=9A=D1=80</b>=D0=B0=D1=81=D0=BD=D0=B0=D1=8F &#1083;=D0=BE=D0=B4=D0=BA=D0=B0\n",
+            ),
+            ("", "картошка с солью\n".as_bytes()),
+        ] {
+            mbox.extend_from_slice(b"From a@x Mon Jan  5 10:00:00 2004\nFrom: a@x\n");
+            mbox.extend_from_slice(header.as_bytes());
+            mbox.push(b'\n');
+            mbox.extend_from_slice(text);
+            mbox.push(b'\n');
+        }
+        fs::write(place.path().join("mbox"), &mbox).expect("written");
+        let costs = exact_costs(place.path(), &mbox);
+        assert_eq!(costs.len(), 4, "{kind}: {costs:?}");
+        assert!(costs[1] == costs[0] && costs[2] == costs[0], "{kind}: {costs:?}");
+        assert_ne!(costs[3], costs[0], "{kind}");
     }
 }

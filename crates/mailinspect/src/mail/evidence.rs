@@ -70,53 +70,25 @@ pub fn evidence(
     let mut line = Vec::new();
     judge.begin();
     let mut is_last = false;
-    let mut extra = 2;
+    let mut extra = if judge.reads_unicode() { 1 } else { 2 };
     while extra > 0 {
-        if is_last {
+        let mut is_kept = if !is_last {
+            is_last = reader.next_line(&mut stream, &mut line);
+            judge.filter(&mut line)
+        } else if judge.reads_unicode() {
+            extra -= 1;
+            judge.end_mail();
+            judge.next_text(&mut line)
+        } else {
             line.clear();
             line.extend_from_slice(b"\r\n");
             extra -= 1;
-        } else {
-            is_last = reader.next_line(&mut stream, &mut line);
+            judge.filter(&mut line)
+        };
+        while is_kept {
+            weigh(judge, &mut line, warnings, &mut terms, &mut found.lines);
+            is_kept = judge.next_text(&mut line);
         }
-        if !judge.filter(&mut line) {
-            continue;
-        }
-        let text = line.clone();
-        let mut words: Vec<Word> = Vec::new();
-        // Features of one origin come in the order of the text.
-        let mut origin = None;
-        let mut from = 0;
-        let mut pending = 0.0;
-        judge.score(&mut line, warnings, |feature, cell| {
-            if !cell.applies {
-                return;
-            }
-            let weight = bits(f64::from(cell.lambda + cell.multinomial) + cell.renorm);
-            let body = feature.body;
-            let term = terms.entry(term_text(body)).or_default();
-            term.0 += 1;
-            term.1 += weight;
-            if feature.order > 1 {
-                // Longer features come before the word that they end with.
-                pending += weight;
-                return;
-            }
-            let word = &body[1..body.len().saturating_sub(1).max(1)];
-            if origin != feature.pattern {
-                (origin, from) = (feature.pattern, 0);
-            }
-            if let Some(at) = find(&text, word, from) {
-                let end = at + word.len();
-                from = if origin.is_none() { end } else { at };
-                words.push(Word { at: at..end, bits: weight + pending });
-                pending = 0.0;
-            }
-        });
-        if let Some(last) = words.last_mut() {
-            last.bits += pending;
-        }
-        split(&text, words, &mut found.lines);
     }
     judge.finish();
     found.terms =
@@ -125,6 +97,51 @@ pub fn evidence(
         .terms
         .sort_by(|a, b| b.bits.abs().total_cmp(&a.bits.abs()).then_with(|| a.text.cmp(&b.text)));
     found
+}
+
+/// Weighs the words of one line of text.
+fn weigh(
+    judge: &mut Judge,
+    line: &mut Vec<u8>,
+    warnings: WarningSink<'_>,
+    terms: &mut HashMap<Vec<u8>, (u32, f64)>,
+    lines: &mut Vec<Line>,
+) {
+    let text = line.clone();
+    let mut words: Vec<Word> = Vec::new();
+    // Features of one origin come in the order of the text.
+    let mut origin = None;
+    let mut from = 0;
+    let mut pending = 0.0;
+    judge.score(line, warnings, |feature, cell| {
+        if !cell.applies {
+            return;
+        }
+        let weight = bits(f64::from(cell.lambda + cell.multinomial) + cell.renorm);
+        let body = feature.body;
+        let term = terms.entry(term_text(body)).or_default();
+        term.0 += 1;
+        term.1 += weight;
+        if feature.order > 1 {
+            // Longer features come before the word that they end with.
+            pending += weight;
+            return;
+        }
+        let word = &body[1..body.len().saturating_sub(1).max(1)];
+        if origin != feature.pattern {
+            (origin, from) = (feature.pattern, 0);
+        }
+        if let Some(at) = find(&text, word, from) {
+            let end = at + word.len();
+            from = if origin.is_none() { end } else { at };
+            words.push(Word { at: at..end, bits: weight + pending });
+            pending = 0.0;
+        }
+    });
+    if let Some(last) = words.last_mut() {
+        last.bits += pending;
+    }
+    split(&text, words, lines);
 }
 
 /// A feature's words with blanks between them.

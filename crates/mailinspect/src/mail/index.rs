@@ -124,6 +124,8 @@ pub fn index(
             if exact {
                 judge.begin();
                 reader = LineReader::default();
+            } else {
+                judge.begin_mail();
             }
             selection.start();
             let mut entry = Entry { file: part.file, place: start..start, ..Entry::default() };
@@ -142,14 +144,15 @@ pub fn index(
                 header.clear();
                 header.extend_from_slice(&line[..line.len().min(HEADER_BYTES)]);
             }
-            let is_kept = judge.filter(&mut line);
+            let mut is_kept = judge.filter(&mut line);
             if judge.in_header()
                 && let Some(slot) = slot
             {
                 slot.clone_from(&header);
             }
-            if is_kept {
+            while is_kept {
                 judge.score(&mut line, warnings, |_, _| {});
+                is_kept = judge.next_text(&mut line);
             }
         } else {
             judge.filter(&mut line);
@@ -159,7 +162,7 @@ pub fn index(
         }
     }
     if let Some(entry) = message {
-        if !exact {
+        if !exact && !judge.reads_unicode() {
             end(judge, warnings);
         }
         finish(entry, stream.position(), judge, selection, warnings, sink);
@@ -179,8 +182,16 @@ fn header_of<'a>(entry: &'a mut Entry, line: &[u8]) -> Option<&'a mut Vec<u8>> {
     }
 }
 
-/// The lines that follow the last.
+/// The lines that follow the last, or the texts that waited for the end.
 fn end(judge: &mut Judge, warnings: WarningSink<'_>) {
+    if judge.reads_unicode() {
+        judge.end_mail();
+        let mut text = Vec::new();
+        while judge.next_text(&mut text) {
+            judge.score(&mut text, warnings, |_, _| {});
+        }
+        return;
+    }
     for _ in 0..2 {
         let mut line = EXTRA.to_vec();
         if judge.filter(&mut line) {
@@ -197,7 +208,7 @@ fn finish(
     warnings: WarningSink<'_>,
     sink: &mut dyn FnMut(Entry) -> Next,
 ) -> Next {
-    if judge.fidelity() == Fidelity::Exact {
+    if judge.fidelity() == Fidelity::Exact || judge.reads_unicode() {
         end(judge, warnings);
     }
     entry.place.end = at;

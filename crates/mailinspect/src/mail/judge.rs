@@ -5,7 +5,7 @@ use dbacl::category::mapped::MappedCategory;
 use dbacl::classify::shared::default_scheme;
 use dbacl::document::{Cutter, ReadOptions};
 use dbacl::error::{Result, WarningSink};
-use dbacl::filter::{Filter, LineFate};
+use dbacl::filter::{Filter, LineFate, reads_unicode};
 use dbacl::model::medium::Medium;
 use dbacl::model::moments::Moments;
 use dbacl::model::settings::{Locale, ModelOption};
@@ -162,7 +162,7 @@ impl Judge {
     /// Begins anew, as at the start of a run.
     pub fn begin(&mut self) {
         let (options, locale) = (self.reading.options, self.reading.text_locale());
-        self.filter = if self.fidelity == Fidelity::Exact {
+        self.filter = if self.fidelity == Fidelity::Exact || self.reads_unicode() {
             Filter::new(options, locale)
         } else if options.has(ModelOption::Xml) {
             Filter::new(options.with(ModelOption::Mail), locale)
@@ -178,6 +178,30 @@ impl Judge {
     pub fn start_file(&mut self) {
         self.filter.start_file();
         self.cutter.end_of_source();
+    }
+
+    /// Whether mail is read as Unicode text. A line may then give several texts, or none until
+    /// later ([`Self::next_text`]), and each mail is ended ([`Self::end_mail`]).
+    pub const fn reads_unicode(&self) -> bool {
+        reads_unicode(self.reading.options)
+    }
+
+    /// Begins a mail that is read as Unicode text: nothing is left of what was read before.
+    pub fn begin_mail(&mut self) {
+        if self.reads_unicode() {
+            self.filter.start_file();
+        }
+    }
+
+    /// Ends a mail that is read as Unicode text: texts that waited for more come out.
+    pub fn end_mail(&mut self) {
+        self.filter.end_file();
+    }
+
+    /// Puts the next text of the lines filtered so far in the place of `line`; returns whether
+    /// there is one.
+    pub fn next_text(&mut self, line: &mut Vec<u8>) -> bool {
+        self.filter.next_text(line)
     }
 
     /// Whether the mail filter is in a message's header block after the last line.
