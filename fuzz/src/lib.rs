@@ -240,7 +240,8 @@ pub fn refit(data: &[u8]) {
         if let Some(line) = RefitLine::parse(line) {
             let _ = line.verdict(&[0.0, 1.0], Grounds::default());
             assert_eq!(line.log_odds(&[0.0, 1.0, 2.0]).len(), 3);
-            let _ = line.verdict(&[0.0, 1.0, f64::NAN], Grounds { known: f64::NAN, ..Grounds::default() });
+            let _ = line
+                .verdict(&[0.0, 1.0, f64::NAN], Grounds { known: f64::NAN, ..Grounds::default() });
         }
     }
 }

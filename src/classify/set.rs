@@ -32,7 +32,8 @@ use std::sync::Arc;
 /// ```
 ///
 /// Categories that were fitted together (`dbacl --refit`) give calibrated probabilities, and
-/// verdicts may be *unsure*. A set can be shared between threads; each thread has a [`Classifier`]
+/// verdicts may be *unsure*. A set can be shared between threads; each thread has a
+/// [`Classifier`](super::Classifier)
 /// of its own.
 #[derive(Debug, Clone)]
 pub struct CategorySet<D = Mmap> {

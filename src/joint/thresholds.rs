@@ -46,9 +46,12 @@ const UNUSUAL: usize = 5;
 /// that tells nothing of what new ones bring.
 const FAMILIAR: f64 = 0.97;
 
-/// How many standard deviations a share has to lie below the least one: a document with the least
-/// share is unusual by chance once in a hundred times.
-const BELOW: f64 = 2.326;
+/// A document that has the least share comes out with so few known features, or fewer, once in a
+/// hundred times.
+const RARE: f64 = 0.01;
+
+/// Terms that are too small to matter in a sum.
+const TINY: f64 = 1e-9;
 
 /// Confidence of what is said of a share.
 const CONFIDENCE: f64 = 0.95;
@@ -200,8 +203,20 @@ pub fn known_share(known: u32, all: u32) -> f64 {
 /// Whether a document is unlike what was learned: the share of its `all` text features that are
 /// known is smaller than the `least` share by more than chance.
 pub fn is_unusual(share: f64, all: u32, least: f64) -> bool {
-    let chance = BELOW * (least * (1.0 - least) / f64::from(all.max(1))).sqrt();
-    all > 0 && share < least - chance
+    if all == 0 || share.is_nan() || share >= least {
+        return false;
+    }
+    let (known, ln_n) = ((share * f64::from(all)).round(), lgam(f64::from(all) + 1.0));
+    // Below the mean each term is smaller than the one before.
+    let mut chance = 0.0;
+    for k in (0..=all).rev().map(f64::from).filter(|&k| k <= known) {
+        let term = binomial_term((k, f64::from(all), ln_n), least);
+        chance += term;
+        if term < TINY || chance >= RARE {
+            break;
+        }
+    }
+    chance < RARE
 }
 
 /// The least share as a set keeps it, rounded down as it is written.
@@ -241,12 +256,13 @@ pub fn at_most(part: usize, whole: usize) -> f64 {
 /// Probability of `part` or fewer of `whole` at this rate.
 fn binomial(part: usize, whole: usize, rate: f64) -> f64 {
     let (n, ln_n) = (real(whole), lgam(real(whole) + 1.0));
-    let term = |k: usize| {
-        let k = real(k);
-        let ways = ln_n - lgam(k + 1.0) - lgam(n - k + 1.0);
-        exp(ways + k * log(rate) + (n - k) * log(1.0 - rate))
-    };
-    (0..=part).map(term).sum()
+    (0..=part).map(|k| binomial_term((real(k), n, ln_n), rate)).sum()
+}
+
+/// Probability of exactly k of n at this rate; the last of the numbers is the logarithm of n!.
+fn binomial_term((k, n, ln_n): (f64, f64, f64), rate: f64) -> f64 {
+    let ways = ln_n - lgam(k + 1.0) - lgam(n - k + 1.0);
+    exp(ways + k * log(rate) + (n - k) * log(1.0 - rate))
 }
 
 #[cfg(test)]
@@ -367,6 +383,9 @@ mod tests {
             // Two of twenty words are new: chance. Five are not.
             (0.9, 20, 0.97, false),
             (0.75, 20, 0.97, true),
+            (8.0 / 12.0, 12, 0.9, false),
+            (7.0 / 12.0, 12, 0.9, true),
+            (f64::NAN, 12, 0.9, false),
             (0.45, 300, 0.5, false),
             (0.42, 300, 0.5, true),
             (0.45, 3000, 0.5, true),
