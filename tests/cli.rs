@@ -157,6 +157,7 @@ const ROWS: &[Row] = &[
     row(Key::MailCorrect, "filter", CLASSIFY),
     row(Key::Protect, "ham", CLASSIFY),
     row(Key::Reading, "classic", CLASSIFY),
+    row(Key::Window, "365", CLASSIFY),
     row(Key::Reasons, "", CLASSIFY),
     row(Key::Count, "part", "text"),
     row(Key::Merge, "all", "counts"),

@@ -303,3 +303,78 @@ fn pairs_of_words_and_contrast_are_learned_without_a_fit_of_all() {
         dbacl(path, &["--verdict", "-c", "./work", "-c", "./spam"], mail("spam", 51).as_bytes());
     assert!(text(&verdict.stdout).contains("spam"), "{}", text(&verdict.stdout));
 }
+
+#[test]
+fn old_mail_leaves_no_trace_in_a_window() {
+    let labels = ["work", "spam"];
+    let (one, other) = (filter(&labels), filter(&labels));
+    // Mail of 2024 and mail of 2001: in one file each, and in mailboxes.
+    let old = |label: &str, number: usize| {
+        let mail =
+            mail(label, number).replace("Mon Jan  1 00:00:00 2024", "Mon Jan  1 00:00:00 2001");
+        mail.replace("own", "old")
+    };
+    for label in labels {
+        let new: String = (0..20).map(|number| mail(label, number)).collect();
+        let both: String = (0..15).map(|number| old(label, number)).collect::<String>() + &new;
+        fs::write(one.path().join(format!("{label}.mbox")), both + &old(label, 99))
+            .expect("written");
+        fs::write(other.path().join(format!("{label}.mbox")), new).expect("written");
+        for (folder, years) in [(one.path(), &[2001, 2024][..]), (other.path(), &[2024])] {
+            let mails = folder.join(label);
+            fs::create_dir(&mails).expect("made");
+            for year in years {
+                let text = mail(label, 40).split_once('\n').expect("lines").1.to_owned();
+                let head = format!("Received: by x;\n Mon, 1 Jan {year} 00:00:00 +0000\n");
+                fs::write(mails.join(year.to_string()), head + &text).expect("written");
+            }
+            fs::write(mails.join("dateless"), "Subject: minutes\n\noffer agenda\n")
+                .expect("written");
+        }
+    }
+    let days = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let today = days.expect("after 1970").as_secs() / 86400;
+    // Up to the beginning of 2020.
+    let window = (today - 18_262).to_string();
+    for folder in [one.path(), other.path()] {
+        for label in labels {
+            // A mailbox and a folder under one name.
+            let place = folder.join(format!("all-{label}"));
+            fs::create_dir(&place).expect("made");
+            fs::rename(folder.join(format!("{label}.mbox")), place.join("mbox")).expect("moved");
+        }
+        let learn = ["--mail-learn", "g", "--window", &window];
+        let boxes = ["work=all-work/mbox", "spam=all-spam/mbox"];
+        let said = done(folder, &[&learn[..], &boxes].concat(), "");
+        assert!(said.contains("40 documents (work 20, spam 20)"), "{said}");
+        let learn = ["--mail-learn", "h", "--window", &window, "work=work", "spam=spam"];
+        let said = done(folder, &learn, "");
+        assert!(said.contains("4 documents (work 2, spam 2)"), "{said}");
+    }
+    for set in ["g", "h"] {
+        let files = |folder: &Path| {
+            let mut files = Vec::new();
+            for entry in fs::read_dir(folder.join(set).join("ledger.set/current")).expect("a set") {
+                let entry = entry.expect("an entry");
+                let name = entry.file_name().into_string().expect("plain");
+                if !["generation", "corrections"].contains(&name.as_str()) {
+                    files.push((name, fs::read(entry.path()).expect("there")));
+                }
+            }
+            files.sort();
+            files
+        };
+        assert!(files(one.path()) == files(other.path()), "{set}");
+    }
+    for wrong in ["0", "-1", "x", ""] {
+        let refused =
+            dbacl(one.path(), &["--mail-learn", "g", "--window", wrong, "work=work"], b"");
+        assert!(text(&refused.stderr).contains("--window needs a number of days"), "{wrong}");
+    }
+    let all_old = dbacl(
+        one.path(),
+        &["--mail-learn", "g", "--window", "1", "work=all-work/mbox", "spam=all-spam/mbox"],
+        b"",
+    );
+    assert!(text(&all_old.stderr).contains("there is no mail to learn in all-work/mbox"));
+}

@@ -63,6 +63,7 @@ complete -c dbacl -l mail-filter -x -a '(__fish_complete_directories)' -d 'pass 
 complete -c dbacl -l mail-correct -x -a '(__fish_complete_directories)' -d 'learn a mail anew: DIR spam <MAIL'
 complete -c dbacl -l protect -x -d 'with --mail-learn: the mail not to be lost'
 complete -c dbacl -l reading -x -a 'unicode classic' -d 'with --mail-learn: read as unicode, or classic'
+complete -c dbacl -l window -x -d 'with --mail-learn: leave older mail out'
 complete -c dbacl -l reasons -d 'with --mail-filter: say which tokens decided'
 complete -c dbacl -l count -r -d 'count only, into FILE (- is standard output)'
 complete -c dbacl -l merge -r -d 'merge counts: the operands, into FILE'

@@ -3,6 +3,7 @@
 
 pub mod indent;
 pub mod lines;
+pub mod mail_day;
 pub mod mailbox;
 mod patient;
 pub mod source;

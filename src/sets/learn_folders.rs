@@ -20,6 +20,8 @@ use crate::atomic_file::Unforced;
 use crate::category::layout::ANY_MAGIC;
 use crate::document::{Cutter, FeatureReader, FeatureSink, LineState};
 use crate::error::{Error, Warning, WarningSink};
+use crate::input::mail_day::{day_in, day_of};
+use crate::input::mailbox::{self, Boundaries, Line, Rule};
 use crate::input::source::{self, Operand, Source};
 use crate::joint::corrections;
 use crate::joint::documents::Corpus;
@@ -110,6 +112,7 @@ pub struct MailLearnOptions {
     protect: Vec<(String, Option<f64>)>,
     false_positives: Option<f64>,
     reading: Option<MailReading>,
+    since: Option<i64>,
     pub(super) set: FittedSetOptions,
     progress: Option<ProgressSink>,
 }
@@ -152,6 +155,15 @@ impl MailLearnOptions {
     #[must_use]
     pub const fn false_positives(mut self, share: f64) -> Self {
         self.false_positives = Some(share);
+        self
+    }
+
+    /// Mail of days before this one, counted from the beginning of 1970, is left out. Mail that
+    /// does not tell its day is not.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn since(mut self, day: i64) -> Self {
+        self.since = Some(day);
         self
     }
 
@@ -472,6 +484,8 @@ struct Reading<'a> {
     options: &'a LearnOptions,
     stop: &'a AtomicBool,
     progress: Option<&'a ProgressSink>,
+    /// The first day whose mail is learned.
+    since: Option<i64>,
     done: AtomicU64,
     total: u64,
 }
@@ -483,6 +497,7 @@ impl<'a> Reading<'a> {
             options,
             stop: how.set.stop_flag(),
             progress: how.progress.as_ref(),
+            since: how.since,
             done: AtomicU64::new(0),
             total: files.iter().flatten().map(length).sum(),
         }
@@ -500,13 +515,21 @@ impl<'a> Reading<'a> {
         let mut counter = Counter::new(state, settings, false);
         counter.forget_appearances();
         let keeper = DocumentKeeper::new(true);
-        let mut sink = KeptCounts { counter, keeper, warnings: Vec::new() };
+        let mut sink = KeptCounts { counter, keeper, age: None, warnings: Vec::new() };
         let mut reader = FeatureReader::stoppable(self.options.reading(), self.stop);
         for file in files {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(FittedSetError::Stopped);
             }
             let Some(source) = open(file)? else { continue };
+            if let Some(since) = self.since {
+                let head = beginning(&file.path);
+                let is_mailbox = file.may_be_mailbox && mailbox::begins_message(first_line(&head));
+                if !is_mailbox && day_of(&head).is_some_and(|day| day < since) {
+                    continue;
+                }
+                sink.age = is_mailbox.then(|| Age::new(since));
+            }
             reader.start_anew();
             sink.keeper.start_source(file.may_be_mailbox);
             let counted = Counted { reader: source.reader, reading: self };
@@ -521,7 +544,7 @@ impl<'a> Reading<'a> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(FittedSetError::Stopped);
         }
-        let KeptCounts { counter, keeper, mut warnings } = sink;
+        let KeptCounts { counter, keeper, mut warnings, .. } = sink;
         let mut state = counter.into_state(&mut |warning| warnings.push(warning));
         warnings.extend(state.fullness());
         let learning = Learning {
@@ -570,6 +593,43 @@ fn open(file: &MailFile) -> Result<Option<Source<'static>>> {
     }
 }
 
+/// Bytes of a mail in which its day is looked for.
+const HEAD: u64 = 1 << 16;
+
+/// How a file begins; nothing where it cannot be read, which reading it will tell.
+fn beginning(path: &Path) -> Vec<u8> {
+    let mut head = Vec::new();
+    if let Ok(file) = std::fs::File::open(path) {
+        let _ = file.take(HEAD).read_to_end(&mut head);
+    }
+    head
+}
+
+fn first_line(head: &[u8]) -> &[u8] {
+    head.split(|&byte| byte == b'\n').next().unwrap_or_default()
+}
+
+/// Leaves the mails out of a mailbox that are too old.
+struct Age {
+    since: i64,
+    boundaries: Boundaries,
+    is_old: bool,
+}
+
+impl Age {
+    const fn new(since: i64) -> Self {
+        Self { since, boundaries: Boundaries::new(Rule::SenderAndDate), is_old: false }
+    }
+
+    /// Whether the next line belongs to a mail that is too old.
+    fn leaves_out(&mut self, line: &[u8]) -> bool {
+        if self.boundaries.line(line) == Line::Begins {
+            self.is_old = day_in(line).is_some_and(|day| day < self.since);
+        }
+        self.is_old
+    }
+}
+
 /// Tells of what was read.
 struct Counted<'a, R> {
     reader: R,
@@ -591,11 +651,16 @@ impl<R: Read> Read for Counted<'_, R> {
 struct KeptCounts {
     counter: Counter,
     keeper: DocumentKeeper,
+    /// What mail of a mailbox is too old.
+    age: Option<Age>,
     warnings: Vec<Warning>,
 }
 
 impl FeatureSink for KeptCounts {
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        if self.age.as_mut().is_some_and(|age| age.leaves_out(line)) {
+            return Ok(false);
+        }
         self.keeper.raw_line(line);
         Ok(true)
     }

@@ -575,6 +575,7 @@ impl<'a> Builder<'a> {
             | Key::MailCorrect
             | Key::Protect
             | Key::Reading
+            | Key::Window
             | Key::Reasons => {
                 return usage("this option goes with --refit, or alone");
             }

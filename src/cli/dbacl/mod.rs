@@ -155,7 +155,8 @@ fn mail(
 ) -> Result<u8, Failure> {
     let mut builder = Builder::new(program, &MESSAGES, &VARIABLE_BUT_LOCALE);
     strict.store(builder.is_strict(), Ordering::Relaxed);
-    let (mut protect, mut reading, mut with_reasons) = (Vec::new(), None, false);
+    let (mut protect, mut reading, mut window) = (Vec::new(), None, None);
+    let mut with_reasons = false;
     // A filter passes its mail on, whatever is wrong with its options.
     let mut refused = None;
     for event in events {
@@ -171,6 +172,10 @@ fn mail(
                 reading = value;
                 continue;
             }
+            Event::Option { key: Key::Window, value } if matches!(job, MailJob::Learn(_)) => {
+                window = value;
+                continue;
+            }
             Event::Option { key: Key::Reasons, .. } if matches!(job, MailJob::Filter(_)) => {
                 with_reasons = true;
                 continue;
@@ -181,7 +186,8 @@ fn mail(
             Event::Option { .. } => Err(Failure::new(
                 Kind::Usage,
                 "the mail filter takes no other options than --strict, --quiet and \
-                 --lock-timeout, --protect and --reading to learn, and --reasons to filter",
+                 --lock-timeout, --protect, --reading and --window to learn, and --reasons to \
+                 filter",
             )),
         };
         strict.store(builder.is_strict(), Ordering::Relaxed);
@@ -206,8 +212,8 @@ fn mail(
         _ if builder.is_misread() => Err(Failure::silent(Kind::Usage)),
         (MailJob::Learn(folder), None) => {
             let (operands, limit) = (builder.take_operands(), builder.lock_timeout());
-            let how = (&protect[..], reading.as_deref());
-            refit::mail::learn(&folder, &operands, how, limit, output)
+            let how = refit::mail::How { protect, reading, window };
+            refit::mail::learn(&folder, &operands, &how, limit, output)
         }
         (MailJob::Correct(folder), None) => refit::mail::correct(builder, &folder),
     }

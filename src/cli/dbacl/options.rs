@@ -86,6 +86,7 @@ pub enum Key {
     LockTimeout,
     Protect,
     Reading,
+    Window,
     Reasons,
 }
 
@@ -148,6 +149,7 @@ impl Key {
             | Self::MailCorrect
             | Self::Protect
             | Self::Reading
+            | Self::Window
             | Self::Reasons => Group::MailFilter,
             Self::KeepCase
             | Self::Straddle
@@ -319,6 +321,7 @@ pub const TABLE: &[Opt<Key>] = &[
     long_value(Key::MailCorrect, "mail-correct", "DIR", "learn a mail anew: DIR spam <MAIL"),
     long_value(Key::Protect, "protect", "LABEL", "with --mail-learn: the mail not to be lost"),
     long_value(Key::Reading, "reading", "NAME", "with --mail-learn: read as unicode, or classic"),
+    long_value(Key::Window, "window", "DAYS", "with --mail-learn: leave older mail out"),
     long(Key::Reasons, "reasons", "with --mail-filter: say which tokens decided"),
     long_value(Key::Count, "count", "FILE", "count only, into FILE (- is standard output)"),
     long_value(Key::Merge, "merge", "FILE", "merge counts: the operands, into FILE"),

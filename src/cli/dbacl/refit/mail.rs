@@ -33,7 +33,29 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What is said of how mail is learned.
+pub struct How {
+    /// Which mail must not be lost, each with a share or without.
+    pub protect: Vec<OsString>,
+    /// How mail is read.
+    pub reading: Option<OsString>,
+    /// How many days old mail may be.
+    pub window: Option<OsString>,
+}
+
+/// Seconds of a day.
+const DAY: u64 = 24 * 60 * 60;
+
+/// The first of so many days up to today, counted from the beginning of 1970.
+fn first_day(window: &OsStr) -> Result<i64, Failure> {
+    let days = window.to_str().and_then(|text| text.parse::<u32>().ok()).filter(|&days| days > 0);
+    let usage = || Failure::new(Kind::Usage, "--window needs a number of days");
+    let days = days.ok_or_else(usage)?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    Ok(i64::try_from(now / DAY).unwrap_or(i64::MAX) - i64::from(days))
+}
 
 /// Learns the mail of two categories into the filter of `folder`, with what is said of which mail
 /// must not be lost and how mail is read. All of the filter changes at once,
@@ -44,7 +66,7 @@ use std::time::Duration;
 pub fn learn(
     folder: &Path,
     operands: &[OsString],
-    (protect, reading): (&[OsString], Option<&OsStr>),
+    how: &How,
     lock_timeout: Duration,
     output: &mut Output,
 ) -> Result<u8, Failure> {
@@ -67,7 +89,7 @@ pub fn learn(
         told[0].store(done, Ordering::Relaxed);
         told[1].store(total, Ordering::Relaxed);
     });
-    for label in protect {
+    for label in &how.protect {
         let label = lossy(label.as_bytes());
         options = match label.split_once(':') {
             None => options.protect(label),
@@ -80,7 +102,10 @@ pub fn learn(
             }
         };
     }
-    if let Some(name) = reading {
+    if let Some(window) = &how.window {
+        options = options.since(first_day(window)?);
+    }
+    if let Some(name) = &how.reading {
         let known = name.to_str().and_then(MailReading::by_name);
         let text = || format!("--reading is unicode or classic, not {}", lossy(name.as_bytes()));
         options = options.reading(known.ok_or_else(|| Failure::new(Kind::Usage, text()))?);
