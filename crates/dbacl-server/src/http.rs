@@ -226,7 +226,8 @@ pub fn verdict(judged: &Judged, dialects: &[Dialect], seconds: f64) -> Value {
     );
     let (mut added, mut removed) = (Map::new(), Map::new());
     for (name, value) in lines(Some(judged), dialects) {
-        added.insert(name.into(), json!({ "value": value, "order": 0 }));
+        // All clients know texts; OpenSMTPD's passes over values with a place in the order.
+        added.insert(name.into(), value.into());
         removed.insert(name.into(), json!(0));
     }
     json!({
@@ -302,7 +303,7 @@ mod tests {
         let told = verdict(&spam, &[Dialect::Dbacl], 0.5);
         assert_eq!(told["action"], "add header");
         assert_eq!(told["symbols"]["DBACL_SPAM"]["options"][0], "spam 99.95%");
-        assert_eq!(told["milter"]["add_headers"]["X-DBACL"]["value"], "spam 99.95%");
+        assert_eq!(told["milter"]["add_headers"]["X-DBACL"], "spam 99.95%");
         assert!(told["score"].as_f64() > told["required_score"].as_f64());
     }
 }

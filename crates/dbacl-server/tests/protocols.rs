@@ -67,7 +67,7 @@ fn every_wire_has_the_verdict_of_the_mail_filter() {
         let (head, body) = server.http("POST /checkv2", &bytes);
         assert!(head.starts_with("HTTP/1.1 200"), "{head}");
         let body = String::from_utf8(body).expect("JSON");
-        assert!(body.contains(&format!("\"value\":\"{verdict}\"")), "{shown}: {body}");
+        assert!(body.contains(&format!("\"X-DBACL\":\"{verdict}\"")), "{shown}: {body}");
     }
 }
 
@@ -93,7 +93,7 @@ fn reasons_are_those_of_the_mail_filter() {
                 // A mail that begins with a blank seems to go on with the line before it.
                 let is_odd = bytes.starts_with(b" ") || bytes.starts_with(b"\t");
                 let own = if is_odd { told.lines().next().unwrap_or_default() } else { told };
-                let own = format!("\"value\":{}", json(own.trim_end()));
+                let own = format!("\"X-DBACL-Reasons\":{}", json(own.trim_end()));
                 assert!(body.contains(&own), "{shown}: {own} is not in {body}");
             }
             None => assert!(!body.contains("X-DBACL-Reasons"), "{shown}: {body}"),

@@ -12,9 +12,11 @@ dbacl_testing::scripts! {
     miltertest_sees_headers_and_refusals = "milter";
     notmuch_tags_with_one_process = "notmuch";
     opensmtpd_runs_the_filter = "opensmtpd";
+    opensmtpd_asks_as_it_asks_rspamd = "opensmtpd-rspamd";
     postfix_asks_the_milter = "postfix";
     postfix_gives_mail_to_a_content_filter = "postfix-filter";
     rspamc_reads_the_verdict = "rspamc";
     sieve_sorts_by_the_score = "sieve";
+    spamass_milter_asks_spamc = "spamass-milter";
     spamc_speaks_with_the_server = "spamc";
 }

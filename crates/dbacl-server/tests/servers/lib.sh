@@ -269,3 +269,34 @@ posted() {
 verdict_lines() {
   awk '/^\r?$/ { exit } /^[ \t]/ { if (inside) print; next } { inside = /^X-DBACL/ } inside { print }' "$1"
 }
+
+# smtpd_unpacked: OpenSMTPD where it looks for its folders; it will listen at $port and put mail for
+# tester@example.net into a folder. For scripts with OWN_VIEW.
+smtpd_unpacked() {
+  unpacked opensmtpd
+  accounts opensmtpd opensmtpq tester
+  own_libraries
+  # smtpd has fixed folders.
+  mkdir -p "$work/mail" "$work/libexec"
+  chown tester "$work/mail"
+  [ ! -d /usr/libexec ] || cp -a /usr/libexec/. "$work/libexec/"
+  cp -a "$package/usr/libexec/opensmtpd" "$work/libexec/"
+  [ -d /usr/libexec ] || skip '/usr/libexec is missing'
+  mount --bind "$work/libexec" /usr/libexec
+  mount -t tmpfs none /var/spool
+  mount -t tmpfs none /var/lib
+  mount -t tmpfs none /run
+  mkdir -p /var/lib/opensmtpd/empty /var/spool/smtpd
+  chmod 711 /var/spool/smtpd
+  port=$(port)
+}
+
+# With the configuration $work/smtpd.conf.
+smtpd_begins() {
+  "$package/usr/sbin/smtpd" -n -f "$work/smtpd.conf" >"$work/check.log" 2>&1 || fail "smtpd.conf: $(cat "$work/check.log")"
+  "$package/usr/sbin/smtpd" -d -f "$work/smtpd.conf" >"$work/smtpd.log" 2>&1 &
+  children="$children $!"
+}
+
+# The file of a mail with this text that smtpd has delivered.
+in_the_box() { grep -rl "$1" "$work/mail/box/new" 2>/dev/null | head -n 1 | grep .; }

@@ -3,25 +3,10 @@
 # Debian's OpenSMTPD with the recipe: smtpd starts the filter, and mail over SMTP gets its verdict.
 OWN_VIEW=1
 . "$(dirname "$0")/lib.sh"
-unpacked opensmtpd
 filter "$work/var/lib/dbacl/default"
 filter "$work/var/lib/dbacl/tester@example.net"
 chmod -R a+rX "$work/var"
-accounts opensmtpd opensmtpq tester
-own_libraries
-# smtpd has fixed folders.
-mkdir -p "$work/mail" "$work/libexec"
-chown tester "$work/mail"
-[ ! -d /usr/libexec ] || cp -a /usr/libexec/. "$work/libexec/"
-cp -a "$package/usr/libexec/opensmtpd" "$work/libexec/"
-[ -d /usr/libexec ] || skip '/usr/libexec is missing'
-mount --bind "$work/libexec" /usr/libexec
-mount -t tmpfs none /var/spool
-mount -t tmpfs none /var/lib
-mount -t tmpfs none /run
-mkdir -p /var/lib/opensmtpd/empty /var/spool/smtpd
-chmod 711 /var/spool/smtpd
-port=$(port)
+smtpd_unpacked
 program=$(command -v dbacl-server)
 cat >"$work/smtpd.conf" <<END2
 $(recipe opensmtpd opensmtpd | sed -e "s|/usr/local/bin/dbacl-server|$program --config $work/etc/dbacl/server.toml|" -e "s|listen on lo |listen on 127.0.0.1 port $port |")
@@ -35,15 +20,12 @@ headers = ["dbacl", "spamassassin"]
 reasons = true
 END2
 grep -q 'filter dbacl proc-exec' "$work/smtpd.conf" || fail 'docs/server.md has no recipe opensmtpd'
-"$package/usr/sbin/smtpd" -n -f "$work/smtpd.conf" >"$work/check.log" 2>&1 || fail "smtpd.conf: $(cat "$work/check.log")"
-"$package/usr/sbin/smtpd" -d -f "$work/smtpd.conf" >"$work/smtpd.log" 2>&1 &
-children="$children $!"
-delivered() { grep -rl "$1" "$work/mail/box/new" 2>/dev/null | head -n 1 | grep .; }
+smtpd_begins
 for kind in ham spam; do
   { printf 'X-DBACL: forged\nDate: Thu, 1 Jan 2026 10:00:00 +0000\nMessage-Id: <%s@example.org>\n' "$kind"; message $kind "marker-$kind"; echo '.dot'; } >"$work/$kind"
   wait_for 30 smtp_send "$port" "$work/$kind" tester@example.net || fail "smtpd does not take $kind"
-  wait_for 30 delivered "marker-$kind" || fail "$kind is not delivered"
-  file=$(delivered "marker-$kind")
+  wait_for 30 in_the_box "marker-$kind" || fail "$kind is not delivered"
+  file=$(in_the_box "marker-$kind")
   holds "$file" "^X-DBACL: $kind [0-9.]*%"
   holds "$file" '^\.dot'
   lacks "$file" forged
@@ -54,6 +36,6 @@ holds "$work/smtpd.log" 'wire=opensmtpd user=tester@example.net '
 rm -r "$work/var/lib/dbacl/tester@example.net" "$work/var/lib/dbacl/default"
 message spam marker-filter >"$work/mail.txt"
 smtp_send "$port" "$work/mail.txt" tester@example.net || fail 'smtpd takes no mail without the filter'
-wait_for 30 delivered marker-filter || fail 'mail is lost without the filter'
-holds "$(delivered marker-filter)" '^X-DBACL: error'
+wait_for 30 in_the_box marker-filter || fail 'mail is lost without the filter'
+holds "$(in_the_box marker-filter)" '^X-DBACL: error'
 echo PASSED
