@@ -356,7 +356,8 @@ def brief(found):
 
 
 def pages(options):
-    record = json.loads(options.results.read_text())
+    # A page made from the summary alone is the same: numbers are rounded once, before.
+    record = json.loads(page.summary(json.loads(options.results.read_text())))
     if options.html:
         options.html.write_text(page.html(record))
     if options.markdown:

@@ -491,6 +491,9 @@ class Runs(Case):
         self.assertIn("<polyline", text)
         self.assertIn("dbacl filter, defaults", pages[2].read_text())
         self.assertNotIn("old", pages[2].read_text())
+        made = pages[2].read_text()
+        self.run_field("page", pages[1], "--markdown", pages[2])
+        self.assertEqual(pages[2].read_text(), made)
         self.assertNotIn("judged", json.loads(pages[1].read_text())["results"][0]["parts"][0])
 
     def test_a_wrong_command_is_told_in_one_line(self):
