@@ -7,12 +7,15 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// The program: `DBACL_FUZZ_PROGRAM`, or that of the tests.
+/// The program: `DBACL_FUZZ_PROGRAM`, or that which was built with this one, a folder above it.
 fn program() -> &'static PathBuf {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
-        let built = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/checked/dbacl");
-        env::var_os("DBACL_FUZZ_PROGRAM").map_or_else(|| built.into(), PathBuf::from)
+        let named = env::var_os("DBACL_FUZZ_PROGRAM").map(PathBuf::from);
+        named.unwrap_or_else(|| {
+            let this = env::current_exe().expect("its own path");
+            this.ancestors().nth(2).expect("a folder above").join("dbacl")
+        })
     })
 }
 
@@ -60,7 +63,7 @@ pub fn mail_filter(data: &[u8]) {
     let mut command = Command::new(program());
     command.args(["--mail-filter", "/nowhere"]).env_clear().env("LC_ALL", "C");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().expect("make fuzz builds the program");
+    let mut child = command.spawn().expect("the program dbacl is built");
     // Less than a pipe holds, so nobody waits for the other.
     let data = &data[..data.len().min(1 << 15)];
     child.stdin.take().expect("piped").write_all(data).expect("the filter reads all");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What the fuzz targets check: no panic on any bytes, and outputs bounded by inputs.
 //!
-//! `fuzz/run` builds the targets with coverage and runs them; see `docs/fuzzing.md`.
+//! A *target* is a function that takes any bytes and panics when a rule is broken; [`TARGETS`] has
+//! all of them. Tests give them the seeds of `fuzz/seeds`, and `fuzz/run` builds them with coverage
+//! and finds further inputs; see `docs/fuzzing.md`.
 
 mod chess;
 mod files;
@@ -25,6 +27,39 @@ use dbacl::filter::mime::{Boundaries, Content};
 use dbacl::filter::{Filter, LineFate, decode as decoders};
 use dbacl::model::settings::{Locale, ModelOption, ModelOptions};
 use dbacl::token::pattern::{Expression, PatternList, Syntax};
+
+/// What takes any bytes, and panics when a rule is broken.
+pub type Target = fn(&[u8]);
+
+/// All targets, by name. `fuzz/fuzz_targets` has a program for each, `fuzz/seeds` a folder.
+pub const TARGETS: [(&str, Target); 26] = [
+    ("category_open", category_open),
+    ("charset", charset),
+    ("chess_protocol", chess_protocol),
+    ("counts", counts),
+    ("decode", decode),
+    ("generations", generations),
+    ("imap_server", imap_server),
+    ("imap_state", imap_state),
+    ("learning_state", learning_state),
+    ("ledger_state", ledger_state),
+    ("lines", lines),
+    ("mail_chain", mail_chain),
+    ("mail_filter", mail_filter),
+    ("markup", markup),
+    ("mime", mime),
+    ("options", options),
+    ("pattern", pattern),
+    ("refit", refit),
+    ("risk", risk),
+    ("server_http", server_http),
+    ("server_milter", server_milter),
+    ("server_opensmtpd", server_opensmtpd),
+    ("server_spamc", server_spamc),
+    ("tokenizer", tokenizer),
+    ("unicode", unicode),
+    ("unicode_mail", unicode_mail),
+];
 
 /// The options and the locale that the first five bytes choose, and the rest.
 fn choices(data: &[u8]) -> Option<(ModelOptions, Locale, &[u8])> {

@@ -59,8 +59,8 @@ pub fn server_spamc(data: &[u8]) {
     let text = String::from_utf8_lossy(&answer);
     assert!(!text.contains("Spam: True"), "a verdict without a filter");
     let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n");
-    let length = text.lines().take_while(|line| !line.is_empty());
-    let length = length.filter_map(|line| line.strip_prefix("Content-length: ")).next();
+    let mut length = text.lines().take_while(|line| !line.is_empty());
+    let length = length.find_map(|line| line.strip_prefix("Content-length: "));
     if let (Some(end), Some(length)) = (end, length) {
         assert_eq!(length.parse::<usize>().ok(), Some(answer.len() - end - 4));
     }

@@ -198,7 +198,7 @@ pub fn generations(mut data: &[u8]) {
         for name in FILES {
             let name = OsStr::new(name);
             let is_inside = found.path(name).parent() == Some(found.folder());
-            assert!(is_inside || !found.has(name), "{name:?} is no file of the set");
+            assert!(is_inside || !found.has(name), "{} is no file of the set", name.display());
         }
         let _ = found.warnings();
     }

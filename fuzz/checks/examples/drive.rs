@@ -1,43 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Drives the targets without a fuzzer: the seeds, then changed seeds, for some rounds.
 //!
-//! `cargo run --release --no-default-features --bin drive [ROUNDS [TARGET]]`, in this folder.
+//! `cargo run --profile checked --package dbacl-fuzz --example drive [ROUNDS [TARGET]]`
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What an input may take; all are small.
 const LIMIT: Duration = Duration::from_secs(10);
-
-type Target = fn(&[u8]);
-
-const TARGETS: [(&str, Target); 25] = [
-    ("counts", dbacl_fuzz::counts),
-    ("decode", dbacl_fuzz::decode),
-    ("markup", dbacl_fuzz::markup),
-    ("mime", dbacl_fuzz::mime),
-    ("mail_chain", dbacl_fuzz::mail_chain),
-    ("unicode_mail", dbacl_fuzz::unicode_mail),
-    ("charset", dbacl_fuzz::charset),
-    ("pattern", dbacl_fuzz::pattern),
-    ("lines", dbacl_fuzz::lines),
-    ("tokenizer", dbacl_fuzz::tokenizer),
-    ("category_open", dbacl_fuzz::category_open),
-    ("learning_state", dbacl_fuzz::learning_state),
-    ("options", dbacl_fuzz::options),
-    ("risk", dbacl_fuzz::risk),
-    ("chess_protocol", dbacl_fuzz::chess_protocol),
-    ("refit", dbacl_fuzz::refit),
-    ("generations", dbacl_fuzz::generations),
-    ("ledger_state", dbacl_fuzz::ledger_state),
-    ("mail_filter", dbacl_fuzz::mail_filter),
-    ("server_http", dbacl_fuzz::server_http),
-    ("server_milter", dbacl_fuzz::server_milter),
-    ("server_opensmtpd", dbacl_fuzz::server_opensmtpd),
-    ("server_spamc", dbacl_fuzz::server_spamc),
-    ("imap_server", dbacl_fuzz::imap_server),
-    ("imap_state", dbacl_fuzz::imap_state),
-];
 
 /// A small generator (xorshift): every run takes the same way.
 struct Random(u64);
@@ -72,11 +42,11 @@ fn mutate(data: &mut Vec<u8>, other: &[u8], random: &mut Random) {
 fn main() -> std::io::Result<()> {
     let rounds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(100_000);
     let wanted = std::env::args().nth(2);
-    for (name, target) in TARGETS {
+    for (name, target) in dbacl_fuzz::TARGETS {
         if wanted.as_deref().is_some_and(|wanted| wanted != name) {
             continue;
         }
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds").join(name);
         let mut seeds = Vec::new();
         for entry in std::fs::read_dir(folder)? {
             seeds.push(std::fs::read(entry?.path())?);
