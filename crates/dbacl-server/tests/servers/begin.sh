@@ -7,7 +7,7 @@ OWN_VIEW=1
 for program in useradd curl ip; do command -v $program >/dev/null || skip "$program is not installed"; done
 if [ "${IN_OWN_NET:-}" != 1 ]; then
   unshare -n true 2>/dev/null || skip 'a network of its own is not allowed here'
-  rm -rf "$work"
+  cd / && rm -rf "$work"
   IN_OWN_NET=1 exec unshare -n sh "$here/begin.sh"
 fi
 ip link set lo up || skip 'the network cannot be begun'
