@@ -6,12 +6,13 @@
 #   instructions.sh BIN            exit status 1 if a task takes a twentieth more than recorded
 #   instructions.sh BIN --record   writes benches/instructions.txt anew
 #
-# Needs valgrind. The figures are those of a release build on x86-64; a new compiler may move them.
+# Needs valgrind. Programs start with an empty environment, since the loader looks at each variable.
+# The figures are those of a release build on x86-64; a new compiler may move them.
 set -eu
 bin=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")/.." && pwd)
 record=$here/benches/instructions.txt
-if ! command -v valgrind >/dev/null; then
+if ! valgrind=$(command -v valgrind); then
   echo 'SKIPPED: valgrind is not installed'
   exit 0
 fi
@@ -27,7 +28,7 @@ worse=0
 task() {
   name=$1
   shift
-  LC_ALL=C valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" >/dev/null 2>log || :
+  env -i LC_ALL=C "$valgrind" --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" >/dev/null 2>log || :
   now=$(sed -n 's/.*I *refs: *//p' log | tr -d ,)
   if test "${record_now:-}" = yes; then
     echo "$name $now" >>"$record"
