@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! dbacl tells what kind of text it is given: a maximum-entropy n-gram classifier.
+//! dbacl is a maximum-entropy n-gram classifier: it tells which kind of text it is given.
 //!
 //! The library learns categories from documents, compares documents with categories, fits
 //! categories together, and keeps sets of them that learn and forget single documents. It is what
@@ -34,16 +34,46 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A large corpus is counted in parts, on any number of machines, and learned once: see
-//! [`PartCounter`].
+//! Tokenizer, n-grams, regular expressions and table sizes are methods of [`LearnOptions`];
+//! [`LearnOptions::mail`] learns mail. A large corpus is counted in parts, on any number of
+//! machines, and learned once: see [`PartCounter`].
 //!
-//! Mail is learned with [`LearnOptions::mail`]; tokenizer, n-grams, regular expressions and table
-//! sizes are methods of [`LearnOptions`].
+//! # Filter mail
 //!
-//! Categories that are fitted together on labelled documents judge much better, and their
-//! probabilities hold: see [`JointFit`]. [`FittedSet`] keeps such a set on disk: it judges
-//! documents and learns, corrects and forgets single ones, in the files that `dbacl --mail-learn`
-//! and `dbacl --refit` make. [`MailFilter`] only judges mail.
+//! A mail filter learns folders of sorted mail (mailboxes, Maildirs, folders of files), fits the
+//! categories together, and keeps them in a folder on disk. `dbacl --mail-learn` makes the same
+//! files.
+//!
+//! ```
+//! use dbacl::{FittedSet, FittedSetOptions, MailFilter, MailFolder, MailLearnOptions};
+//!
+//! # let room = tempfile::tempdir()?;
+//! # let [folder, good, junk] = ["filter", "good", "junk"].map(|name| room.path().join(name));
+//! # for (folder, words) in [(&good, "minutes of the meeting"), (&junk, "cheap pills")] {
+//! #     std::fs::create_dir(folder)?;
+//! #     for number in 0..20 {
+//! #         let mail = format!("From: x@example.org\nSubject: {words}\n\n{words} {number}\n");
+//! #         std::fs::write(folder.join(number.to_string()), mail)?;
+//! #     }
+//! # }
+//! let folders = [MailFolder::new("ham", &good), MailFolder::new("spam", &junk)];
+//! FittedSet::learn_folders(&folder, &folders, &MailLearnOptions::default())?;
+//!
+//! // Judge mail, in any process and from any number of threads.
+//! let mail = b"From: shop@example.org\nSubject: pills\n\nBuy cheap pills here.\n";
+//! let filter = MailFilter::open(&folder, &mut |warning| eprintln!("{warning}"))?;
+//! let verdict = filter.classify(mail)?;
+//! println!("{verdict}"); // such as `spam 99.95%`, or `unsure 61.20% spam`
+//! assert_eq!(verdict.category, "spam");
+//!
+//! // The user disagrees: learn this mail as ham.
+//! FittedSet::open(&folder, &FittedSetOptions::default())?.correct("ham", mail)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`JointFit`] fits any categories together, in memory, on labelled documents: they judge much
+//! better, and their probabilities are calibrated. [`FittedSet`] keeps any such set on disk, and
+//! learns, corrects and forgets single documents.
 //!
 //! # How data flows
 //!
@@ -54,15 +84,15 @@
 //!                                       category     score    classify  report
 //! ```
 //!
-//! An arrow's left side never imports its right side. Everything that decides a bit of a result
-//! stands in the modules `numeric` and `model`. `docs/architecture.md` shows all rooms and says
+//! The left side of an arrow never imports the right side. Everything that decides a bit of a
+//! result stands in the modules `numeric` and `model`. `docs/architecture.md` shows all rooms and says
 //! where a change goes; `docs/spec` describes what is computed, with the section numbers that
 //! comments cite.
 //!
 //! # Errors, warnings, safety
 //!
-//! Operations fail with [`Error`], whose variants follow what a caller can do. What a user should
-//! know that does not stop an operation is a [`Warning`] in a list or sink. The library prints
+//! Operations fail with [`Error`], whose variants follow what a caller can do. A problem that does
+//! not stop an operation is a [`Warning`], in a list or given to a function of the caller. The library prints
 //! nothing, reads no environment and never ends the process. `unsafe` code stands in two modules
 //! only: memory maps, which a caller must ask for with an `unsafe` call, and hints for memory.
 //!
