@@ -32,9 +32,8 @@ use std::sync::Arc;
 /// ```
 ///
 /// Categories that were fitted together (`dbacl --refit`) give calibrated probabilities, and
-/// verdicts may be *unsure*. A set can be shared between threads; each thread has a
-/// [`Classifier`](super::Classifier)
-/// of its own.
+/// verdicts may be *unsure*. A set can be shared between threads; each thread has a classifier of
+/// its own ([`super::Classifier`]).
 #[derive(Debug, Clone)]
 pub struct CategorySet<D = Mmap> {
     pub(super) models: Vec<Model<D>>,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Counts → weights: the maximum-entropy fit, one order after the other (spec model 7).
 //!
-//! The features of an order move in groups ([`Groups`]). All weights lie on a grid of 1/32, so sums
+//! The features of an order move in groups (`Groups`). All weights lie on a grid of 1/32, so sums
 //! of weights and maxima are integers and exact in any order; only the sum of exponentials runs as
 //! specified, over all features, with one term a group.
 

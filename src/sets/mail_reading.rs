@@ -28,6 +28,7 @@ impl MailReading {
         [(Self::Unicode, "unicode"), (Self::Classic, "classic")];
 
     /// The reading of this name.
+    #[doc(hidden)]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(_, known)| *known == name).map(|(reading, _)| reading)
     }

@@ -7,7 +7,7 @@
 //!
 //! Labels are those of the WHATWG's Encoding Standard and further names that mail uses. UTF-7
 //! (RFC 2152), HZ (RFC 1843) and ISO-2022-KR (RFC 1557) are no encodings of that standard; they are
-//! brought into an encoding that is, a few bytes at a time ([`stateful`]). What cannot be decoded
+//! brought into an encoding that is, a few bytes at a time (`stateful`). What cannot be decoded
 //! becomes U+FFFD, so nothing around it is lost. A decoder holds a few bytes, whatever it is fed.
 //!
 //! ```

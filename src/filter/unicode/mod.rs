@@ -9,7 +9,7 @@
 //! Unlike the classic filter this one is a MIME parser: fields are unfolded, parameters read,
 //! boundaries nested. One line of mail may give no line of text, or many, which wait in `output`.
 //! What waits is bounded: a field, the sample by which a character set is told, and the plain text
-//! of an alternative until it shows whether a reader sees it ([`MOST_HELD`]). Nothing recurses.
+//! of an alternative until it shows whether a reader sees it (`MOST_HELD`). Nothing recurses.
 
 mod blob;
 mod entity;

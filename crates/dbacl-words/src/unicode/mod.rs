@@ -7,7 +7,7 @@
 //!                   (table, fold, cell)
 //! ```
 //!
-//! A character's folded form and class are looked up once ([`table`]); nothing is allocated for a
+//! A character's folded form and class are looked up once (`table`); nothing is allocated for a
 //! word. The words of a line depend on no other line.
 
 mod ascii;
