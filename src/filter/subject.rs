@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The subject of a mail, for people.
 
-use super::unicode::fields::Words;
+use crate::charset::fields::Words;
 
 /// Characters of a subject that are shown.
 const LONGEST: usize = 80;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Character sets: from a name or from the bytes themselves to text in UTF-8.
+//! Character sets, from a name or from the bytes themselves to text in UTF-8, and the encodings of
+//! text in mail and HTML.
 //!
 //! ```text
 //! label, byte order mark or sample ─→ Charset ─→ Decoder: bytes ─→ UTF-8
@@ -9,6 +10,10 @@
 //! (RFC 2152), HZ (RFC 1843) and ISO-2022-KR (RFC 1557) are no encodings of that standard; they are
 //! brought into an encoding that is, a few bytes at a time (`stateful`). What cannot be decoded
 //! becomes U+FFFD, so nothing around it is lost. A decoder holds a few bytes, whatever it is fed.
+//!
+//! [`transfer`] decodes base64 and quoted-printable, [`fields`] the encoded words of header fields,
+//! [`parameters`] what stands behind a `;` in them, and [`references`] the character references of
+//! HTML.
 //!
 //! ```
 //! use dbacl_charset::{Charset, decode};
@@ -21,8 +26,12 @@
 //! ```
 
 mod detect;
+pub mod fields;
+pub mod parameters;
 pub mod reader;
+pub mod references;
 mod stateful;
+pub mod transfer;
 
 use encoding_rs::{CoderResult, Encoding};
 use stateful::{Hz, Iso2022Kr, Utf7};

@@ -6,7 +6,7 @@
 //! stand on a stack of bounded depth with what their styles say.
 
 use crate::charset::Charset;
-use crate::filter::unicode::entity;
+use crate::charset::references;
 use crate::filter::unicode::lines::{Builder, Lines};
 use crate::filter::unicode::style::{Colour, Sheet, Style, are_alike, colour};
 use crate::model::medium::Medium;
@@ -190,7 +190,7 @@ impl Html {
             State::Reference => {
                 let is_inside =
                     byte.is_ascii_alphanumeric() || byte == b'#' && self.held.len() == 1;
-                if is_inside && self.held.len() < entity::LONGEST {
+                if is_inside && self.held.len() < references::LONGEST {
                     self.held.push(byte);
                     return 1;
                 }
@@ -401,7 +401,7 @@ impl Html {
     fn end_reference(&mut self, output: &mut Lines) {
         let mut found = std::mem::take(&mut self.scratch);
         found.clear();
-        let length = entity::decode(&self.held, &mut found);
+        let length = references::decode(&self.held, &mut found);
         if length == 0 {
             found.push(b'&');
         }
@@ -709,7 +709,7 @@ impl<'a> Attributes<'a> {
                 b"style" => {
                     if memchr::memchr(b'&', value).is_some() {
                         let start = scratch.len();
-                        entity::decode_all(value, scratch);
+                        references::decode_all(value, scratch);
                         let text = std::str::from_utf8(&scratch[start..]).unwrap_or("");
                         found.own = Style::read(text);
                         scratch.truncate(start);
@@ -734,7 +734,7 @@ impl<'a> Attributes<'a> {
                 && count < found.shown.len()
             {
                 let start = scratch.len();
-                entity::decode_all(value, scratch);
+                references::decode_all(value, scratch);
                 found.shown[count] = (start, scratch.len());
                 count += 1;
             }

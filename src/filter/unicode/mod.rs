@@ -12,27 +12,23 @@
 //! of an alternative until it shows whether a reader sees it (`MOST_HELD`). Nothing recurses.
 
 mod blob;
-mod entity;
-pub mod fields;
 mod html;
 mod lines;
-mod parameters;
 mod part;
 mod style;
 mod traits;
-mod transfer;
 
-use crate::charset::Charset;
+use crate::charset::fields::Words;
+use crate::charset::parameters::Form;
+use crate::charset::transfer::{Base64, Transfer};
+use crate::charset::{Charset, fields, parameters};
 use crate::filter::bytes::starts_with_ci;
 use crate::filter::header::{HeaderKind, HeaderScan, is_excluded};
 use crate::filter::mail::header_medium;
 use crate::filter::mime::{self, ContentType, Encoding};
-use crate::filter::unicode::fields::Words;
 use crate::filter::unicode::lines::Lines;
-use crate::filter::unicode::parameters::Form;
 use crate::filter::unicode::part::{ATTACHED, Content, Description, Part};
 use crate::filter::unicode::traits::Traits;
-use crate::filter::unicode::transfer::{Base64, Transfer};
 use crate::input::mailbox::begins_message;
 use crate::model::medium::Medium;
 use crate::model::settings::{ModelOption, ModelOptions};

@@ -5,11 +5,11 @@
 //! lines ─→ bytes (transfer encoding) ─→ UTF-8 (character set) ─→ text (markup) ─→ lines
 //! ```
 
+use crate::charset::transfer::Transfer;
 use crate::charset::{Charset, Decoder};
 use crate::filter::plain::strings;
 use crate::filter::unicode::html::{Html, declared_charset};
 use crate::filter::unicode::lines::{Builder, Lines};
-use crate::filter::unicode::transfer::Transfer;
 use crate::model::medium::Medium;
 use crate::model::settings::ModelOptions;
 

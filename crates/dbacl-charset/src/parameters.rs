@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Parameters of MIME header fields: `; name=value`, also in the ways of RFC 2231.
 
-use crate::charset::{self, Charset};
+use crate::Charset;
 
 /// Pieces that a value may be cut into.
 const MOST_PIECES: usize = 32;
@@ -156,7 +156,7 @@ pub fn value(field: &[u8], wanted: &[u8], output: &mut Vec<u8>) -> Option<Form> 
         percent(text, &mut bytes);
     }
     let charset = charset.unwrap_or_else(|| Charset::detect(&bytes));
-    charset::decode(charset, &bytes, output);
+    crate::decode(charset, &bytes, output);
     Some(Form::Decoded)
 }
 

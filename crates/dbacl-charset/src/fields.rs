@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Header fields as text: encoded words (RFC 2047), UTF-8 (RFC 6532), and 8-bit bytes as they come.
 
-use crate::charset::{self, Charset};
-use crate::filter::unicode::transfer::{self, Base64};
+use crate::Charset;
+use crate::transfer::{self, Base64};
 
 /// Memory of the decoder of words.
 #[derive(Debug, Default)]
@@ -89,7 +89,7 @@ impl Words {
             Some(charset) if !is_plain_ascii(label) => charset.or_detect(&self.bytes),
             _ => Charset::detect(&self.bytes),
         };
-        charset::decode(charset, &self.bytes, output);
+        crate::decode(charset, &self.bytes, output);
         self.bytes.clear();
     }
 }
@@ -100,7 +100,7 @@ fn plain(text: &[u8], charset: Option<Charset>, output: &mut Vec<u8>) {
         output.extend_from_slice(text);
     } else {
         let charset = charset.unwrap_or_else(|| Charset::detect(text));
-        charset::decode(charset, text, output);
+        crate::decode(charset, text, output);
     }
 }
 
