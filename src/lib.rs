@@ -85,16 +85,17 @@
 //! ```
 //!
 //! The left side of an arrow never imports the right side. Everything that decides a bit of a
-//! result stands in the modules `numeric` and `model`. `docs/architecture.md` shows all rooms and says
-//! where a change goes; `docs/spec` describes what is computed, with the section numbers that
+//! result stands in the modules `numeric` and `model`. `docs/architecture.md` shows all rooms and
+//! says where a change goes; `docs/spec` describes what is computed, with the section numbers that
 //! comments cite.
 //!
 //! # Errors, warnings, safety
 //!
 //! Operations fail with [`Error`], whose variants follow what a caller can do. A problem that does
-//! not stop an operation is a [`Warning`], in a list or given to a function of the caller. The library prints
-//! nothing, reads no environment and never ends the process. `unsafe` code stands in two modules
-//! only: memory maps, which a caller must ask for with an `unsafe` call, and hints for memory.
+//! not stop an operation is a [`Warning`], in a list or given to a function of the caller. The
+//! library prints nothing, reads no environment and never ends the process. `unsafe` code stands in
+//! two modules only: memory maps, which a caller must ask for with an `unsafe` call, and hints for
+//! memory.
 //!
 //! The feature `choices` adds the module `choices`: learning which of several texts is chosen, as
 //! chess-adapter and `dbacl --choices` do. The feature `cli`, on by default, adds what only the
