@@ -382,10 +382,15 @@ fn mails_in_any_character_set_are_ranked_as_unicode_text() {
         let mut mbox = Vec::new();
         for (header, text) in [
             ("", "Красная лодка\n".as_bytes()),
-            ("Content-Type: text/plain; charset=koi8-r\n", b"\xeb\xd2\xc1\xd3\xce\xc1\xd1 \xcc\xcf\xc4\xcb\xc1\n"),
             (
-                "Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n",
-                b"<b>=D0=9A=D1=80</b>=D0=B0=D1=81=D0=BD=D0=B0=D1=8F &#1083;=D0=BE=D0=B4=D0=BA=D0=B0\n",
+                "Content-Type: text/plain; charset=koi8-r\n",
+                b"\xeb\xd2\xc1\xd3\xce\xc1\xd1 \xcc\xcf\xc4\xcb\xc1\n",
+            ),
+            (
+                "Content-Type: text/html; charset=utf-8\n\
+                 Content-Transfer-Encoding: quoted-printable\n",
+                b"<b>=D0=9A=D1=80</b>=D0=B0=D1=81=D0=BD=D0=B0=D1=8F \
+                  &#1083;=D0=BE=D0=B4=D0=BA=D0=B0\n",
             ),
             ("", "картошка с солью\n".as_bytes()),
         ] {

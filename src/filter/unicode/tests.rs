@@ -294,7 +294,8 @@ fn traits_say_what_a_mail_is_like() {
         Received: from b.org by c.org; Mon\nReceived: from a.org; Sun\nFrom: Joe <j2@mail.a.org>\n\
         Content-Type: multipart/mixed; boundary=x\n\n\
         --x\n\nBUY NOW! > no\n\
-        --x\nContent-Type: image/png; name=a.b.PNG\nContent-Transfer-Encoding: base64\n\nabcd\n--x--\n\
+        --x\nContent-Type: image/png; name=a.b.PNG\nContent-Transfer-Encoding: base64\n\n\
+        abcd\n--x--\n\
         \nFrom a@b.c Mon Jan  1 00:00:00 2024\nSubject: two\n\n> quoted\n";
     let found = read_with(&[ModelOption::MailTraits], mbox.as_bytes());
     let found: Vec<&str> = found.iter().map(String::as_str).collect();
