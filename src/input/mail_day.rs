@@ -4,9 +4,9 @@
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// Days from the beginning of 1970 to the day of a mail that begins with these bytes: that of the line
-/// which separates it from others, of the `Received` that stands first, or of `Date`. `None` if it has
-/// none of them.
+/// Days from the beginning of 1970 to the day of a mail that begins with these bytes: that of the
+/// line which separates it from others, of the `Received` that stands first, or of `Date`. `None`
+/// if it has none of them.
 pub fn day_of(mail: &[u8]) -> Option<i64> {
     let mut lines = mail.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end).peekable();
     let separator = lines.next_if(|line| line.starts_with(b"From "));
@@ -39,8 +39,8 @@ pub fn day_of(mail: &[u8]) -> Option<i64> {
     sent
 }
 
-/// The day in a text such as `Mon, 1 Jan 2024 10:00:00 +0100` or `a@b.c Mon Jan  1 10:00:00 2024`, as
-/// the clock of who wrote it had it.
+/// The day in a text such as `Mon, 1 Jan 2024 10:00:00 +0100` or `a@b.c Mon Jan  1 10:00:00 2024`,
+/// as the clock of who wrote it had it.
 pub fn day_in(text: &[u8]) -> Option<i64> {
     let text = String::from_utf8_lossy(text);
     let ends_word = |c: char| c.is_whitespace() || ",-()".contains(c);
