@@ -47,7 +47,7 @@ impl Makeup {
     pub const PAIR: u8 = 2;
 
     /// Whether the feature is text: what a mail says, and not what its header says of it.
-    pub const fn is_text(&self) -> bool {
+    pub const fn is_text(self) -> bool {
         !Medium::new(self.medium).is_header()
     }
 }
