@@ -284,7 +284,7 @@ proptest! {
         }
         // A byte may become three, each line its end, a label is written anew, and a host becomes
         // all its domains.
-        prop_assert!(length <= 2 * (16 * source.len() + 64), "{} of {}", length, source.len());
+        prop_assert!(length <= 2 * (8 * source.len() + 64), "{} of {}", length, source.len());
     }
 }
 
