@@ -160,6 +160,14 @@ pub enum FittedSetError {
         /// Where it was looked for.
         place: String,
     },
+    /// All mail of a folder is older than what is to be learned.
+    #[error(
+        "all mail in {place} is older than --window allows; nothing was changed: give more days"
+    )]
+    OldMail {
+        /// Where it was looked for.
+        place: String,
+    },
     /// A mail folder or file cannot be opened.
     #[error("couldn't open {}: {source}", path.display())]
     Source {

@@ -333,7 +333,11 @@ pub fn learn(
         let mut learned = learned?;
         learned.warnings.drain(..).for_each(&mut *warnings);
         let Some(category) = learned.category else {
-            return Err(FittedSetError::NoMail { place: folders[at].place() });
+            let place = folders[at].place();
+            return Err(match options.since {
+                Some(_) => FittedSetError::OldMail { place },
+                None => FittedSetError::NoMail { place },
+            });
         };
         let path = change.path(&members[at]);
         ledger_file::replace(&Unforced, &path, ANY_MAGIC, &category)?;
