@@ -6,7 +6,7 @@ use dbacl_testing::mails::{HAM, SPAM, write_mailboxes};
 use dbacl_testing::{PATIENCE, Scratch, command, programs, root, skip, wait_until_reading};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant, SystemTime};
@@ -37,14 +37,6 @@ fn is_installed(program: &str) -> bool {
     ["/usr/sbin", "/usr/bin", "/usr/local/bin", "/bin"]
         .iter()
         .any(|folder| Path::new(folder).join(program).exists())
-}
-
-/// Ports that nobody listens at.
-fn free_ports() -> (u16, u16) {
-    let door = || TcpListener::bind("127.0.0.1:0").expect("a port");
-    let (one, other) = (door(), door());
-    let port = |door: &TcpListener| door.local_addr().expect("an address").port();
-    (port(&one), port(&other))
 }
 
 /// A number in letters: a filter has no use for digits.
@@ -85,7 +77,7 @@ impl Dovecot {
         }
         let done = command("chown").args(["-R", "mail:mail"]).arg(scratch.path("mail")).status();
         assert!(done.expect("chown").success());
-        let ports = free_ports();
+        let ports = dbacl_testing::free_ports();
         let config = scratch.path("dovecot.conf");
         let work = scratch.path("").display().to_string();
         let work = work.trim_end_matches('/');

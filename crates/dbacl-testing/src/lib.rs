@@ -12,7 +12,9 @@ pub mod verbs;
 use dbacl_cli::getopt::{Opt, Value};
 use std::ffi::OsStr;
 use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write;
+use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -43,6 +45,22 @@ pub fn programs() -> PathBuf {
 /// The programs of all packages that the tests of any of them may call.
 const PROGRAMS: [&str; 8] =
     ["dbacl", "bayesol", "hypex", "dbacl-eval", "mailcross", "mailtoe", "mailfoot", "mailinspect"];
+
+/// Two ports that nobody listens at, below those that the system gives to whoever asks for any, so
+/// that nobody is given them before they are used.
+///
+/// # Panics
+/// When a thousand ports are taken.
+pub fn free_ports() -> (u16, u16) {
+    let seed = RandomState::new().build_hasher().finish() >> 1;
+    let place = |at: u64| u16::try_from((seed + 7 * at) % 20_000).expect("below 20,000");
+    let mut ports = (0..1000).map(|at| 10_000 + place(at));
+    let mut door =
+        || ports.find_map(|port| TcpListener::bind(("127.0.0.1", port)).ok()).expect("a free port");
+    let (one, other) = (door(), door());
+    let port = |door: &TcpListener| door.local_addr().expect("an address").port();
+    (port(&one), port(&other))
+}
 
 /// The options of a program of `clap`, as the tables of the other programs have them: those with a
 /// long name, and help and version behind them.

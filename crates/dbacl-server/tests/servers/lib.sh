@@ -89,9 +89,17 @@ own_libraries() {
   mount --bind "$work/ld.so.cache" /etc/ld.so.cache || skip 'libraries cannot be mounted'
 }
 
-# Ports that nobody listens at; a test has so many and takes them at once.
+# port: one that nobody listens at, below those that the system gives to whoever asks for any, so
+# that nobody is given it before it is used.
 port() {
-  perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1")->sockport, "\n"'
+  perl -MIO::Socket::INET -e '
+    for (1 .. 1000) {
+      my $port = 10000 + int rand 20000;
+      IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1", LocalPort => $port) or next;
+      print "$port\n";
+      exit;
+    }
+    exit 1'
 }
 
 # wait_for SECONDS COMMAND...: tries until it succeeds.

@@ -6,16 +6,16 @@ OWN_VIEW=1
 unpacked opensmtpd-filter-rspamd
 asks=$package/usr/libexec/opensmtpd/filter-rspamd
 filter "$work/var/lib/dbacl/default"
+rspamd=$(port)
 cat >"$work/etc/dbacl/server.toml" <<END2
 default = "$work/var/lib/dbacl/default"
 models = "$work/var/lib/dbacl/{user}"
 headers = ["dbacl"]
 reasons = true
 [listen]
-rspamd = "127.0.0.1:0"
+rspamd = "127.0.0.1:$rspamd"
 END2
 serve --config "$work/etc/dbacl/server.toml"
-rspamd=$(served rspamd)
 smtpd_unpacked
 cat >"$work/smtpd.conf" <<END2
 filter dbacl proc-exec "$asks -url http://127.0.0.1:$rspamd"
@@ -47,7 +47,6 @@ mv "$work/aside" "$work/var/lib/dbacl/default"
 kill -9 "$server"
 message spam marker-server >"$work/mail.txt"
 smtp_send "$port" "$work/mail.txt" tester@example.net && fail 'mail is taken without the server: docs/server.md says otherwise'
-sed -i "s/127.0.0.1:0/127.0.0.1:$rspamd/" "$work/etc/dbacl/server.toml"
 serve --config "$work/etc/dbacl/server.toml"
 smtp_send "$port" "$work/mail.txt" tester@example.net || fail 'smtpd takes no mail with the server again'
 wait_for 30 in_the_box marker-server || fail 'mail is lost'
