@@ -39,5 +39,6 @@ pub mod set_state;
 pub mod solver;
 pub mod store;
 pub mod thresholds;
+pub mod weighing;
 
 pub(crate) use crate::numeric::elementary::real;

@@ -15,6 +15,7 @@ use crate::joint::documents::{Corpus, CorpusBuilder};
 use crate::joint::grounds::Grounds;
 use crate::joint::header::{Decision, RefitLine, set_of};
 use crate::joint::store::{Generation, Store, member};
+use crate::joint::weighing::Weighing;
 use crate::model::settings::{Locale, ModelOption};
 use crate::score::model::Model;
 use crate::token::id::FeatureId;
@@ -210,28 +211,27 @@ impl OpenSet {
 
     fn weigh(&self, document: &[u8], stop: Option<&AtomicBool>) -> Result<Weighed, Error> {
         let corpus = self.read(document, 0, stop);
-        let mut scores = vec![f64::NAN; self.categories.len()];
-        let (mut weights, mut shapes) = (Vec::new(), Vec::new());
-        if let Some(document) = corpus.documents.first() {
-            let terms = corpus.terms_of(0);
-            let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
-            for (&at, score) in self.order.iter().zip(&mut scores) {
-                let category = &self.categories[at];
-                let own = category.weights(&ids)?;
-                let (header, occurrences) = (category.header(), document.occurrences);
-                let each = own.iter().copied();
-                *score = self.line.scoring.score_by(header, occurrences, terms, each);
-                weights.push(own);
-                shapes.push((header.log_partition, header.max_order));
-            }
-        }
-        let terms = corpus.documents.first().map_or(&[][..], |_| corpus.terms_of(0));
-        let grounds = Grounds::of(&self.line, terms, &weights, &shapes);
-        Ok(Weighed { corpus, scores, weights, grounds })
+        let Some(document) = corpus.documents.first() else {
+            return Ok(Weighed { corpus, weighing: self.nothing() });
+        };
+        let terms = corpus.terms_of(0);
+        let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
+        let each = self.order.iter().map(|&at| {
+            let category = &self.categories[at];
+            category.weights(&ids).map(|weights| (category.header(), weights))
+        });
+        let weighing = Weighing::new(&self.line, (document.occurrences, terms), each)?;
+        Ok(Weighed { corpus, weighing })
+    }
+
+    /// The weighing of a document without features.
+    fn nothing(&self) -> Weighing {
+        let scores = vec![f64::NAN; self.categories.len()];
+        Weighing { scores, weights: Vec::new(), grounds: Grounds::default() }
     }
 
     fn verdict(&self, weighed: &Weighed) -> SetVerdict {
-        let Weighed { scores, grounds, .. } = weighed;
+        let Weighing { scores, grounds, .. } = &weighed.weighing;
         let Decision { category, probability, is_unsure } = self.line.verdict(scores, *grounds);
         let best = self.order[category];
         let mut probabilities = vec![0.0; scores.len()];
@@ -250,7 +250,7 @@ impl OpenSet {
         text: &[u8],
         stop: Option<&AtomicBool>,
     ) -> Option<Reasons> {
-        let Weighed { corpus, scores, weights, grounds } = weighed;
+        let Weighed { corpus, weighing: Weighing { scores, weights, grounds } } = weighed;
         let document = corpus.documents.first()?;
         let terms = corpus.terms_of(0);
         let best = self.line.verdict(scores, *grounds).category;
@@ -307,10 +307,8 @@ impl OpenSet {
 /// The features of a document with their weights in the categories, in the order of the set.
 struct Weighed {
     corpus: Corpus,
-    /// Scores under the categories; NaN for a document without features.
-    scores: Vec<f64>,
-    weights: Vec<Vec<f32>>,
-    grounds: Grounds,
+    /// Scores are NaN for a document without features.
+    weighing: Weighing,
 }
 
 /// What is wrong with ordinary categories.

@@ -25,13 +25,13 @@ use crate::joint::corrections;
 use crate::joint::documents::{Corpus, Term, fingerprint};
 use crate::joint::fit::FitOptions;
 use crate::joint::forgetting::without_documents;
-use crate::joint::grounds::Grounds;
 use crate::joint::header::{Decision, Mismatch, RefitLine, set_of};
 use crate::joint::ledger::{self, Fault, Head, Ledger, Record, Settings, write_record};
 use crate::joint::publish;
 use crate::joint::relearn;
 use crate::joint::set_state::SetState;
 use crate::joint::store::ledger_file::{self, LedgerError, OpenLedger};
+use crate::joint::weighing::Weighing;
 use crate::token::id::FeatureId;
 use hashbrown::{HashMap, HashSet};
 use std::io::{self, Read};
@@ -363,22 +363,18 @@ impl<'a> OpenFiles<'a> {
 
     /// The verdict on a document.
     fn verdict(&self, occurrences: u32, terms: &[Term]) -> Result<Decision> {
-        let scoring = self.line.scoring;
         let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
-        let mut scores = Vec::with_capacity(self.categories.len());
-        let (mut all, mut shapes) = (Vec::new(), Vec::new());
-        for (category, name) in self.categories.iter().zip(&self.files.names) {
+        let each = self.categories.iter().zip(&self.files.names).map(|(category, name)| {
             let weights = category.weights(&ids).map_err(|source| FittedSetError::Category {
                 name: name.clone(),
                 path: name.clone(),
                 source,
-            })?;
-            let (header, each) = (category.header(), weights.iter().copied());
-            scores.push(scoring.score_by(header, occurrences, terms, each));
-            shapes.push((header.log_partition, header.max_order));
-            all.push(weights);
-        }
-        Ok(self.line.verdict(&scores, Grounds::of(&self.line, terms, &all, &shapes)))
+            });
+            weights.map(|weights| (category.header(), weights))
+        });
+        let Weighing { scores, grounds, .. } =
+            Weighing::new(&self.line, (occurrences, terms), each)?;
+        Ok(self.line.verdict(&scores, grounds))
     }
 
     /// Learns the documents whose number `needs` it, and notes which.

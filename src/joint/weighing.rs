@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A document's features and their weights in the categories of a set → scores and grounds: all
+//! that a verdict needs.
+
+use super::documents::Term;
+use super::grounds::Grounds;
+use super::header::RefitLine;
+use crate::category::header::Header;
+
+/// What the categories of a set say of a document, in the order of the set.
+#[derive(Debug, Clone)]
+pub struct Weighing {
+    /// Scores under the categories.
+    pub scores: Vec<f64>,
+    /// Weights of the features in the categories, by category and then feature.
+    pub weights: Vec<Vec<f32>>,
+    /// What the verdict rests on beside the scores.
+    pub grounds: Grounds,
+}
+
+impl Weighing {
+    /// The weighing of a document with these distinct features, in order of first appearance, for
+    /// the set that says `line`. Each category comes with the weights of the features in it.
+    ///
+    /// # Errors
+    /// The first error of `categories`.
+    pub fn new<'a, E>(
+        line: &RefitLine,
+        (occurrences, terms): (u32, &[Term]),
+        categories: impl Iterator<Item = Result<(&'a Header, Vec<f32>), E>>,
+    ) -> Result<Self, E> {
+        let (mut scores, mut weights, mut shapes) = (Vec::new(), Vec::new(), Vec::new());
+        for category in categories {
+            let (header, own) = category?;
+            let each = own.iter().copied();
+            scores.push(line.scoring.score_by(header, occurrences, terms, each));
+            shapes.push((header.log_partition, header.max_order));
+            weights.push(own);
+        }
+        let grounds = Grounds::of(line, terms, &weights, &shapes);
+        Ok(Self { scores, weights, grounds })
+    }
+}
