@@ -2,7 +2,6 @@
 //! Integration tests: the real program, from outside, and with the real Dovecot.
 
 mod dovecot;
-mod hostile;
 mod interface;
 mod model;
 mod oauth;

@@ -10,14 +10,16 @@ mod files;
 mod generations;
 mod imap;
 mod ledger;
+mod mutation;
 mod passing;
 mod server;
 
 pub use chess::chess_protocol;
 pub use files::{category_open, learning_state, lines, options, risk, tokenizer, unicode};
 pub use generations::generations;
-pub use imap::{imap_server, imap_state};
+pub use imap::{imap_lessons, imap_server, imap_state};
 pub use ledger::ledger_state;
+pub use mutation::{changed, seeds};
 pub use passing::mail_filter;
 pub use server::{server_http, server_milter, server_opensmtpd, server_spamc};
 
