@@ -4,34 +4,13 @@
 . "$(dirname "$0")/../../../dbacl-server/tests/servers/lib.sh"
 [ -x "$folder/dbacl-imap" ] || skip 'dbacl-imap has not been built'
 
-# A number in letters: a filter has no use for digits.
-word() { echo "$1" | tr 0-9 k-t; }
-
 mail() {  # KIND NUMBER
   printf 'Message-ID: <%s@example.org>\nDate: Thu, 1 Jan 2026 10:00:00 +0000\n' "$2"
   message "$1" "mark$(word "$2")"
 }
 
-# imap COMMAND...: somebody's mail program; each command is answered before the next one.
-# APPENDMAIL FOLDER FILE adds a mail.
-imap() {
-  perl -MIO::Socket::INET -e '
-    my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => shift, Timeout => 20) or exit 1;
-    my $n = 0;
-    sub answer { while (my $line = <$s>) { print $line; return if $line =~ /^a$n OK/; exit 2 if $line =~ /^a$n /; return if $_[0] && $line =~ /^\+/ } exit 3 }
-    <$s>;
-    for my $command ("LOGIN alice secret", @ARGV, "LOGOUT") {
-      $n++;
-      if ($command =~ /^APPENDMAIL (\S+) (\S+)/) {
-        open my $file, "<", $2 or exit 4;
-        my $mail = join "", map { s/\r?\n/\r\n/r } <$file>;
-        print $s "a$n APPEND $1 {" . length($mail) . "}\r\n";
-        answer(1);
-        print $s "$mail\r\n";
-      } else { print $s "a$n $command\r\n" }
-      answer(0);
-    }' "$port" "$@" >"$work/imap.log" 2>&1
-}
+# imap COMMAND...: somebody's mail program.
+imap() { imap_client "$port" secret "$@" >"$work/imap.log" 2>&1; }
 
 # did COMMAND...: the same, and it must succeed.
 did() { imap "$@" || fail "$*: $(cat "$work/imap.log")"; }

@@ -5,43 +5,21 @@
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || skip 'Dovecot begins as root'
 for program in dovecot sievec doveadm; do command -v $program >/dev/null || skip "$program is not installed"; done
-unpacked spamc
-spamc_package=$package spamc_libraries=$libraries
+spamc_unpacked
 unpacked dovecot-lmtpd
 filter "$work/var/lib/dbacl/default"
 filter "$work/var/lib/dbacl/alice"
-mkdir -p "$work/mail" "$work/etc/dovecot/conf.d" "$work/run/dovecot" "$work/bin"
+mkdir -p "$work/mail" "$work/etc/dovecot/conf.d" "$work/run/dovecot"
 chown mail:mail "$work/mail"
 serve --default "$work/var/lib/dbacl/default" --models "$work/var/lib/dbacl/{user}" --spamc 127.0.0.1:0
-cat >"$work/bin/spamc" <<END2
-#!/bin/sh
-LD_LIBRARY_PATH=$spamc_libraries exec $spamc_package/usr/bin/spamc -F /dev/null "\$@"
-END2
-chmod 755 "$work/bin/spamc"
 lmtp=$(port)
 cat >"$work/etc/dovecot/dovecot.conf" <<END2
-base_dir = $work/run/dovecot
-state_dir = $work/run/dovecot
-log_path = $work/dovecot.log
-protocols = lmtp
-listen = 127.0.0.1
-ssl = no
-first_valid_uid = 1
-mail_location = maildir:~/Maildir
-default_internal_user = dovecot
+$(dovecot_basis lmtp)
 service lmtp {
   inet_listener lmtp {
     port = $lmtp
   }
   executable = $package/usr/lib/dovecot/lmtp
-}
-passdb {
-  driver = static
-  args = nopassword=y
-}
-userdb {
-  driver = static
-  args = uid=mail gid=mail home=$work/mail/%u
 }
 plugin {
   sieve = file:~/.dovecot.sieve
@@ -70,7 +48,7 @@ found() {
 }
 for user in alice bob; do
   for kind in ham spam; do
-    { printf 'X-DBACL: forged\nMessage-Id: <%s@example.org>\n' "$kind"; message $kind "marker-$kind"; } >"$work/out/$kind"
+    forged $kind >"$work/out/$kind"
     wait_for 30 smtp_send "$lmtp" "$work/out/$kind" $user || fail "Dovecot does not take $kind"
     case $kind in spam) folder=.Junk/ ;; ham) folder= ;; esac
     wait_for 30 found $user "marker-$kind" "$folder" || fail "$kind is in ${file:-no folder}"

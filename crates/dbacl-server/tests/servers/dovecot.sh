@@ -18,16 +18,8 @@ chmod -R a+rX "$work"
 serve --config "$work/etc/dbacl/server.toml"
 imap=$(port)
 cat >"$work/etc/dovecot/dovecot.conf" <<END2
-base_dir = $work/run/dovecot
-state_dir = $work/run/dovecot
-log_path = $work/dovecot.log
-protocols = imap
-listen = 127.0.0.1
-ssl = no
+$(dovecot_basis imap)
 disable_plaintext_auth = no
-first_valid_uid = 1
-mail_location = maildir:~/Maildir
-default_internal_user = dovecot
 service imap-login {
   inet_listener imap {
     port = $imap
@@ -43,14 +35,6 @@ service imap {
 $(for name in imap-urlauth imap-urlauth-login imap-urlauth-worker imap-hibernate; do
   printf 'service %s {\n  executable = %s\n}\n' $name "$package/usr/lib/dovecot/$name"
 done)
-passdb {
-  driver = static
-  args = nopassword=y
-}
-userdb {
-  driver = static
-  args = uid=mail gid=mail home=$work/mail/%u
-}
 namespace inbox {
   inbox = yes
   separator = /
@@ -83,30 +67,9 @@ dovecot -F -c "$work/etc/dovecot/dovecot.conf" &
 children="$children $!"
 dovecot=$!
 
-# imap COMMAND...: one connection; each command is answered before the next one. APPENDMAIL FOLDER
-# FILE.
-imap() {
-  perl -MIO::Socket::INET -e '
-    my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => shift, Timeout => 20) or exit 1;
-    my $n = 0;
-    sub answer { while (my $line = <$s>) { print $line; return if $line =~ /^a$n OK/; exit 2 if $line =~ /^a$n /; return if $_[0] && $line =~ /^\+/ } exit 3 }
-    <$s>;
-    for my $command ("LOGIN alice x", @ARGV, "LOGOUT") {
-      $n++;
-      if ($command =~ /^APPENDMAIL (\S+) (\S+)/) {
-        open my $file, "<", $2 or exit 4;
-        my $mail = join "", map { s/\r?\n/\r\n/r } <$file>;
-        print $s "a$n APPEND $1 {" . length($mail) . "}\r\n";
-        answer(1);
-        print $s "$mail\r\n";
-      } else { print $s "a$n $command\r\n" }
-      answer(0);
-    }' "$imap" "$@"
-}
+imap() { imap_client "$imap" x "$@"; }
 wait_for 20 imap NOOP || fail 'Dovecot does not begin'
 imap 'CREATE Junk' 'CREATE Trash' 'CREATE Archive' >"$work/imap.log" || fail "folders: $(cat "$work/imap.log")"
-# A number in letters: a filter has no use for digits.
-word() { echo "$1" | tr 0-9 k-t; }
 count() { grep -c "event=learned" "$work/server.log"; }
 # does WHAT LESSONS COMMAND...: these commands give so many more lessons, within two seconds.
 does() {

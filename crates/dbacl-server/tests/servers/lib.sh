@@ -131,12 +131,44 @@ smtp_send() {
     command("QUIT")' "$@"
 }
 
+# imap_client PORT PASSWORD COMMAND...: one connection of alice's mail program; each command is answered
+# before the next one. APPENDMAIL FOLDER FILE adds a mail.
+imap_client() {
+  perl -MIO::Socket::INET -e '
+    my ($port, $password) = (shift, shift);
+    my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $port, Timeout => 20) or exit 1;
+    my $n = 0;
+    sub answer { while (my $line = <$s>) { print $line; return if $line =~ /^a$n OK/; exit 2 if $line =~ /^a$n /; return if $_[0] && $line =~ /^\+/ } exit 3 }
+    <$s>;
+    for my $command ("LOGIN alice $password", @ARGV, "LOGOUT") {
+      $n++;
+      if ($command =~ /^APPENDMAIL (\S+) (\S+)/) {
+        open my $file, "<", $2 or exit 4;
+        my $mail = join "", map { s/\r?\n/\r\n/r } <$file>;
+        print $s "a$n APPEND $1 {" . length($mail) . "}\r\n";
+        answer(1);
+        print $s "$mail\r\n";
+      } else { print $s "a$n $command\r\n" }
+      answer(0);
+    }' "$@"
+}
+
+# A number in letters: a filter has no use for digits.
+word() { echo "$1" | tr 0-9 k-t; }
+
 # Made-up mail of two kinds; it has so many words of its kind that a few others leave it sure.
 message() {  # KIND [MARK]
   case $1 in
     spam) printf 'From: a@example.biz\nTo: me@example.net\nSubject: limited offer\n\nclick here, cheap pills, win %s\nbest price without prescription, order today and save money, free delivery worldwide\n' "${2:-}" ;;
     ham) printf 'From: b@example.com\nTo: me@example.net\nSubject: meeting\n\nplease send the budget report before the meeting %s\nthe minutes of last week and the agenda for friday are on the server of our team\n' "${2:-}" ;;
   esac
+}
+
+# forged KIND [MORE]: a mail with a verdict of somebody else, which says `marker-KIND`; MORE is lines of
+# its header.
+forged() {
+  printf 'X-DBACL: forged\nDate: Thu, 1 Jan 2026 10:00:00 +0000\n%bMessage-Id: <%s@example.org>\n' "${2:-}" "$1"
+  message "$1" "marker-$1"
 }
 
 mailbox() {  # KIND: forty mails
@@ -273,6 +305,88 @@ posted() {
   file=$(delivered "$2")
 }
 
+# posted_without FILTER...: without its filters, and without the server, mail goes on.
+posted_without() {
+  for filter; do mv "$filter" "$filter.aside"; done
+  message spam marker-filter >"$work/out/mail"
+  posted mail marker-filter
+  holds "$file" '^X-DBACL: error$'
+  kill -9 "$server"
+  message spam marker-server >"$work/out/mail"
+  posted mail marker-server
+  lacks "$file" '^X-DBACL'
+}
+
+# spamc_unpacked: a program spamc in $work/bin, whatever libraries its caller has.
+spamc_unpacked() {
+  unpacked spamc
+  mkdir -p "$work/bin"
+  cat >"$work/bin/spamc" <<END2
+#!/bin/sh
+LD_LIBRARY_PATH=$libraries exec $package/usr/bin/spamc -F /dev/null "\$@"
+END2
+  chmod 755 "$work/bin/spamc"
+}
+
+# dovecot_basis PROTOCOL: what every configuration of a Dovecot of the test's own begins with.
+dovecot_basis() {
+  cat <<END2
+base_dir = $work/run/dovecot
+state_dir = $work/run/dovecot
+log_path = $work/dovecot.log
+protocols = $1
+listen = 127.0.0.1
+ssl = no
+first_valid_uid = 1
+mail_location = maildir:~/Maildir
+default_internal_user = dovecot
+passdb {
+  driver = static
+  args = nopassword=y
+}
+userdb {
+  driver = static
+  args = uid=mail gid=mail home=$work/mail/%u
+}
+END2
+}
+
+# serve_spamassassin: the server with SpamAssassin's headers, for spamc at a socket.
+serve_spamassassin() {
+  cat >"$work/etc/dbacl/server.toml" <<END2
+default = "$work/var/lib/dbacl/default"
+models = "$work/var/lib/dbacl/{user}"
+headers = ["spamassassin"]
+[listen]
+spamc = "$work/run/dbacl/spamc"
+END2
+  serve --config "$work/etc/dbacl/server.toml"
+}
+
+# miltertest_script: a script of miltertest from standard input, which may call check().
+miltertest_script() {
+  {
+    cat <<'END2'
+function check(what, got, wanted)
+  if got ~= wanted then
+    print(what .. ": " .. tostring(got) .. " and not " .. tostring(wanted))
+    os.exit(1)
+  end
+end
+END2
+    cat
+  } >"$work/test.lua"
+}
+
+# miltertest WHAT VARIABLE=VALUE...: runs the script on the milter at $socket.
+miltertest() {
+  what=$1
+  shift
+  set -- $(for variable; do echo "-D $variable"; done)
+  packaged usr/bin/miltertest -D "socket=$socket" "$@" -s "$work/test.lua" >"$work/test.log" 2>&1 ||
+    fail "miltertest: $what: $(cat "$work/test.log")"
+}
+
 # The lines of a mail's header that tell the verdict and its reasons.
 verdict_lines() {
   awk '/^\r?$/ { exit } /^[ \t]/ { if (inside) print; next } { inside = /^X-DBACL/ } inside { print }' "$1"
@@ -308,3 +422,17 @@ smtpd_begins() {
 
 # The file of a mail with this text that smtpd has delivered.
 in_the_box() { grep -rl "$1" "$work/mail/box/new" 2>/dev/null | head -n 1 | grep .; }
+
+# delivered_by_smtpd KIND: a mail with a forged verdict comes out of smtpd with that of its kind, and with
+# folded reasons; its file is $file.
+delivered_by_smtpd() {
+  { forged "$1"; echo '.dot'; } >"$work/$1"
+  wait_for 30 smtp_send "$port" "$work/$1" tester@example.net || fail "smtpd does not take $1"
+  wait_for 30 in_the_box "marker-$1" || fail "$1 is not delivered"
+  file=$(in_the_box "marker-$1")
+  holds "$file" "^X-DBACL: $1 [0-9.]*%"
+  holds "$file" '^\.dot'
+  lacks "$file" forged
+  holds "$file" "^X-DBACL-Reasons: $1 +"
+  [ "$(verdict_lines "$file" | wc -l)" -gt 2 ] || fail 'the reasons are not folded'
+}

@@ -22,13 +22,7 @@ stop() {
   wait "$server" || fail "the server ends with $?"
   children=
 }
-cat >"$work/test.lua" <<'END2'
-function check(what, got, wanted)
-  if got ~= wanted then
-    print(what .. ": " .. tostring(got) .. " and not " .. tostring(wanted))
-    os.exit(1)
-  end
-end
+miltertest_script <<'END2'
 -- Shows the milter a mail; leaves what it answers in the connection.
 function show(subject, text)
   conn = mt.connect("unix:" .. socket)
@@ -80,10 +74,7 @@ elseif wanted == "error" then
 end
 mt.disconnect(conn)
 END2
-look() {
-  packaged usr/bin/miltertest -D "socket=$socket" -D "wanted=$1" -s "$work/test.lua" >"$work/test.log" 2>&1 ||
-    fail "miltertest: $1: $(cat "$work/test.log")"
-}
+look() { miltertest "$1" "wanted=$1"; }
 configure ''
 look mark
 mv "$work/var/lib/dbacl/default" "$work/aside"

@@ -21,17 +21,7 @@ reasons = true
 END2
 grep -q 'filter dbacl proc-exec' "$work/smtpd.conf" || fail 'docs/server.md has no recipe opensmtpd'
 smtpd_begins
-for kind in ham spam; do
-  { printf 'X-DBACL: forged\nDate: Thu, 1 Jan 2026 10:00:00 +0000\nMessage-Id: <%s@example.org>\n' "$kind"; message $kind "marker-$kind"; echo '.dot'; } >"$work/$kind"
-  wait_for 30 smtp_send "$port" "$work/$kind" tester@example.net || fail "smtpd does not take $kind"
-  wait_for 30 in_the_box "marker-$kind" || fail "$kind is not delivered"
-  file=$(in_the_box "marker-$kind")
-  holds "$file" "^X-DBACL: $kind [0-9.]*%"
-  holds "$file" '^\.dot'
-  lacks "$file" forged
-  holds "$file" "^X-DBACL-Reasons: $kind +"
-  [ "$(verdict_lines "$file" | wc -l)" -gt 2 ] || fail 'the reasons are not folded'
-done
+for kind in ham spam; do delivered_by_smtpd $kind; done
 holds "$work/smtpd.log" 'wire=opensmtpd user=tester@example.net '
 rm -r "$work/var/lib/dbacl/tester@example.net" "$work/var/lib/dbacl/default"
 message spam marker-filter >"$work/mail.txt"

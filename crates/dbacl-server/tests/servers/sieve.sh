@@ -5,14 +5,7 @@
 unpacked spamc
 command -v sieve-test >/dev/null || skip 'sieve-test is not installed'
 filter "$work/var/lib/dbacl/default"
-cat >"$work/etc/dbacl/server.toml" <<END2
-default = "$work/var/lib/dbacl/default"
-models = "$work/var/lib/dbacl/{user}"
-headers = ["spamassassin"]
-[listen]
-spamc = "$work/run/dbacl/spamc"
-END2
-serve --config "$work/etc/dbacl/server.toml"
+serve_spamassassin
 mkdir -p "$work/mail"
 {
   printf 'base_dir = %s\nmail_location = maildir:%s\nlog_path = %s\n' "$work/run/dovecot" "$work/mail" "$work/dovecot.log"

@@ -3,18 +3,9 @@
 # Debian's spamass-milter, which asks spamc, as Debian's miltertest sees it.
 OWN_VIEW=1
 . "$(dirname "$0")/lib.sh"
-unpacked miltertest
-test=$package test_libraries=$libraries
 unpacked spamass-milter
 filter "$work/var/lib/dbacl/default"
-cat >"$work/etc/dbacl/server.toml" <<END2
-default = "$work/var/lib/dbacl/default"
-models = "$work/var/lib/dbacl/{user}"
-headers = ["spamassassin"]
-[listen]
-spamc = "$work/run/dbacl/spamc"
-END2
-serve --config "$work/etc/dbacl/server.toml"
+serve_spamassassin
 # It looks for spamc in a fixed folder.
 mkdir -p "$work/over" "$work/new"
 own_libraries
@@ -28,13 +19,8 @@ socket=$work/run/milter
 children="$children $!"
 mounted=$work/over
 wait_for 20 test -S "$socket" || fail 'spamass-milter does not begin'
-cat >"$work/test.lua" <<'END2'
-function check(what, got, wanted)
-  if got ~= wanted then
-    print(what .. ": " .. tostring(got) .. " and not " .. tostring(wanted))
-    os.exit(1)
-  end
-end
+unpacked miltertest
+miltertest_script <<'END2'
 conn = mt.connect("unix:" .. socket)
 check("a connection", conn ~= nil, true)
 mt.conninfo(conn, "client.example.org", "192.0.2.1")
@@ -50,10 +36,7 @@ check("flag", mt.eom_check(conn, MT_HDRADD, "X-Spam-Flag") or mt.eom_check(conn,
 check("status", mt.eom_check(conn, MT_HDRADD, "X-Spam-Status") or mt.eom_check(conn, MT_HDRINSERT, "X-Spam-Status"), is_served == "yes")
 mt.disconnect(conn)
 END2
-look() {
-  LD_LIBRARY_PATH=$test_libraries "$test/usr/bin/miltertest" -D "socket=$socket" -D "kind=$1" -D "is_served=$2" -s "$work/test.lua" >"$work/test.log" 2>&1 ||
-    fail "miltertest: $1: $(cat "$work/test.log")"
-}
+look() { miltertest "$1" "kind=$1" "is_served=$2"; }
 look spam yes
 look ham yes
 holds "$work/server.log" 'event=judged wire=spamc .*verdict="spam '
