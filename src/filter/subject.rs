@@ -2,6 +2,8 @@
 //! The subject of a mail, for people.
 
 use crate::charset::fields::Words;
+use crate::input::header_fields::header_fields;
+use crate::input::mailbox::FROM;
 
 /// Characters of a subject that are shown.
 const LONGEST: usize = 80;
@@ -13,30 +15,18 @@ const REACH: usize = 1 << 16;
 /// characters that does nothing to a terminal; `None` if it is no mail or has no subject.
 pub fn subject(mail: &[u8]) -> Option<String> {
     let mail = &mail[..mail.len().min(REACH)];
-    let mut lines = mail.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
-    let first = lines.next()?;
+    let first = mail.split(|&byte| byte == b'\n').next()?;
     let is_field = |line: &[u8]| {
-        let name = line.iter().position(|&byte| byte == b':').unwrap_or(0);
+        let name = memchr::memchr(b':', line).unwrap_or(0);
         name > 0 && line[..name].iter().all(u8::is_ascii_graphic)
     };
-    if !first.starts_with(b"From ") && !is_field(first) {
+    if !first.starts_with(FROM) && !is_field(first) {
         return None;
     }
-    let mut field: Option<Vec<u8>> = None;
-    for line in std::iter::once(first).chain(lines).take_while(|line| !line.is_empty()) {
-        match &mut field {
-            Some(field) if line.starts_with(b" ") || line.starts_with(b"\t") => {
-                field.extend_from_slice(line);
-            }
-            Some(_) => break,
-            None => {
-                let name = line.get(..8).filter(|name| name.eq_ignore_ascii_case(b"subject:"));
-                field = name.map(|_| line[8..].to_vec());
-            }
-        }
-    }
+    let mut fields = header_fields(mail);
+    let (_, field) = fields.find(|(name, _)| name.eq_ignore_ascii_case(b"subject"))?;
     let mut text = Vec::new();
-    Words::default().decode(&field?, None, &mut text);
+    Words::default().decode(&field, None, &mut text);
     let text = String::from_utf8_lossy(&text);
     let words: Vec<&str> = text.split_whitespace().collect();
     let safe = |c: char| if c.is_control() { '\u{fffd}' } else { c };

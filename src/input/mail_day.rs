@@ -1,37 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The day of a mail: when it arrived, or else when it says that it was sent.
 
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+use super::header_fields::header_fields;
+use super::mailbox::{FROM, MONTHS};
 
 /// Days from the beginning of 1970 to the day of a mail that begins with these bytes: that of the
 /// line which separates it from others, of the `Received` that stands first, or of `Date`. `None`
 /// if it has none of them.
 pub fn day_of(mail: &[u8]) -> Option<i64> {
-    let mut lines = mail.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end).peekable();
-    let separator = lines.next_if(|line| line.starts_with(b"From "));
-    if let Some(day) = separator.and_then(day_in) {
+    let first = mail.split(|&byte| byte == b'\n').next()?;
+    if let Some(day) = day_in(first).filter(|_| first.starts_with(FROM)) {
         return Some(day);
     }
     let mut sent = None;
-    while let Some(line) = lines.next().filter(|line| !line.is_empty()) {
-        let is = |name: &str| {
-            line.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name.as_bytes()))
-        };
-        let (is_received, is_date) = (is("Received:"), is("Date:"));
-        if !is_received && !is_date {
-            continue;
-        }
-        let mut field = line[line.iter().position(|&byte| byte == b':')? + 1..].to_vec();
-        while let Some(more) =
-            lines.next_if(|line| line.starts_with(b" ") || line.starts_with(b"\t"))
-        {
-            field.extend_from_slice(more);
-        }
-        if is_date {
-            sent = sent.or_else(|| day_in(&field));
-        } else if let Some(at) = memchr::memrchr(b';', &field)
-            && let Some(day) = day_in(&field[at + 1..])
+    for (name, value) in header_fields(mail) {
+        if name.eq_ignore_ascii_case(b"Date") {
+            sent = sent.or_else(|| day_in(&value));
+        } else if name.eq_ignore_ascii_case(b"Received")
+            && let Some(at) = memchr::memrchr(b';', &value)
+            && let Some(day) = day_in(&value[at + 1..])
         {
             return Some(day);
         }

@@ -11,7 +11,8 @@ pub const FROM: &[u8] = b"From ";
 
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-const MONTHS: [&str; 12] =
+/// The months, as dates of mail have them.
+pub const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Which of the lines that look like the beginning of a message are one.
