@@ -42,8 +42,8 @@ pub const NEVER: f64 = 1e9;
 /// How many of the protected category's documents have an unusually small share of known features.
 const UNUSUAL: usize = 5;
 
-/// No least share is larger. Learned documents may differ in hardly a word, as made-up mail does:
-/// that tells nothing of what new ones bring.
+/// The least share is never set above this. Learned documents may hardly differ in a word, as
+/// made-up mail does, and say nothing then of how many new words the documents to come have.
 const FAMILIAR: f64 = 0.97;
 
 /// A document that has the least share comes out with so few known features, or fewer, once in a

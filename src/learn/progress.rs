@@ -10,19 +10,19 @@ impl<'a> Progress<'a> {
         Self(Some(sink))
     }
 
-    /// Progress that nobody reads.
+    /// Progress without a sink.
     pub fn silent() -> Self {
         Self(None)
     }
 
-    /// Says one line; the text is made only when somebody reads it.
+    /// Sends a line to the sink. Without a sink, `text` is not called.
     pub fn say(&mut self, text: impl FnOnce() -> String) {
         if let Some(sink) = &mut self.0 {
             sink(&text());
         }
     }
 
-    /// Whether somebody reads.
+    /// Whether there is a sink.
     pub fn is_heard(&self) -> bool {
         self.0.is_some()
     }

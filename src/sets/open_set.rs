@@ -33,8 +33,8 @@ const JUDGED: usize = 8 << 20;
 /// The verdict on a mail that cannot be judged.
 pub const ERROR: &[u8] = b"error";
 
-/// What a set says of a document. Shown, it is what the header line of a mail says: `spam 99.12%`,
-/// or `unsure 61.00% spam`.
+/// The verdict of a set on a document. Its `Display` form is the text that the filter writes into
+/// a mail's header: `spam 99.12%`, or `unsure 61.00% spam`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SetVerdict {
