@@ -13,6 +13,7 @@ pub mod output;
 pub mod progress;
 #[cfg(feature = "settings")]
 pub mod settings;
+pub mod status;
 pub mod terminal;
 
 /// The version of the originals whose behaviour the programs keep.

@@ -19,6 +19,7 @@ use dbacl::parallel;
 use dbacl_cli::getopt::{self, Event};
 use dbacl_cli::output::Messages;
 use dbacl_cli::progress;
+use dbacl_cli::status::{DATA, IO, SOFTWARE, USAGE};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -26,18 +27,13 @@ use std::process::ExitCode;
 
 static MESSAGES: Messages = Messages::of("dbacl-eval");
 
-/// Statuses of `sysexits.h`.
-const USAGE: u8 = 64;
-const DATA: u8 = 65;
-const OUTPUT: u8 = 74;
-
 /// Runs the program with the process's arguments.
 pub fn main() -> ExitCode {
     let mut args = std::env::args_os();
     let program = args.next().unwrap_or_default();
     let args: Vec<OsString> = args.collect();
     let run = std::panic::catch_unwind(|| run(&program, args));
-    ExitCode::from(run.unwrap_or(70))
+    ExitCode::from(run.unwrap_or(SOFTWARE))
 }
 
 fn run(program: &OsStr, args: Vec<OsString>) -> u8 {
@@ -63,7 +59,7 @@ fn run(program: &OsStr, args: Vec<OsString>) -> u8 {
         if let Some(path) = path
             && let Err(error) = std::fs::write(path, make(&report))
         {
-            status = failure(OUTPUT, &format!("{}: {error}", path.display()));
+            status = failure(IO, &format!("{}: {error}", path.display()));
         }
     }
     let text = if wish.json { json::write(&report) } else { text::write(&report) };
@@ -74,7 +70,7 @@ fn print(text: &str) -> u8 {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             MESSAGES.error(&format!("cannot write standard output: {error}"));
-            OUTPUT
+            IO
         }
         _ => 0,
     }

@@ -8,6 +8,7 @@ use crate::options::Options;
 use crate::state::{State, beside};
 use crate::watch::{Handles, Mode, News, Watcher};
 use dbacl_cli::arguments;
+use dbacl_cli::status::{FORBIDDEN, LATER, UNAVAILABLE, USAGE};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::fmt::Write as _;
@@ -19,37 +20,11 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::SystemTime;
 
-/// Status for mistakes in options and configuration.
-const USAGE: u8 = 64;
-
-/// Status when the filter, a folder or the state cannot be used.
-const UNAVAILABLE: u8 = 69;
-
-/// Status when something may work later.
-const LATER: u8 = 75;
-
-/// Status when the server lets the user not in.
-const FORBIDDEN: u8 = 77;
+const NAME: &str = "dbacl-imap";
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let options: Options = match arguments::read(USAGE) {
-        Ok(options) => options,
-        Err(status) => return status,
-    };
-    match begin(options) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err((status, text)) => {
-            say(&text);
-            ExitCode::from(status)
-        }
-    }
-}
-
-/// Tells the user something, in one line on standard error.
-fn say(text: &str) {
-    // Nobody reads it any more: no reason to stop.
-    let _ = writeln!(std::io::stderr().lock(), "dbacl-imap: {text}");
+    arguments::run(NAME, begin)
 }
 
 fn begin(options: Options) -> Result<(), (u8, String)> {
@@ -86,6 +61,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         }
     });
     let is_stopped = Arc::clone(&handles.stop);
+    let say = |text: &str| arguments::say(NAME, text);
     let mut watcher = Watcher::new(&config, place, &path, mode, handles, &say)
         .map_err(|fault| in_words(&fault))?;
     let result = if is_check {

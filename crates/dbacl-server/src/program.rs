@@ -15,6 +15,7 @@ use crate::spamc;
 use crate::teacher::Lesson;
 use dbacl::MailFilter;
 use dbacl_cli::arguments;
+use dbacl_cli::status::{LATER, UNAVAILABLE, USAGE};
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::future::Future;
@@ -28,31 +29,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-/// Status for mistakes in options and configuration.
-const USAGE: u8 = 64;
-
-/// Status when the server cannot begin.
-const UNAVAILABLE: u8 = 69;
-
-/// Status when something may work later.
-const LATER: u8 = 75;
-
 /// Threads that make verdicts and wait for files, at most.
 const BLOCKING: usize = 16;
 
+const NAME: &str = "dbacl-server";
+
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let options: Options = match arguments::read(USAGE) {
-        Ok(options) => options,
-        Err(status) => return status,
-    };
-    match begin(options) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err((status, text)) => {
-            let _ = writeln!(std::io::stderr(), "dbacl-server: {text}");
-            ExitCode::from(status)
-        }
-    }
+    arguments::run(NAME, begin)
 }
 
 fn begin(options: Options) -> Result<(), (u8, String)> {
@@ -150,10 +134,7 @@ fn teach(config: &Config, user: &str, teaching: Teaching) -> Result<(), (u8, Str
 /// Judges the mails in files: a line `VERDICT<tab>FILE` for each line of standard input. A mail
 /// that cannot be judged is told, and the others are judged all the same.
 fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
-    let complain = |text: &str| {
-        // Nobody reads it any more: no reason to stop.
-        let _ = writeln!(std::io::stderr(), "dbacl-server: {text}");
-    };
+    let complain = |text: &str| arguments::say(NAME, text);
     let folder = config.users().choose(&[user.to_owned()]);
     let folder = folder
         .ok_or((USAGE, "there is neither a default filter nor one of the user"))

@@ -16,6 +16,7 @@ use crate::log::Level;
 use crate::measures::{Taught, Wire};
 use crate::teacher::Lesson;
 use crate::verdict::{Judged, REQUIRED};
+use dbacl_cli::status;
 use flate2::read::ZlibDecoder;
 use std::io::{self, Read as _};
 use std::sync::Arc;
@@ -192,9 +193,9 @@ impl Head {
 }
 
 /// Exit codes of `sysexits.h` that clients know.
-const TEMPORARY: (u8, &str) = (75, "EX_TEMPFAIL");
-const FORBIDDEN: (u8, &str) = (77, "EX_NOPERM");
-const PROTOCOL: (u8, &str) = (76, "EX_PROTOCOL");
+const TEMPORARY: (u8, &str) = (status::LATER, "EX_TEMPFAIL");
+const FORBIDDEN: (u8, &str) = (status::FORBIDDEN, "EX_NOPERM");
+const PROTOCOL: (u8, &str) = (status::PROTOCOL, "EX_PROTOCOL");
 const TOO_BIG: (u8, &str) = (98, "EX_TOOBIG");
 
 /// An answer that is no verdict; clients pass such mail on.

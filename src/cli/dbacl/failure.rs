@@ -9,6 +9,7 @@ use crate::joint::fit::FitError;
 use crate::joint::store::ledger_file::LedgerError;
 use crate::sets::files::ORDINARY;
 use crate::sets::{FittedSetError, MailFilterError};
+use dbacl_cli::status;
 use std::io;
 use std::path::Path;
 
@@ -53,13 +54,13 @@ impl Kind {
             return 1;
         }
         match self {
-            Self::Usage => 64,
-            Self::Data => 65,
-            Self::NoInput => 66,
-            Self::Internal => 70,
-            Self::Create => 73,
-            Self::Write | Self::Read => 74,
-            Self::ClosedPipe | Self::Interrupted | Self::Resources => 75,
+            Self::Usage => status::USAGE,
+            Self::Data => status::DATA,
+            Self::NoInput => status::NO_INPUT,
+            Self::Internal => status::SOFTWARE,
+            Self::Create => status::CANNOT_CREATE,
+            Self::Write | Self::Read => status::IO,
+            Self::ClosedPipe | Self::Interrupted | Self::Resources => status::LATER,
         }
     }
 }

@@ -13,26 +13,13 @@ use crate::model::{ModelError, TextModel};
 use crate::train::TrainError;
 use clap::CommandFactory;
 use dbacl_cli::output::{Messages, Output};
+use dbacl_cli::status;
 use options::{Arguments, Verb};
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
 static MESSAGES: Messages = Messages::of("dbacl-text");
-
-/// Statuses of `sysexits.h`.
-mod status {
-    /// The command line is wrong.
-    pub const USAGE: u8 = 64;
-    /// The data or the model are not what they should be.
-    pub const DATA: u8 = 65;
-    /// An input cannot be opened.
-    pub const NO_INPUT: u8 = 66;
-    /// An output cannot be made.
-    pub const CANNOT_CREATE: u8 = 73;
-    /// Reading or writing failed.
-    pub const IO: u8 = 74;
-}
 
 /// Why the program ends early.
 #[derive(Debug)]
