@@ -251,7 +251,7 @@ def processor():
 def compared(results):
     """Adds the paired tests against the reference to each part."""
     basis = {
-        (one["task"], part["part"]): part["judged"]
+        (one["task"], part["part"]): part
         for one in results
         for part in one["parts"]
         if (one["tool"], one["setting"]) == REFERENCE and "judged" in part
@@ -259,9 +259,10 @@ def compared(results):
     for one in results:
         for part in one["parts"]:
             against = basis.get((one["task"], part["part"]))
-            # A mail comes more than once in a cold start, so that mails cannot be paired by name.
-            if against and "judged" in part and one["task"] != "cold":
-                part["paired"] = measures.paired(part["judged"], against)
+            if against and "areas" in part:
+                part["paired"] = measures.paired_draws(part, against)
+            elif against and "judged" in part:
+                part["paired"] = measures.paired(part["judged"], against["judged"])
 
 
 def run(options):

@@ -176,6 +176,32 @@ def paired(one, other):
     }
 
 
+def paired_draws(one, other):
+    """The same for parts with draws, in which a mail may come more than once: a draw is a pair.
+
+    Counts in how many draws each tool alone was better; which may be chance if they are even.
+    """
+    count = len(one["areas"])
+
+    def each(part, fails, *kinds):
+        size = len(part["judged"]) // count
+        rows = [part["judged"][at : at + size] for at in range(0, size * count, size)]
+        return [sum(fails(mail) for mail in row if mail[1] in kinds) for row in rows]
+
+    def test(mine, theirs):
+        worse = sum(a > b for a, b in zip(mine, theirs))
+        return sign_test(worse, sum(a < b for a, b in zip(mine, theirs)))
+
+    both = ("ham", "spam")
+    return {
+        "draws": count,
+        "errors": test(each(one, wrong, *both), each(other, wrong, *both)),
+        "wrong": test(each(one, surely_wrong, *both), each(other, surely_wrong, *both)),
+        "lost": test(each(one, wrong, "ham"), each(other, wrong, "ham")),
+        "ranking": test(one["areas"], other["areas"]),
+    }
+
+
 def bootstrap(judged, rounds, seed=1):
     """95 % intervals of (1-AUC) and lam over resamplings of the mails: {name: (low, high)}."""
     ordered = sorted(judged, key=lambda one: -one[2])

@@ -106,20 +106,48 @@ def is_ours(one):
     return one["tool"].startswith(OURS)
 
 
-def verdicts(rows):
-    """The table of one part of a task."""
+def verdicts(rows, whole=False):
+    """The table of one part of a task; the whole one has all intervals and chances."""
     head = ["tool", "(1-AUC) %", "wrong %", "unsure %", "ham lost", "through", "error %", "lam %"]
     head += ["fewest %", "at 0.1 %", "at 1 %", "calibr."]
+    head += [f"chance: {what}" for what in KINDS] if whole else []
     table = []
+
+    def ranged(text, low, high, digits=2):
+        return f"{text} ({percent(low, digits)}-{percent(high, digits)})"
+
+    def share(found, digits=2):
+        text = percent(found[0], digits)
+        return ranged(text, *found[1:], digits) if whole else text
+
     for one, part in rows:
         m = part["measures"]
-        low, high = m.get("intervals", {}).get("area", (None, None))
-        area = f"{percent(m['area'], 3)} ({percent(low)}-{percent(high)})"
+        wide = m.get("intervals", {})
+        area = ranged(percent(m["area"], 3), *wide.get("area", (None, None)))
         cells = [name_of(one["tool"], one["setting"]), area]
-        cells += [percent(m[key][0]) for key in ("wrong", "unsure", "lost", "through", "error")]
-        cells += [percent(m["lam"]), percent(m["fewest"][0])]
-        cells += [percent(m[key][0], 1) for key in ("recall_0.001", "recall_0.01")]
+        cells += [share(m[key]) for key in ("wrong", "unsure", "lost", "through", "error")]
+        cells += [ranged(percent(m["lam"]), *wide.get("lam", (None, None)), 1), share(m["fewest"])]
+        cells += [share(m[key], 1) for key in ("recall_0.001", "recall_0.01")]
         cells.append(percent(m.get("calibration"), 1))
+        if whole:
+            chances = part.get("paired", {})
+            cells += [chance(chances.get(what.split()[-1])) for what in KINDS]
+        table.append((is_ours(one), cells))
+    return Table(head, table)
+
+
+def learning(rows, points=6):
+    """The errors of a stream as it goes on: a column for each sixth of its mails."""
+    table, head = [], ["tool"]
+    for one, part in rows:
+        curve = part.get("curve") or []
+        step = max(len(curve) // points, 1)
+        pieces = [curve[at : at + step] for at in range(0, len(curve), step)]
+        if len(head) == 1:
+            head += [f"to {piece[-1][0]}" for piece in pieces]
+        # Pieces of a curve have as many mails each, or one more.
+        shares = [sum(share for _, share in piece) / len(piece) for piece in pieces]
+        cells = [name_of(one["tool"], one["setting"]), *(percent(share, 1) for share in shares)]
         table.append((is_ours(one), cells))
     return Table(head, table)
 
@@ -136,7 +164,13 @@ def cold_start(found):
         last = cells.get(sizes[-1], {}).get("area")
         texts = [
             " / ".join(
-                [percent(m["area"], 1), percent(m["lost"][0], 1), percent(m["unsure"][0], 0)]
+                percent(value, digits)
+                for value, digits in (
+                    (m["area"], 1),
+                    (m["lost"][0], 1),
+                    (m["unsure"][0], 0),
+                    (m["error"][0], 0),
+                )
             )
             if (m := cells.get(size))
             else "-"
@@ -391,8 +425,8 @@ def curves(record, task):
     return chart("Errors among the last mails", series, "mails judged") if series else ""
 
 
-def sections(record):
-    """The tables of a run by name: {name: [(title, Table or text)]}."""
+def sections(record, whole=False):
+    """The tables of a run by name: {name: [(title, Table or text)]}; the whole ones or short."""
     better, worse = standing(record)
     found = {
         "overview": [("", overview(record))],
@@ -405,10 +439,15 @@ def sections(record):
         parts = parts_of(record, task)
         if task == "cold" and parts:
             found[task] = [("", cold_start(parts))]
+            if whole:
+                each = sorted(parts.items(), key=lambda item: int(item[0]))
+                found[task] += [(f"{size} of each", verdicts(rows, True)) for size, rows in each]
         elif task == "attack" and parts:
             found[task] = [("", attacks(parts[""]))]
         else:
-            found[task] = [(part, verdicts(rows)) for part, rows in parts.items()]
+            found[task] = [(part, verdicts(rows, whole)) for part, rows in parts.items()]
+        if task in STREAMS and parts:
+            found[task].append(("Errors in % as the mails go on", learning(parts[""])))
         if task in record["gaps"]:
             found[task].append(("", f"SKIPPED: {record['gaps'][task]}.\n"))
         if missing(record, task):
@@ -465,6 +504,10 @@ def document(record, text):
     return re.sub(r"<!-- field: (\w+) -->\n.*?<!-- field: end -->", renewed, text, flags=re.S)
 
 
+CELLS = {
+    "cold": ["Cells of the first table: (1-AUC) %, ham lost %, unsure %, errors %."],
+    "attack": ["Cells: per cent of the disguised spam that is judged ham."],
+}
 STYLE = """
 body { font: 15px/1.45 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; color: #222 }
 table { border-collapse: collapse; margin: .5em 0 1.5em; font-size: 13px }
@@ -479,7 +522,7 @@ svg text { font: 11px sans-serif; fill: #444 }
 
 def html(record):
     """One page, which loads nothing and runs nothing."""
-    found = sections(record)
+    found = sections(record, whole=True)
     out = [
         "<!DOCTYPE html>\n<html lang=en><meta charset=utf-8>"
         "<title>Mail filters side by side</title>"
@@ -489,12 +532,14 @@ def html(record):
         "brackets hold 95 % of the resamplings. <i>Wrong</i> are sure verdicts that are wrong, "
         "<i>unsure</i> is the share of mails without a sure one, <i>through</i> is spam judged "
         "ham, <i>error</i> counts unsure mails as ham, <i>fewest</i> are the errors at the best "
-        "of all thresholds, <i>at 0.1 %</i> is the spam found if so much ham may be lost. Clear "
-        "means a chance below 0.05.</p>\n",
+        "of all thresholds, <i>at 0.1 %</i> is the spam found if so much ham may be lost. <i>Chance</i> "
+        "is how likely so large a difference to the mail filter is if both are equally good; "
+        "clear means a chance below 0.05.</p>\n",
     ]
 
-    def put(title, name):
+    def put(title, name, *remarks):
         out.append(f"<h2>{markup.escape(title)}</h2>\n")
+        out.extend(f"<p>{markup.escape(remark)}</p>\n" for remark in remarks)
         for part, content in found[name]:
             if part:
                 out.append(f"<h3>{markup.escape(part)}</h3>\n")
@@ -512,15 +557,7 @@ def html(record):
     put("What is clearly worse than the mail filter", "ahead")
     for name, (act, title) in tasks.TASKS.items():
         if found[name]:
-            put(title, name)
-            out.insert(
-                len(out) - len(found[name]) * (1 + bool(found[name][0][0])),
-                f"<p>{markup.escape(act.__doc__)}</p>\n",
-            )
-            if name == "cold":
-                out.append("<p>Cells: (1-AUC) %, ham lost %, unsure %.</p>\n")
-            if name == "attack":
-                out.append("<p>Cells: per cent of the disguised spam that is judged ham.</p>\n")
+            put(title, name, act.__doc__, *CELLS.get(name, []))
             out.append(curves(record, name))
     put("What it takes", "cost")
     put("Tools", "tools")

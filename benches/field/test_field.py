@@ -173,6 +173,21 @@ class Measures(Case):
         self.assertEqual(found["lost"], 1.0)  # who calls nothing spam loses no ham
         self.assertEqual(measures.paired(good, good)["ranking"], 1.0)
 
+    def test_draws_are_pairs_where_mails_come_more_than_once(self):
+        def part(shift):
+            # In each draw a ham and two spams, of which `shift` are missed.
+            draw = [("a", "ham", 0.1, "ham", None)]
+            draw += [(name, "spam", 0.9, "spam", None) for name in "bc"[shift:]]
+            draw += [(name, "spam", 0.0, "ham", None) for name in "bc"[:shift]]
+            return {"judged": draw * 8, "areas": [shift / 2] * 8}
+
+        found = measures.paired_draws(part(1), part(0))
+        self.assertAlmostEqual(found["ranking"], 2 / 256)
+        self.assertAlmostEqual(found["errors"], 2 / 256)
+        self.assertAlmostEqual(found["wrong"], 2 / 256)
+        self.assertEqual(found["lost"], 1.0)
+        self.assertEqual(measures.paired_draws(part(1), part(1))["errors"], 1.0)
+
     def test_measures_are_those_of_dbacl_eval(self):
         programs = os.environ.get("FIELD_BIN")
         if not programs or not os.access(f"{programs}/dbacl-eval", os.X_OK):
@@ -526,6 +541,9 @@ class Pages(Case):
         better, worse = page.standing(record)
         self.assertEqual(better, [("batch", "ranking", ["other, defaults"])])
         self.assertEqual(worse, [("batch", "ranking", ["third, defaults"])])
+        whole = page.sections(record, whole=True)["batch"][0][1]
+        self.assertIn("chance: ranking", whole.head)
+        self.assertEqual([len(cells) for _, cells in whole.rows], [len(whole.head)] * 3)
         rows = page.sections(record)["batch"][0][1].rows
         self.assertEqual(
             [cells[0] for _, cells in rows],
@@ -553,6 +571,14 @@ class Pages(Case):
         self.assertEqual(cells[-1], "good, defaults: 1.000")
         found = page.sections(record)["batch"]
         self.assertEqual(found[-1], ("", "Not run: late, defaults.\n"))
+
+    def test_a_learning_curve_has_a_column_for_each_sixth_of_the_mails(self):
+        judged = [(str(at), "ham", 0.0, "spam" if at < 40 else "ham", None) for at in range(120)]
+        one = {"tool": "other", "setting": "defaults"}
+        table = page.learning([(one, {"curve": measures.curve(judged)})])
+        self.assertEqual(table.head, ["tool", *(f"to {at}" for at in range(20, 121, 20))])
+        shares = ["100.0", "100.0", "0.0", "0.0", "0.0", "0.0"]
+        self.assertEqual(table.rows, [(False, ["other, defaults", *shares])])
 
     def test_a_driver_names_the_files_that_its_results_depend_on(self):
         drivers = {driver.stem: driver for driver in client.found()}
