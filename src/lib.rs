@@ -175,16 +175,6 @@ mod lock;
 #[doc(hidden)]
 pub mod lock;
 #[cfg(not(feature = "cli"))]
-mod model;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod model;
-#[cfg(not(feature = "cli"))]
-mod numeric;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod numeric;
-#[cfg(not(feature = "cli"))]
 mod parallel;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -221,6 +211,16 @@ use dbacl_charset as charset;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use dbacl_charset as charset;
+#[cfg(not(feature = "cli"))]
+use dbacl_model as model;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use dbacl_model as model;
+#[cfg(not(feature = "cli"))]
+use dbacl_numeric as numeric;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use dbacl_numeric as numeric;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use dbacl_risk as risk;

@@ -20,6 +20,7 @@
 //! | [`elementary`] | logarithm, exponential, and narrowing conversions |
 //! | [`exponentials`], [`logarithms`] | the same values from tables, equal to the last bit |
 //! | [`special`] | the error function, the incomplete gamma function, the normal distribution |
+//! | [`quantize`] | weights as category files store them |
 //! | [`random`] | the pseudo-random numbers behind decimation and the shuffling of documents |
 //! | [`cformat`] | numbers as C's `printf` writes them |
 //! | [`parse`] | numbers as C's `strtod` and `strtol` read them |
@@ -33,5 +34,6 @@ pub mod elementary;
 pub mod exponentials;
 pub mod logarithms;
 pub mod parse;
+pub mod quantize;
 pub mod random;
 pub mod special;

@@ -30,12 +30,14 @@ impl Medium {
     }
 
     /// Whether tokens come from the header of a mail, not from what it says.
-    pub(crate) const fn is_header(self) -> bool {
+    #[doc(hidden)]
+    pub const fn is_header(self) -> bool {
         self.0 > 3
     }
 
     /// The medium as an index into tables of an entry for each medium.
-    pub(crate) const fn index(self) -> usize {
+    #[doc(hidden)]
+    pub const fn index(self) -> usize {
         self.0 as usize
     }
 }

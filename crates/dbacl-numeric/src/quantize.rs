@@ -33,12 +33,14 @@ impl QuantWeight {
     }
 
     /// Stores a log-probability, which is at most 0, by its negative.
-    pub(crate) fn from_log_probability(x: f32) -> Self {
+    #[doc(hidden)]
+    pub fn from_log_probability(x: f32) -> Self {
         Self::from_weight(-x)
     }
 
     /// The log-probability stored by [`Self::from_log_probability`]; 0 reads as `-0.0`.
-    pub(crate) fn log_probability(self) -> f32 {
+    #[doc(hidden)]
+    pub fn log_probability(self) -> f32 {
         -self.weight()
     }
 }

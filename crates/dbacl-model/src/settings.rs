@@ -91,7 +91,8 @@ impl ModelOptions {
     }
 
     /// Whether any of `options` is in the set.
-    pub(crate) fn has_any(self, options: &[ModelOption]) -> bool {
+    #[doc(hidden)]
+    pub fn has_any(self, options: &[ModelOption]) -> bool {
         options.iter().any(|&option| self.has(option))
     }
 
@@ -116,12 +117,14 @@ impl ModelOptions {
 
     /// Whether text is read as Unicode, by the scheme or from mail, which dbacl 1.14.1 does not
     /// know: files of such models begin with a line that it refuses.
-    pub(crate) const fn read_unicode(self, scheme: Scheme) -> bool {
+    #[doc(hidden)]
+    pub const fn read_unicode(self, scheme: Scheme) -> bool {
         scheme.is_unicode() || self.has(ModelOption::MailUnicode)
     }
 
     /// The names as written behind the numbers of a file's option line, for people.
-    pub(crate) fn names(self, scheme: Scheme) -> String {
+    #[doc(hidden)]
+    pub fn names(self, scheme: Scheme) -> String {
         let mut text = format!("CP_{}", scheme.name().to_ascii_uppercase());
         for (option, name) in PRINTED {
             if self.has(option) {

@@ -4,7 +4,7 @@
 //! While learning the cells hold f32 counts ([`CharacterCounts`]); a reference measure turns them
 //! into digitised log-probabilities ([`DigramTable`]), which a category file stores.
 
-use crate::numeric::quantize::QuantWeight;
+use dbacl_numeric::quantize::{QuantWeight, STEPS_PER_NAT};
 
 /// The mark before, between and behind the words of a feature; printed `[]`. To the digrams it is a
 /// character like others.
@@ -223,7 +223,7 @@ impl DigramTable {
     pub fn steps(&self, body: &[u8]) -> u32 {
         let (sum, _) = self.walk(body);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // whole, below 2^24
-        let steps = (-sum * crate::numeric::quantize::STEPS_PER_NAT) as u32;
+        let steps = (-sum * STEPS_PER_NAT) as u32;
         steps
     }
 
