@@ -212,6 +212,11 @@ use dbacl_charset as charset;
 #[doc(hidden)]
 pub use dbacl_charset as charset;
 #[cfg(not(feature = "cli"))]
+use dbacl_mail as mail;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use dbacl_mail as mail;
+#[cfg(not(feature = "cli"))]
 use dbacl_model as model;
 #[cfg(feature = "cli")]
 #[doc(hidden)]

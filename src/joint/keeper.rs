@@ -3,7 +3,7 @@
 
 use super::documents::{Collector, Corpus, Makeup};
 use crate::document::{Cutter, LineState};
-use crate::input::mailbox::Separators;
+use crate::mail::mailbox::Separators;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
 

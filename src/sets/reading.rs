@@ -3,9 +3,9 @@
 
 use crate::category::reader::Category;
 use crate::document::{FeatureReader, FeatureSink, ReadOptions};
-use crate::input::mailbox::Separators;
-use crate::input::verdict_header::VerdictHeaders;
 use crate::joint::documents::CorpusBuilder;
+use crate::mail::mailbox::Separators;
+use crate::mail::verdict_header::VerdictHeaders;
 use crate::model::settings::ModelOption;
 use crate::token::Feature;
 use crate::token::id::FeatureId;

@@ -9,8 +9,8 @@
 //! Numbers are bits of the odds of the category that is named. Those behind the `=` add up to the
 //! first one, exactly as they are printed.
 
-use crate::input::verdict_header::REASONS;
 use crate::joint::explain::shown;
+use crate::mail::verdict_header::REASONS;
 use std::fmt::Write;
 
 /// Tokens that are named at most.

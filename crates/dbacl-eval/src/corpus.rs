@@ -12,7 +12,7 @@
 
 use crate::mbox::Messages;
 use crate::protocol::Document;
-use dbacl::input::mailbox::{FROM, Rule};
+use dbacl::mail::mailbox::{FROM, Rule};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

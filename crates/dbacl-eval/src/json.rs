@@ -4,7 +4,7 @@
 use crate::measures::{Binary, Calibration, RATES, Rate};
 use crate::protocol::Point;
 use crate::report::Report;
-use dbacl::filter::subject::subject;
+use dbacl::mail::subject::subject;
 use dbacl_cli::json::Json;
 
 /// Version of the form of `--json` and `--verdicts`.

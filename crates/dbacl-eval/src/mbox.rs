@@ -4,7 +4,7 @@
 //! Lines of body text that begin with `From ` get a `>` in front, and each message ends with an
 //! empty line, so that messages put together are a mailbox again.
 
-use dbacl::input::mailbox::{Boundaries, FROM, Line, Rule, is_empty};
+use dbacl::mail::mailbox::{Boundaries, FROM, Line, Rule, is_empty};
 use std::io::{self, BufRead};
 
 /// Cuts an input into messages. One message at a time is in memory.

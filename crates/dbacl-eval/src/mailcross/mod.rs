@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use crate::mbox::Messages;
 use crate::order::Dealer;
-use dbacl::input::mailbox::Rule;
+use dbacl::mail::mailbox::Rule;
 use dbacl::numeric::parse::atoi;
 use dbacl::numeric::random::SplitMix64;
 use dbacl_cli::getopt::{self, Event, Opt, Value, opt};

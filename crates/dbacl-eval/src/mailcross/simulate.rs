@@ -14,7 +14,7 @@ use super::table::{LOG_TITLE, NO_VERDICT};
 use super::{Outcome, Program, Session, about};
 use crate::command::{ShellCommand, one_word};
 use crate::mbox::{Messages, sender_and_date};
-use dbacl::input::mailbox::Rule;
+use dbacl::mail::mailbox::Rule;
 use dbacl::numeric::parse::{Base, strtol};
 use dbacl::numeric::random::SplitMix64;
 use dbacl_cli::progress;

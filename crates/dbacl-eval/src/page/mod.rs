@@ -7,7 +7,7 @@ use crate::measures::{Binary, RATES, Rate, rate};
 use crate::report::{Entry, Report, interval, percent};
 use crate::text;
 use chart::{Axis, Chart, Scale, Spot, Unit, Weight, class};
-use dbacl::filter::subject::subject;
+use dbacl::mail::subject::subject;
 use dbacl::numeric::elementary::real;
 use dbacl::report::html::{self, escape};
 use std::fmt::Write;

@@ -10,7 +10,7 @@ use super::judge::{Fidelity, Judge, Measures};
 use super::select::Selection;
 use dbacl::error::WarningSink;
 use dbacl::input::lines::{LineReader, Stream};
-use dbacl::input::mailbox::{Boundaries, Line, Rule};
+use dbacl::mail::mailbox::{Boundaries, Line, Rule};
 
 /// Bytes of a header line that are kept.
 const HEADER_BYTES: usize = 128;

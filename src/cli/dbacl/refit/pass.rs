@@ -13,7 +13,7 @@ use super::super::failure::{Failure, Kind, output_failure};
 use super::super::messages::MESSAGES;
 use super::super::signals::Signals;
 use crate::cli::last_resort;
-use crate::input::verdict_header::Marker;
+use crate::mail::verdict_header::Marker;
 use crate::sets::open_set::ERROR;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::stdio::{stdin, stdout};

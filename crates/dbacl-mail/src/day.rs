@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The day of a mail: when it arrived, or else when it says that it was sent.
 
-use super::header_fields::header_fields;
-use super::mailbox::{FROM, MONTHS};
+use crate::header_fields::header_fields;
+use crate::mailbox::{FROM, MONTHS};
 
 /// Days from the beginning of 1970 to the day of a mail that begins with these bytes: that of the
 /// line which separates it from others, of the `Received` that stands first, or of `Date`. `None`

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The subject of a mail, for people.
 
-use crate::charset::fields::Words;
-use crate::input::header_fields::header_fields;
-use crate::input::mailbox::FROM;
+use crate::header_fields::header_fields;
+use crate::mailbox::FROM;
+use dbacl_charset::fields::Words;
 
 /// Characters of a subject that are shown.
 const LONGEST: usize = 80;

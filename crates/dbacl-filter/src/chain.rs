@@ -23,7 +23,6 @@ pub mod mime;
 mod pending;
 mod plain;
 mod rewrite;
-pub mod subject;
 pub mod unicode;
 
 use crate::filter::mail::Mail;

@@ -29,7 +29,7 @@ use crate::filter::mime::{self, ContentType, Encoding};
 use crate::filter::unicode::lines::Lines;
 use crate::filter::unicode::part::{ATTACHED, Content, Description, Part};
 use crate::filter::unicode::traits::Traits;
-use crate::input::mailbox::begins_message;
+use crate::mail::mailbox::begins_message;
 use crate::model::medium::Medium;
 use crate::model::settings::{ModelOption, ModelOptions};
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A mail as those see it who do not read its text: where it begins in a mailbox, the fields of its
+//! header, its day, its subject, and the verdict that a mail filter adds to it.
+//!
+//! ```
+//! use dbacl_mail::day::day_of;
+//! use dbacl_mail::header_fields::header_fields;
+//! use dbacl_mail::mailbox::begins_message;
+//! use dbacl_mail::subject::subject;
+//!
+//! let mail = b"From a@b Mon Jan  1 10:00:00 2024\nTo: d,\n e\nSubject: =?utf8?q?caf=C3=A9?=\n\n";
+//! assert!(begins_message(mail) && !begins_message(b"From the beginning\n"));
+//! let fields: Vec<(&[u8], Vec<u8>)> = header_fields(mail).collect();
+//! assert_eq!(fields[1], (&b"To"[..], b" d, e".to_vec())); // unfolded
+//! assert_eq!(subject(mail).as_deref(), Some("caf\u{e9}")); // decoded, for people
+//! assert_eq!(day_of(mail), Some(19_723)); // days since the beginning of 1970
+//! ```
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`mailbox`] | tells where messages of a mailbox begin |
+//! | [`header_fields`] | lists the fields of a header |
+//! | [`day`] | finds the day on which a mail arrived or was sent |
+//! | [`subject`] | finds the subject, as people are shown it |
+//! | [`verdict_header`] | adds the header `X-DBACL` and takes out those that a mail brings |
+//!
+//! All functions take bytes as they came, with either line end. They hold no more of a mail than
+//! they are given, and none of them fails: where a mail is no mail there is nothing to find.
+
+#![warn(missing_docs)]
+
+pub mod day;
+pub mod header_fields;
+pub mod mailbox;
+pub mod subject;
+pub mod verdict_header;
