@@ -150,11 +150,6 @@ mod error;
 #[doc(hidden)]
 pub mod error;
 #[cfg(not(feature = "cli"))]
-mod filter;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod filter;
-#[cfg(not(feature = "cli"))]
 mod input;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -211,6 +206,11 @@ use dbacl_charset as charset;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use dbacl_charset as charset;
+#[cfg(not(feature = "cli"))]
+use dbacl_filter as filter;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use dbacl_filter as filter;
 #[cfg(not(feature = "cli"))]
 use dbacl_mail as mail;
 #[cfg(feature = "cli")]

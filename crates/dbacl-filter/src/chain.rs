@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Filters: from a raw line to the text that is cut into tokens.
-//!
-//! ```text
-//! line → mail (headers, parts, decoders, plain text) → markup → text     with -T email
-//! line → Unicode mail (structure, character sets, markup) ────→ texts    with -T email:unicode
-//! line ─────────────────────────────────────────────→ markup → text     with -T html, -T xml
-//! line → mail (headers, parts, decoders, plain text) ──────────→ text     Filter::mail_only
-//! line ──────────────────────────────────────────────────────→ text     otherwise
-//! ```
-//!
-//! The classic filters work on the line in place, and a line never grows but by what waits in the
-//! decoders of mail. [`unicode`] makes any number of texts of a line. All take time linear in what
-//! they read, and what they hold of it is bounded.
+//! The chain of filters of a run, chosen once by the options.
 
-mod bytes;
-pub mod decode;
-mod entity;
-mod header;
-mod mail;
-pub mod markup;
-pub mod mime;
-mod pending;
-mod plain;
-mod rewrite;
-pub mod unicode;
-
-use crate::filter::mail::Mail;
-use crate::filter::markup::Markup;
-use crate::filter::unicode::UnicodeMail;
-use crate::model::medium::Medium;
-use crate::model::settings::{Locale, ModelOption, ModelOptions};
+use crate::mail::Mail;
+use crate::markup::Markup;
+use crate::unicode::UnicodeMail;
+use dbacl_model::medium::Medium;
+use dbacl_model::settings::{Locale, ModelOption, ModelOptions};
 
 /// What becomes of a filtered line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,7 +173,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::fs;
-    use std::path::Path;
 
     /// Options of every kind at once, for tests that feed broken input.
     const ALL: [ModelOption; 10] = [
@@ -279,7 +254,7 @@ mod tests {
 
     #[test]
     fn recorded_inputs_give_the_recorded_text_with_either_line_end() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/filter");
+        let folder = dbacl_testing::root().join("testdata/filter");
         let mut cases = 0;
         for entry in fs::read_dir(&folder).expect("the cases are here") {
             let name = entry.expect("readable").file_name().into_string().expect("plain names");

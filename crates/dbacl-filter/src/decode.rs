@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::token::class::is_space;
+use dbacl_words::class::is_space;
 
 /// Base64 value of a byte; `=` has the value 64.
 const BASE64: [u8; 256] = base64_values();

@@ -4,9 +4,9 @@
 //! dbacl 1.14.1 reads names by prefix, in a fixed order, whether or not a `;` follows, and writes
 //! the character over the entity's own bytes; both are kept, as they decide tokens.
 
-use crate::filter::rewrite::Rewrite;
-use crate::model::settings::Locale;
-use crate::token::class::is_space;
+use crate::rewrite::Rewrite;
+use dbacl_model::settings::Locale;
+use dbacl_words::class::is_space;
 
 /// The longest encoding of a character: UTF-8 as first defined, up to 7FFFFFFF.
 const LONGEST: usize = 6;

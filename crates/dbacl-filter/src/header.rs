@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Header lines of mail: which header, what kind, and how it is cut short (spec email 8).
 
-use crate::filter::bytes::{find_parameter, starts_with_ci};
-use crate::token::class::is_space;
+use crate::bytes::{find_parameter, starts_with_ci};
+use dbacl_words::class::is_space;
 
 /// The identity of a header, as far as the medium or the choice of headers needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,16 +5,16 @@
 //! lines where that serves broken mail. Which of its oddities are kept, and how a line is rewritten
 //! even if it is dropped, decides the tokens; section numbers refer to the specification.
 
-use crate::filter::bytes::starts_with_ci;
-use crate::filter::decode::encoded_words;
-use crate::filter::header::{HeaderId, HeaderKind, HeaderScan, is_excluded, keep_label};
-use crate::filter::markup::MarkupChoice;
-use crate::filter::mime::{Boundaries, Content, ContentType, Encoding};
-use crate::filter::pending::Pending;
-use crate::filter::plain::{armour_keeps, plain_text, strings};
-use crate::model::medium::Medium;
-use crate::model::settings::{Locale, ModelOption, ModelOptions};
-use crate::token::class::is_space;
+use crate::bytes::starts_with_ci;
+use crate::decode::encoded_words;
+use crate::header::{HeaderId, HeaderKind, HeaderScan, is_excluded, keep_label};
+use crate::markup::MarkupChoice;
+use crate::mime::{Boundaries, Content, ContentType, Encoding};
+use crate::pending::Pending;
+use crate::plain::{armour_keeps, plain_text, strings};
+use dbacl_model::medium::Medium;
+use dbacl_model::settings::{Locale, ModelOption, ModelOptions};
+use dbacl_words::class::is_space;
 
 /// Where in a mail the last line was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,12 +5,12 @@
 //! and only ever shortens it. It is no HTML parser: it knows tags, quotes, comments, some sections,
 //! and the attributes whose values may be asked for.
 
-use crate::filter::bytes::starts_with_ci;
-use crate::filter::decode::percent;
-use crate::filter::entity::decode_entity;
-use crate::filter::rewrite::Rewrite;
-use crate::model::settings::{Locale, ModelOption, ModelOptions};
-use crate::token::class::{is_alpha, is_print, is_space};
+use crate::bytes::starts_with_ci;
+use crate::decode::percent;
+use crate::entity::decode_entity;
+use crate::rewrite::Rewrite;
+use dbacl_model::settings::{Locale, ModelOption, ModelOptions};
+use dbacl_words::class::{is_alpha, is_print, is_space};
 
 /// What the filter is to do with a part of a mail (spec email 12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 //!
 //! Nothing is nested here: the last types seen count, and the last eight boundaries are known.
 
-use crate::filter::bytes::{ends_with_ci, find_ci, find_parameter, starts_with_ci};
-use crate::token::class::is_space;
+use crate::bytes::{ends_with_ci, find_ci, find_parameter, starts_with_ci};
+use dbacl_words::class::is_space;
 
 /// The type of a part, as far as its treatment differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,8 @@
 //! It is 70 bytes or less, but for lines as long as the longest so far that decode to themselves:
 //! each of these, of 4096 bytes or more, may leave 70 bytes behind.
 
-use crate::filter::decode::{base64, quoted_printable};
-use crate::token::class::is_space;
+use crate::decode::{base64, quoted_printable};
+use dbacl_words::class::is_space;
 
 /// A place to cut the text is looked for in so many bytes before its end.
 const REACH: usize = 70;

@@ -2,12 +2,12 @@
 //! Filters for the plain text of mail: URLs, uuencoded and armoured data, strings in binary data
 //! (spec email 11).
 
-use crate::filter::bytes::starts_with_ci;
-use crate::filter::decode::{is_base64, percent};
-use crate::filter::entity::decode_entity;
-use crate::filter::rewrite::Rewrite;
-use crate::model::settings::Locale;
-use crate::token::class::{is_print, is_space};
+use crate::bytes::starts_with_ci;
+use crate::decode::{is_base64, percent};
+use crate::entity::decode_entity;
+use crate::rewrite::Rewrite;
+use dbacl_model::settings::Locale;
+use dbacl_words::class::{is_print, is_space};
 
 /// Filters a line of plain text in place; returns whether it is kept.
 ///

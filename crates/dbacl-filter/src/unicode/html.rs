@@ -5,12 +5,12 @@
 //! words, and no more do comments. Text that a style hides is set apart: elements that are open
 //! stand on a stack of bounded depth with what their styles say.
 
-use crate::charset::Charset;
-use crate::charset::references;
-use crate::filter::unicode::lines::{Builder, Lines};
-use crate::filter::unicode::style::{Colour, Sheet, Style, are_alike, colour};
-use crate::model::medium::Medium;
-use crate::model::settings::{ModelOption, ModelOptions};
+use crate::unicode::lines::{Builder, Lines};
+use crate::unicode::style::{Colour, Sheet, Style, are_alike, colour};
+use dbacl_charset::Charset;
+use dbacl_charset::references;
+use dbacl_model::medium::Medium;
+use dbacl_model::settings::{ModelOption, ModelOptions};
 
 /// Bytes of a tag that are looked at; its end is found wherever it is.
 const LONGEST_TAG: usize = 1 << 14;

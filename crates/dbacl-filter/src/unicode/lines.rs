@@ -2,7 +2,7 @@
 //! Lines of text that wait to be handed on, and how text becomes lines.
 
 use super::blob::Blob;
-use crate::model::medium::Medium;
+use dbacl_model::medium::Medium;
 
 /// No line is longer, in bytes. Longer ones are cut behind a blank, or between characters.
 pub const LONGEST: usize = 8192;

@@ -18,20 +18,20 @@ mod part;
 mod style;
 mod traits;
 
-use crate::charset::fields::Words;
-use crate::charset::parameters::Form;
-use crate::charset::transfer::{Base64, Transfer};
-use crate::charset::{Charset, fields, parameters};
-use crate::filter::bytes::starts_with_ci;
-use crate::filter::header::{HeaderKind, HeaderScan, is_excluded};
-use crate::filter::mail::header_medium;
-use crate::filter::mime::{self, ContentType, Encoding};
-use crate::filter::unicode::lines::Lines;
-use crate::filter::unicode::part::{ATTACHED, Content, Description, Part};
-use crate::filter::unicode::traits::Traits;
-use crate::mail::mailbox::begins_message;
-use crate::model::medium::Medium;
-use crate::model::settings::{ModelOption, ModelOptions};
+use crate::bytes::starts_with_ci;
+use crate::header::{HeaderKind, HeaderScan, is_excluded};
+use crate::mail::header_medium;
+use crate::mime::{self, ContentType, Encoding};
+use crate::unicode::lines::Lines;
+use crate::unicode::part::{ATTACHED, Content, Description, Part};
+use crate::unicode::traits::Traits;
+use dbacl_charset::fields::Words;
+use dbacl_charset::parameters::Form;
+use dbacl_charset::transfer::{Base64, Transfer};
+use dbacl_charset::{Charset, fields, parameters};
+use dbacl_mail::mailbox::begins_message;
+use dbacl_model::medium::Medium;
+use dbacl_model::settings::{ModelOption, ModelOptions};
 
 /// The medium of text that is shown.
 const TEXT: Medium = Medium::new(3);

@@ -5,13 +5,13 @@
 //! lines ─→ bytes (transfer encoding) ─→ UTF-8 (character set) ─→ text (markup) ─→ lines
 //! ```
 
-use crate::charset::transfer::Transfer;
-use crate::charset::{Charset, Decoder};
-use crate::filter::plain::strings;
-use crate::filter::unicode::html::{Html, declared_charset};
-use crate::filter::unicode::lines::{Builder, Lines};
-use crate::model::medium::Medium;
-use crate::model::settings::ModelOptions;
+use crate::plain::strings;
+use crate::unicode::html::{Html, declared_charset};
+use crate::unicode::lines::{Builder, Lines};
+use dbacl_charset::transfer::Transfer;
+use dbacl_charset::{Charset, Decoder};
+use dbacl_model::medium::Medium;
+use dbacl_model::settings::ModelOptions;
 
 /// The medium of attached texts and messages.
 pub const ATTACHED: Medium = Medium::new(1);

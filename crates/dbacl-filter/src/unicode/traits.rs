@@ -10,7 +10,7 @@
 //! collected, not what it is. What the text looks like is left out as well, as anybody can pad it
 //! (`docs/quality-refit.md`).
 
-use crate::filter::bytes::starts_with_ci;
+use crate::bytes::starts_with_ci;
 
 /// Bytes of the form of a field.
 const LONGEST_FORM: usize = 20;
