@@ -32,17 +32,17 @@ pub struct Config {
     pub junk: Option<String>,
     /// The folder for what is thrown away.
     pub trash: Option<String>,
-    /// Whether new mail in the inbox that is spam is moved.
+    /// Whether new mail in the inbox that is surely spam is moved to the folder for spam.
     pub move_spam: bool,
-    /// Whether `$Junk` and `$NotJunk` teach.
+    /// Whether the flags `$Junk` and `$NotJunk` that a client sets teach the filter.
     pub flags: Option<bool>,
-    /// Seconds after which folders are looked at without news.
+    /// Seconds between looks at the folders when the server announces no news.
     pub poll_seconds: Option<u64>,
-    /// Speaks with this machine without TLS.
+    /// Whether to connect without TLS; only a server on this machine is accepted then.
     pub plain: bool,
     /// A file of certificates to trust, in place of the system's.
     pub certificates: Option<PathBuf>,
-    /// The file of what is known of the account.
+    /// The file that holds the state of the account.
     pub state: Option<PathBuf>,
 }
 
@@ -53,7 +53,7 @@ pub enum ConfigError {
     /// The file cannot be read, or is no configuration.
     #[error(transparent)]
     File(#[from] SettingsError),
-    /// A setting is missing, or makes no sense.
+    /// A setting is missing or invalid.
     #[error("{0}")]
     Senseless(String),
     /// The certificates cannot be used.
@@ -71,7 +71,7 @@ impl Config {
         Ok(settings::read(path, usual_path())?)
     }
 
-    /// Checks that all is there, and fills in paths.
+    /// Checks that no setting is missing or invalid, and fills in paths that were not given.
     ///
     /// # Errors
     /// [`ConfigError::Senseless`].
@@ -115,7 +115,7 @@ impl Config {
         Ok(self)
     }
 
-    /// Whose mail it is.
+    /// The account as `USER@SERVER:PORT`.
     pub fn account(&self) -> String {
         format!("{}@{}:{}", self.user, self.server, self.port())
     }
@@ -125,7 +125,7 @@ impl Config {
         self.port.unwrap_or(if self.plain { 143 } else { 993 })
     }
 
-    /// Where the server is.
+    /// The address of the server and how to connect to it.
     ///
     /// # Errors
     /// The certificates cannot be used.
@@ -136,7 +136,7 @@ impl Config {
         Ok(Place::tls(self.server.clone(), self.port(), self.certificates.as_deref())?)
     }
 
-    /// The time after which folders are looked at without news.
+    /// The time between looks at the folders. `is_told_news`: the server announces news (IDLE).
     pub fn poll(&self, is_told_news: bool) -> Duration {
         let usual = if is_told_news { 300 } else { 60 };
         Duration::from_secs(self.poll_seconds.unwrap_or(usual))
@@ -164,7 +164,7 @@ fn first_line(command: &str, setting: &str) -> Result<String, Fault> {
         return Err(Fault::Secret(format!("{setting} ends with {}", output.status)));
     }
     let text = String::from_utf8(output.stdout)
-        .map_err(|_| Fault::Secret(format!("{setting} prints what is no text")))?;
+        .map_err(|_| Fault::Secret(format!("{setting} prints something that is not text")))?;
     let line = text.lines().next().unwrap_or_default();
     if line.is_empty() || line.contains(char::is_control) {
         return Err(Fault::Secret(format!("{setting} prints no password")));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Commands and their answers over any bytes: `imap-next` says what is to be sent and what has
-//! come.
+//! IMAP commands and their answers over any stream of bytes. The crate `imap-next` writes and
+//! parses them.
 
 use crate::transport::{PATIENCE, Wire};
 use imap_next::client::{Client, Error as Malformed, Event, Options};
@@ -13,44 +13,44 @@ use imap_next::{Interrupt, Io, State as _};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Bytes of one answer at most: a mail's beginning of 8 MB, and a list of a million mails.
+/// The most bytes of one answer: enough for the first 8 MB of a mail, or a list of a million mails.
 const MOST_BYTES: u32 = 9 << 20;
 
-/// Answers to one command at most.
+/// The most answers to one command.
 const MOST_ANSWERS: u32 = 5_000_000;
 
-/// What may go wrong with a server.
+/// Why work with a server failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// Nothing can be read or written any more.
+    /// Reading or writing failed.
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The server has closed the connection.
     #[error("the server has closed the connection{0}")]
     Closed(String),
-    /// The server says nothing for too long.
+    /// The server has not answered in time.
     #[error("the server does not answer")]
     Silent,
-    /// What the server says is no IMAP.
-    #[error("the server's answer is no IMAP: {0}")]
+    /// The server's answer is no valid IMAP.
+    #[error("the server's answer is not valid IMAP: {0}")]
     Malformed(String),
-    /// What the server says is too much.
-    #[error("the server's answer has no end")]
+    /// The server's answer is longer than the limits above.
+    #[error("the server's answer is too long")]
     Endless,
-    /// What the server says contradicts itself.
+    /// The server's answers contradict each other.
     #[error("the server's answer makes no sense: {0}")]
     Senseless(&'static str),
-    /// The server does not do what it is asked for.
+    /// The server refuses a command.
     #[error("the server refuses {what}: {text}")]
     Refused {
-        /// What it was asked for.
+        /// What the command was to do.
         what: String,
         /// What it says.
         text: String,
     },
-    /// The server does not know the user, or not with this password.
-    #[error("the server lets {user} not in: {text}")]
+    /// The server refuses the user's name or password.
+    #[error("the server refuses to log {user} in: {text}")]
     Login {
         /// The user.
         user: String,
@@ -77,7 +77,7 @@ pub enum Fault {
     Stopped,
 }
 
-/// What the server says in answer to a command, or by the way.
+/// What the server says in answer to a command, or without being asked.
 #[derive(Debug)]
 pub enum Answer {
     /// Data.
@@ -98,7 +98,7 @@ impl<S: Wire> Connection<S> {
     /// Waits for the greeting.
     ///
     /// # Errors
-    /// There is none, or the server does not want to speak.
+    /// No greeting comes, or the server refuses the connection.
     pub fn new(stream: S) -> Result<Self, Fault> {
         let mut options = Options::default();
         options.max_response_size = MOST_BYTES;
@@ -115,7 +115,7 @@ impl<S: Wire> Connection<S> {
         }
     }
 
-    /// The next event; `None` for something that does not matter.
+    /// The next event; `None` for one that nothing depends on.
     fn next(&mut self) -> Result<Option<Event>, Fault> {
         loop {
             match self.client.next() {
@@ -157,7 +157,7 @@ impl<S: Wire> Connection<S> {
                 {
                     return Err(Fault::Silent);
                 }
-                // A server that closes TLS without a word has closed it all the same.
+                // A server that ends the connection without TLS's message has closed it, too.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break 0,
                 result => break result?,
             }
@@ -176,11 +176,11 @@ impl<S: Wire> Connection<S> {
         tag
     }
 
-    /// Does a command; `hear` is told what comes until it is done. Returns how the server answers,
-    /// well or not.
+    /// Sends a command. `hear` gets every answer that comes until the command is done. Returns the
+    /// server's final answer, which may be a refusal.
     ///
     /// # Errors
-    /// The connection is of no use any more.
+    /// The connection has failed.
     pub fn command(
         &mut self,
         body: CommandBody<'static>,
@@ -228,7 +228,7 @@ impl<S: Wire> Connection<S> {
         Err(Fault::Refused { what: what.into(), text: printable(status.text.as_ref()) })
     }
 
-    /// Logs in by a mechanism of one message. `sends_at_once`: the server takes it with the
+    /// Logs in by a mechanism of one message. `sends_at_once`: the message is sent with the
     /// command.
     ///
     /// # Errors
@@ -241,7 +241,7 @@ impl<S: Wire> Connection<S> {
         sends_at_once: bool,
     ) -> Result<(), Fault> {
         let initial_response = sends_at_once.then(|| Secret::new(message.to_vec().into()));
-        // A challenge behind the message is an error that OAuth2 tells so; it wants an answer.
+        // OAuth2 reports an error as a challenge after the message; it must be answered.
         let refusal: &[u8] = if mechanism == AuthMechanism::OAuthBearer { b"\x01" } else { b"" };
         let mut is_sent = sends_at_once;
         self.enqueue(CommandBody::Authenticate { mechanism, initial_response });
@@ -251,7 +251,7 @@ impl<S: Wire> Connection<S> {
                     let answer = if is_sent { refusal } else { message };
                     is_sent = true;
                     let answer = AuthenticateData::r#continue(answer.to_vec());
-                    // The state was just said to be that of authentication.
+                    // The client is in the state of authentication, so this cannot fail.
                     let _ = self.client.set_authenticate_data(answer);
                 }
                 Some(Event::AuthenticateStatusReceived {
@@ -269,8 +269,8 @@ impl<S: Wire> Connection<S> {
         Err(Fault::Endless)
     }
 
-    /// Waits for news in the folder that is selected, for as long as `patience`; `news` is told
-    /// that there is some, and once at the beginning.
+    /// Waits for news in the folder that is selected, for at most `patience`. Calls `news` whenever
+    /// there is some, and once at the beginning.
     ///
     /// # Errors
     /// The connection is of no use any more, or the server refuses.
@@ -295,7 +295,7 @@ impl<S: Wire> Connection<S> {
                 }
                 Ok(Some(Event::DataReceived { .. })) => {
                     news();
-                    // A server that has much to say is told now and then that somebody listens.
+                    // While a server sends many answers, `news` is called again now and then.
                     if !is_done {
                         let rest = end.saturating_duration_since(Instant::now());
                         self.stream.patience(rest.max(Duration::from_millis(1)))?;
@@ -315,7 +315,7 @@ impl<S: Wire> Connection<S> {
     }
 }
 
-/// Whether an answer that cannot be understood may be one that something depends on.
+/// Whether an answer that cannot be parsed may be one that something depends on.
 fn matters(bytes: &[u8]) -> bool {
     let Some(rest) = bytes.strip_prefix(b"* ") else { return true };
     let mut words = rest.split(|byte| b" (\r\n".contains(byte)).map(<[u8]>::to_ascii_uppercase);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Names of folders: as people write them, and as IMAP does (RFC 3501, 5.1.3: modified UTF-7).
+//! Names of folders, as UTF-8 and in the modified UTF-7 of IMAP (RFC 3501, 5.1.3).
 
 use base64::Engine as _;
 use base64::alphabet::IMAP_MUTF7;
@@ -35,7 +35,7 @@ const fn is_plain(letter: char) -> bool {
     matches!(letter, ' '..='~')
 }
 
-/// A name of IMAP as people read it. One that is not written as it should be is shown as it is.
+/// A name of IMAP as UTF-8. A name that is no valid modified UTF-7 is returned unchanged.
 pub fn from_imap(name: &str) -> String {
     try_from_imap(name).unwrap_or_else(|| name.to_owned())
 }

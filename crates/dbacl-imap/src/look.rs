@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Folders at a server, and what was known of them → what has changed, and the new state.
+//! Compares the folders at a server with the state: what has changed, and the new state.
 
 use crate::connection::Fault;
 use crate::folder_names::{fits, from_imap, to_imap};
@@ -18,7 +18,7 @@ pub struct Watched {
     pub kind: Kind,
 }
 
-/// Which folders are wanted, by names as people write them.
+/// Which folders the configuration names, in UTF-8.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wishes<'a> {
     /// Patterns of good folders besides the inbox.
@@ -47,7 +47,7 @@ const TRASH_NAMES: [&str; 10] = [
     "Cestino",
 ];
 
-/// Attributes of folders that patterns leave out: they hold no mail that has come, or all of it a
+/// Attributes of folders that patterns leave out, because they hold no received mail, or all mail a
 /// second time.
 const NOT_FOR_PATTERNS: [&str; 5] = ["\\all", "\\drafts", "\\flagged", "\\sent", "\\important"];
 
@@ -55,7 +55,8 @@ const NOT_FOR_PATTERNS: [&str; 5] = ["\\all", "\\drafts", "\\flagged", "\\sent",
 /// thrown away.
 ///
 /// # Errors
-/// [`Fault::NoFolder`] if there is no folder for spam, or none of a name that was wished for.
+/// [`Fault::NoFolder`] if there is no folder for spam, or none of a name that the configuration
+/// has.
 pub fn choose(listed: &[Listed], wishes: Wishes<'_>) -> Result<Vec<Watched>, Fault> {
     let find = |wish: Option<&str>, attribute: &str, names: &[&str]| {
         if let Some(wish) = wish {
@@ -111,15 +112,16 @@ pub fn choose(listed: &[Listed], wishes: Wishes<'_>) -> Result<Vec<Watched>, Fau
 /// What a look has found.
 #[derive(Debug)]
 pub struct Looked {
-    /// What is known now. It holds once the lessons are learned.
+    /// The new state. It may be written once the lessons are learned.
     pub state: State,
-    /// What is to be learned.
+    /// The lessons: which mails are to be learned, and as what.
     pub lessons: Vec<Lesson>,
-    /// Mails of the inbox that have come from outside, and nobody has read.
+    /// Mails of the inbox that have come from outside and are unread.
     pub arrived: Vec<Placed>,
-    /// Whether something may come at once, and another look is worth while.
+    /// Whether another look should follow at once, because the other half of a move may come.
     pub is_restless: bool,
-    /// Folders that were looked at for the first time, or whose numbers have become void.
+    /// Folders that were looked at for the first time, or whose mails got new numbers
+    /// (UIDVALIDITY).
     pub rebuilt: Vec<String>,
 }
 
@@ -136,7 +138,7 @@ struct Difference {
 /// Looks at all folders. `now` is the present second.
 ///
 /// # Errors
-/// The look has to be made again.
+/// The look failed and has to be made again.
 pub fn look<S: Wire>(
     session: &mut Session<S>,
     watched: &[Watched],
@@ -151,7 +153,8 @@ pub fn look<S: Wire>(
     for Watched { name, kind } in watched {
         let difference = match compare(session, state, name) {
             Ok(difference) => difference,
-            // A folder that somebody has removed; without junk and inbox nothing makes sense.
+            // Somebody has removed the folder. Only the inbox and the folder for spam are
+            // indispensable.
             Err(Fault::Refused { .. }) if *kind == Kind::Good && name != "INBOX" => {
                 folders.remove(name);
                 continue;
@@ -186,7 +189,7 @@ pub fn look<S: Wire>(
         places.get(&identity).is_some_and(|kinds| kinds & !bit(kind) != 0)
     };
     let mut before = Before { halves: state.halves.clone(), own: state.own.clone() };
-    // Halves in a folder whose numbers are void, or that is not watched any more, are void.
+    // A half is dropped if its folder has new numbers or is not watched any more.
     before.halves.retain(|half| {
         folders.contains_key(half.folder()) && !rebuilt.iter().any(|name| name == half.folder())
     });
@@ -194,7 +197,8 @@ pub fn look<S: Wire>(
     let mut own = meaning.own;
     let inbox = folders.get("INBOX");
     own.retain(|it| {
-        // What is still in the inbox was not moved; what was not seen to be moved is given up.
+        // A mail that is still in the inbox was not moved. A move that was not seen in time is
+        // given up.
         let is_here = inbox.is_some_and(|inbox| inbox.find(it.uid).is_ok());
         !is_here && now.saturating_sub(it.since.min(now)) < WINDOW
     });
@@ -236,7 +240,7 @@ fn places(
 }
 
 impl Folder {
-    /// Where a mail is in the list, or would be.
+    /// The place of a mail in the list, or where it would be inserted.
     fn find(&self, uid: u32) -> Result<usize, usize> {
         self.mails.binary_search_by_key(&uid, |mail| mail.uid)
     }
@@ -276,7 +280,7 @@ fn compare<S: Wire>(
     let tells_changes = modseq != 0 && old.modseq != 0;
     let (flags, is_all) = if tells_changes && session.abilities.qresync {
         let mut flags = selected.changed;
-        // What is said last holds.
+        // The last flags that the server reports for a mail count.
         flags.reverse();
         flags.sort_by_key(|(uid, _)| *uid);
         flags.dedup_by_key(|(uid, _)| *uid);
@@ -293,7 +297,7 @@ fn compare<S: Wire>(
     if is_all {
         present = Some(flags.iter().map(|(uid, _)| *uid).collect());
     } else if old.mails.iter().filter(stays).count() + new != exists {
-        // The server has not said what is gone, or more has changed meanwhile.
+        // The server has not reported which mails are gone, or more has changed meanwhile.
         present = Some(session.uids()?);
     }
     let is_present = |uid: u32| match &present {
@@ -315,7 +319,7 @@ fn compare<S: Wire>(
         let now = kept(Mail { flags, ..*mail });
         match (is_hidden, now.flags.has(Flags::DELETED)) {
             (false, true) => difference.gone.push(*mail),
-            // Nobody judges a mail anew because it is not deleted after all.
+            // A mail that is no longer marked as deleted is not judged anew.
             (true, false) => difference.new.push(Mail { flags: flags.with(Flags::SEEN), ..now }),
             (false, false) if now.flags != mail.flags => {
                 difference.flagged.push((now, mail.flags));
@@ -339,12 +343,12 @@ fn compare<S: Wire>(
     Ok(difference)
 }
 
-/// A mail as the state keeps it: whether it was read is of no interest.
+/// A mail as the state keeps it, without the flag `\Seen`.
 fn kept(mail: Mail) -> Mail {
     Mail { flags: mail.flags.without(Flags::SEEN), ..mail }
 }
 
-/// Mails by number, in order.
+/// Fetches what is needed of mails that are not known yet, in order of their numbers.
 fn introduce<S: Wire>(
     session: &mut Session<S>,
     state: &State,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What has changed in folders → what a person has said of mails. Pure: no mail is read here, and
-//! nobody is asked.
+//! Concludes from changes in folders what a person has said about mails. This module reads no mail
+//! and asks no server.
 //!
 //! A move is a mail that is gone from one folder and new in another. Both halves are mostly seen in
 //! one look; a half that is alone waits for the other one. The rules are in `docs/imap.md`.
@@ -8,8 +8,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a mail is known by in whatever folder: a keyed checksum of its size and of some header
-/// lines.
+/// Identifies a mail in any folder: a keyed checksum of its size and of some header lines.
 pub type Identity = [u8; 8];
 
 /// What a folder is for.
@@ -19,7 +18,7 @@ pub enum Kind {
     Good,
     /// The folder for spam.
     Junk,
-    /// A folder for what is thrown away: going there says nothing.
+    /// A folder for what is thrown away. A move into it teaches nothing.
     Trash,
 }
 
@@ -32,7 +31,7 @@ pub enum Label {
     Spam,
 }
 
-/// Those flags of a mail that say something.
+/// The flags of a mail that this program uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Flags(u8);
 
@@ -46,24 +45,24 @@ impl Flags {
     /// `\Seen`
     pub const SEEN: Self = Self(8);
 
-    /// These and others.
+    /// The union of both.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// These without others.
+    /// The flags of `self` that are not in `other`.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether all of the others are among these.
+    /// Whether `self` has all flags of `other`.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// What somebody has said by changing flags to these.
+    /// The label that somebody has given by changing the flags from `old` to these.
     fn said_after(self, old: Self) -> Option<Label> {
         match (self.has(Self::JUNK), self.has(Self::NOT_JUNK)) {
             (true, false) if !old.has(Self::JUNK) => Some(Label::Spam),
@@ -99,10 +98,10 @@ pub struct Changes {
     pub flagged: Vec<(Placed, Flags)>,
 }
 
-/// Half of what may be a move.
+/// Half of what may be a move: a mail that is gone from a folder, or new in one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Half {
-    /// Whether the mail is gone, and not new.
+    /// Whether the mail is gone; otherwise it is new.
     is_gone: bool,
     kind: Kind,
     folder: String,
@@ -111,7 +110,7 @@ pub struct Half {
     flags: Flags,
     /// Second at which it was seen.
     since: u64,
-    /// Looks that it has waited for.
+    /// Number of looks during which it has waited.
     looks: u8,
 }
 
@@ -139,18 +138,18 @@ pub struct Lesson {
     pub identity: Identity,
 }
 
-/// What a look means.
+/// What is concluded from a look.
 #[derive(Debug, Default)]
 pub struct Meaning {
     /// What is to be learned, each mail once.
     pub lessons: Vec<Lesson>,
-    /// Mails that have come from outside.
+    /// Mails that have come from outside, not from another watched folder.
     pub arrived: Vec<Placed>,
     /// What waits for its other half.
     pub halves: Vec<Half>,
     /// Moves of this program that have not been seen yet.
     pub own: Vec<OwnMove>,
-    /// Whether a half is among them that has not been waiting before.
+    /// Whether there is a half that has begun to wait in this look.
     pub is_restless: bool,
 }
 
@@ -158,7 +157,7 @@ pub struct Meaning {
 /// it then, which takes moments; a copy whose original is deleted later is a copy.
 pub const WINDOW: u64 = 60;
 
-/// What is known from before.
+/// What former looks have left.
 #[derive(Debug, Default)]
 pub struct Before {
     /// What waits for its other half.
@@ -176,8 +175,8 @@ struct Group {
     flagged: Vec<(Placed, Flags)>,
 }
 
-/// How two halves may belong together. Those that say nothing come first: what can be explained
-/// without a lesson is none.
+/// Which pairs of halves may be one move. Pairs that teach nothing come first: a change that can be
+/// explained without a lesson teaches nothing.
 const RULES: [fn(Kind, Kind) -> bool; 4] = [
     |from, to| from == to,
     |from, to| to == Kind::Trash || (from == Kind::Trash && to == Kind::Good),
@@ -185,8 +184,8 @@ const RULES: [fn(Kind, Kind) -> bool; 4] = [
     |from, to| from == Kind::Junk && to == Kind::Good,
 ];
 
-/// Finds out what `changes` mean. `is_elsewhere` tells whether a mail is in a folder of another
-/// kind now; `now` is the present second.
+/// Concludes from `changes` what is to be learned. `is_elsewhere` tells whether a mail is in a
+/// folder of another kind now; `now` is the present second.
 pub fn understand(
     changes: Changes,
     before: Before,
@@ -206,7 +205,7 @@ pub fn understand(
     }
     for mut half in before.halves {
         half.looks = half.looks.saturating_add(1);
-        // A clock that was put back does not make it wait for longer.
+        // If the clock was set back, the half does not wait longer for that.
         half.since = half.since.min(now);
         let group = groups.entry(half.identity).or_default();
         if half.is_gone { &mut group.waiting_gone } else { &mut group.waiting_new }.push(half);
@@ -263,7 +262,7 @@ impl Group {
             };
             let flagged = to.flags.said_after(from.flags).filter(|_| to.kind != Kind::Trash);
             match (moved, flagged) {
-                // Moved and marked as the opposite: nobody knows which of the two came last.
+                // The mail was moved and marked as the opposite, and it is unknown which came last.
                 (Some(moved), Some(flagged)) if moved != flagged => {}
                 (Some(label), _) | (None, Some(label)) => said.push((label, to)),
                 (None, None) => {}
@@ -298,8 +297,8 @@ impl Group {
     }
 }
 
-/// Takes pairs out of both lists. Of a mail that is gone and one that is new, any two belong
-/// together by some rule.
+/// Takes pairs out of both lists. Any mail that is gone and any that is new form a pair by one of
+/// the rules.
 fn pair(gone: &mut Vec<Half>, new: &mut Vec<Half>) -> Vec<(Half, Half)> {
     let mut pairs = Vec::new();
     for belongs in RULES {
@@ -418,10 +417,10 @@ mod tests {
 
     #[test]
     fn what_is_no_move_teaches_nothing() {
-        // By a rule: it has been nowhere else.
+        // A rule on the server has filed it: it was in no other folder.
         let story = Story::new().look(&[], &[&junk()], &[Junk], 0).teaches(&[]);
         assert_eq!(story.arrived, 1);
-        // Expunged, and long after that something alike is filed by a rule.
+        // A mail is expunged, and long after that a rule files an equal one.
         let story = Story::new().look(&[&inbox()], &[], &[], 0).look(&[], &[], &[], 1);
         story.look(&[], &[], &[], 100).look(&[], &[&junk()], &[Junk], 5).teaches(&[]);
         // A copy, whose original is thrown away or deleted for good later.
@@ -439,7 +438,7 @@ mod tests {
     #[test]
     fn a_copy_into_junk_out_of_trash_is_moved_to_the_inbox() {
         let both = Story::new().look(&[&junk(), &trash()], &[&inbox()], &[Good], 0);
-        // It came from one of the two; nobody knows from which.
+        // It came from one of the two, and it is unknown from which.
         both.teaches(&[]);
     }
 

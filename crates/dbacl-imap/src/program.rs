@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The program: options and configuration → rounds until a signal comes.
+//! The program: reads options and configuration, and looks at the account until a signal comes.
 
 use crate::config::Config;
 use crate::connection::Fault;
@@ -74,7 +74,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         watcher.once()
     };
     match result {
-        // Whoever stops the program knows why a connection is cut off.
+        // The connection was cut off because the program is being stopped; that is no failure.
         Err(_) if is_stopped.load(std::sync::atomic::Ordering::SeqCst) => Ok(()),
         result => result.map_err(|fault| in_words(&fault)),
     }
@@ -110,7 +110,7 @@ fn settings(options: Options) -> Result<Config, crate::config::ConfigError> {
     config.checked()
 }
 
-/// Holds the state for this process; two that learn from the same moves would both tell the filter.
+/// Locks the state for this process. Two processes with one state would learn every move twice.
 fn lock(path: &Path) -> Result<File, (u8, String)> {
     let told = |error| (UNAVAILABLE, format!("{}: {error}", path.display()));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -126,7 +126,7 @@ fn lock(path: &Path) -> Result<File, (u8, String)> {
     }
 }
 
-/// Says what is known of the account.
+/// Prints what the state holds of the account.
 fn status(config: &Config, path: &Path) -> Result<(), (u8, String)> {
     let told = |error| (UNAVAILABLE, format!("{}: {error}", path.display()));
     let Some(state) = State::read(path, &config.account()).map_err(told)? else {

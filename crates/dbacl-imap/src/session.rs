@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What is asked of a server, and what its answers mean.
+//! Requests to a server, and the meaning of its answers.
 
 use crate::connection::{Answer, Connection, Fault};
 use crate::moves::Flags;
@@ -19,30 +19,30 @@ use imap_next::imap_types::sequence::{SeqOrUid, Sequence, SequenceSet};
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
-/// Header lines that a mail is known by. They stay as they are when it is moved.
+/// Header lines that identify a mail. They do not change when it is moved.
 const KNOWN_BY: [&str; 6] = ["Message-ID", "Date", "From", "To", "Subject", "Received"];
 
-/// Bytes of a mail that are fetched: as many as are judged.
+/// The first bytes of a mail that are fetched; the mail filter reads no more of a mail.
 pub const MOST_OF_A_MAIL: u32 = 8 << 20;
 
-/// Ranges of numbers in one command.
+/// The most ranges of numbers in one command.
 const RANGES: usize = 200;
 
-/// Mails in a folder at most; more are the invention of a server.
+/// The most mails in a folder; a larger number is taken for a fault of the server.
 const MOST_MAILS: usize = 20_000_000;
 
 /// What a server can do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Abilities {
-    /// Tells news (RFC 2177).
+    /// IDLE: announces news (RFC 2177).
     pub idle: bool,
-    /// Moves mails (RFC 6851).
+    /// MOVE: moves mails (RFC 6851).
     pub moves: bool,
-    /// Expunges single mails (RFC 4315).
+    /// UIDPLUS: expunges single mails (RFC 4315).
     pub uidplus: bool,
-    /// Tells what has changed (RFC 7162).
+    /// CONDSTORE: reports what has changed since a given state (RFC 7162).
     pub condstore: bool,
-    /// Tells what is gone (RFC 7162), and was told that this is wanted.
+    /// QRESYNC: reports which mails are gone (RFC 7162); it was enabled in this session.
     pub qresync: bool,
     enable: bool,
     at_once: bool,
@@ -52,7 +52,7 @@ pub struct Abilities {
     no_login: bool,
 }
 
-/// How somebody is let in.
+/// How the user logs in.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Proof {
     /// A password.
@@ -87,7 +87,7 @@ pub struct Selected {
     pub changed: Vec<(u32, Flags)>,
 }
 
-/// A mail that was not known.
+/// What identifies a mail that the state does not have yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Introduced {
     /// Its number.
@@ -96,7 +96,7 @@ pub struct Introduced {
     pub flags: Flags,
     /// Its size in bytes.
     pub size: u32,
-    /// The header lines that it is known by.
+    /// The header lines that identify it.
     pub header: Vec<u8>,
 }
 
@@ -288,7 +288,7 @@ impl<S: Wire> Session<S> {
         Ok(found)
     }
 
-    /// What mails are known by; those that are gone meanwhile are left out.
+    /// Fetches what identifies mails; those that are gone meanwhile are left out.
     ///
     /// # Errors
     /// [`Fault`]
@@ -413,7 +413,7 @@ impl<S: Wire> Session<S> {
         Ok(())
     }
 
-    /// Says something, so that the server knows that somebody is there.
+    /// Sends NOOP, so that the server does not close an idle connection.
     ///
     /// # Errors
     /// [`Fault`]
@@ -429,7 +429,7 @@ impl<S: Wire> Session<S> {
         self.connection.idle(patience, news)
     }
 
-    /// Says farewell. A server that does not answer is left all the same.
+    /// Sends LOGOUT and closes the connection, whether the server answers or not.
     pub fn end(mut self) {
         let _ = self.connection.command(CommandBody::Logout, &mut |_| Ok(()));
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What is known of an account: which mails are in which folder, in some 14 bytes a mail. One file,
-//! replaced as a whole.
+//! The state of an account: which mails are in which folder, in some 14 bytes for each mail. It is
+//! one file, which is replaced as a whole.
 //!
 //! The file: a line of text, the checksum (CRC-32, little-endian) of all that follows, and the
 //! fields of [`State`] as `postcard` writes them. A file that is damaged, or of another version, is
-//! as good as none: the next look takes stock anew, and learns nothing from what it finds.
+//! ignored: the next look records all mails anew, and learns nothing from what it finds.
 
 use crate::moves::{Flags, Half, Identity, OwnMove};
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub struct Mail {
 /// A folder as it was when it was last looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folder {
-    /// UIDVALIDITY: with another one, all numbers mean other mails.
+    /// UIDVALIDITY: if it changes, all numbers stand for other mails.
     pub validity: u32,
     /// UIDNEXT; 0 if the server has not said it.
     pub next: u32,
@@ -53,12 +53,13 @@ pub struct Counts {
     pub moved: u64,
 }
 
-/// What is known of an account.
+/// The state of an account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
-    /// Whose it is.
+    /// The account, as [`crate::config::Config::account`] gives it.
     pub account: String,
-    /// The key of identities, so that nobody can make mails that are taken for others.
+    /// The key of the checksums in identities. It is secret, so that nobody can make a mail with
+    /// the identity of another.
     key: (u64, u64),
     /// Folders by their names, as IMAP writes them.
     pub folders: BTreeMap<String, Folder>,
@@ -66,12 +67,12 @@ pub struct State {
     pub halves: Vec<Half>,
     /// Moves of this program that have not been seen yet.
     pub own: Vec<OwnMove>,
-    /// What was done.
+    /// What the program has done.
     pub counts: Counts,
 }
 
 impl State {
-    /// The state of an account of which nothing is known yet.
+    /// The state of an account that was never looked at.
     pub fn new(account: &str) -> Self {
         let random = || RandomState::new().hash_one(0_u8);
         Self {
@@ -96,7 +97,7 @@ impl State {
         Self { account: account.clone(), key: *key, folders, halves, own, counts: *counts }
     }
 
-    /// What a mail of `size` bytes with these header lines is known by.
+    /// The identity of a mail of `size` bytes with these header lines.
     pub fn identity(&self, size: u32, header: &[u8]) -> Identity {
         let mut hasher = SipHasher24::new_with_keys(self.key.0, self.key.1);
         hasher.write(&size.to_le_bytes());
@@ -120,7 +121,7 @@ impl State {
         Ok(Self::parse(&bytes).filter(|state| state.account == account))
     }
 
-    /// The state in the bytes of a file; `None` if they are none.
+    /// The state in the bytes of a file; `None` if they are damaged or of another version.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let (sum, fields) = bytes.strip_prefix(MAGIC)?.split_first_chunk()?;
         if crc32fast::hash(fields) != u32::from_le_bytes(*sum) {
@@ -129,10 +130,10 @@ impl State {
         postcard::from_bytes(fields).ok()
     }
 
-    /// Replaces the state in a file, all of it or nothing.
+    /// Replaces the file. It has the new state or the old one, never a part.
     ///
     /// # Errors
-    /// The file is as it was.
+    /// The file could not be written and is unchanged.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let fields = postcard::to_allocvec(self).map_err(io::Error::other)?;
         let new = beside(path, ".new");
@@ -147,7 +148,7 @@ impl State {
     }
 }
 
-/// The path of a file with something behind its name.
+/// The path with `end` appended to the file's name.
 pub fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_states_are_none() {
+    fn damaged_states_are_ignored() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("state");
         state(3).write(&path).expect("it can be written");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Lessons → mails from the server → the filter, many at a time.
+//! Fetches the mails of lessons from the server and gives them to the filter, many at a time.
 
 use crate::connection::Fault;
 use crate::moves::{Label, Lesson};
@@ -10,16 +10,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Bytes of mail that are fetched and learned together: a burst costs little memory and few
-/// generations of the filter.
+/// The most bytes of mail that are fetched and learned together. Many lessons at once then take
+/// little memory, and make few generations of the filter.
 const BATCH_BYTES: u64 = 4 << 20;
 
-/// Mails that are fetched and learned together.
+/// The most mails that are fetched and learned together.
 const BATCH_MAILS: usize = 1000;
 
-/// Whom lessons are given to.
+/// What learns the lessons: the filter, or a stand-in in tests.
 pub trait Pupil {
-    /// Learns mails; returns how many of them were news.
+    /// Learns mails; returns how many of them it did not know with this label.
     ///
     /// # Errors
     /// Nothing was learned, and the lesson has to be given again.
@@ -28,7 +28,7 @@ pub trait Pupil {
     /// Whether a mail is surely spam.
     ///
     /// # Errors
-    /// Nobody can tell.
+    /// The mail cannot be judged.
     fn is_spam(&mut self, mail: &[u8]) -> Result<bool, Fault>;
 }
 
@@ -75,14 +75,14 @@ impl Pupil for Filter {
     }
 }
 
-/// What became of lessons.
+/// Results of lessons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Taught {
     /// Mails that were learned as ham.
     pub ham: usize,
     /// Mails that were learned as spam.
     pub spam: usize,
-    /// Mails that the filter knew already as what they are.
+    /// Mails that the filter knew already with the same label.
     pub known: usize,
     /// Mails that were gone before they could be read.
     pub missed: usize,
@@ -91,7 +91,7 @@ pub struct Taught {
 /// Gives all lessons.
 ///
 /// # Errors
-/// Some were not given; those that were do no harm when they are given again.
+/// Some lessons were not given. Giving all of them again is harmless.
 pub fn teach<S: Wire>(
     session: &mut Session<S>,
     mut lessons: Vec<Lesson>,
@@ -144,7 +144,7 @@ fn batches(sizes: &[(u32, u32)]) -> Vec<Vec<u32>> {
     batches
 }
 
-/// Mails that wait to be learned.
+/// Fetched mails that wait to be learned.
 #[derive(Default)]
 struct Desk {
     ham: Vec<Vec<u8>>,

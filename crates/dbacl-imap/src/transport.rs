@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Bytes to a server and from it: over TLS, or plainly to this machine itself.
+//! The connection to a server: over TLS, or without TLS to this machine.
 
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the server may take for anything but news.
+/// How long the server may take for any answer but news.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A connection's bytes.
 pub trait Wire: Read + Write {
-    /// Reading fails with [`io::ErrorKind::WouldBlock`] or [`io::ErrorKind::TimedOut`] when nothing
-    /// comes for so long.
+    /// Sets how long reading may take. When no byte comes for so long it fails with
+    /// [`io::ErrorKind::WouldBlock`] or [`io::ErrorKind::TimedOut`].
     ///
     /// # Errors
     /// The operating system refuses.
@@ -55,8 +55,8 @@ pub enum TransportError {
         /// What the operating system said, or TLS.
         source: io::Error,
     },
-    /// Nothing may go over the network without TLS.
-    #[error("{host} is not this machine: without TLS, no other one is spoken with")]
+    /// A connection over the network needs TLS.
+    #[error("{host} is not this machine: without TLS, dbacl-imap connects to this machine only")]
     NotLocal {
         /// The server's name.
         host: String,
@@ -69,33 +69,33 @@ pub enum TransportError {
         /// What is wrong with it.
         text: String,
     },
-    /// The system trusts nobody.
+    /// The system has no certificates to trust.
     #[error("no certificates are found that this system trusts: {0}")]
     NoRoots(String),
     /// The name cannot be in a certificate.
-    #[error("{0} is no name of a server")]
+    #[error("{0} is not a valid name of a server")]
     Name(String),
 }
 
-/// Where a server is, and how it is spoken with.
+/// The address of a server, and how to connect to it.
 #[derive(Debug, Clone)]
 pub struct Place {
     /// Its name or address.
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// TLS; `None` for none.
+    /// The settings of TLS; `None` for a connection without TLS.
     tls: Option<Arc<ClientConfig>>,
 }
 
 impl Place {
-    /// A server that is spoken with plainly; [`Self::connect`] fails unless it is this machine.
+    /// A server without TLS; [`Self::connect`] fails unless it is this machine.
     pub const fn plain(host: String, port: u16) -> Self {
         Self { host, port, tls: None }
     }
 
-    /// A server whose certificate is signed by somebody whom the system trusts, or by one of those
-    /// in the file `certificates` (PEM) if there is one.
+    /// A server whose certificate is signed by an authority that the system trusts, or, if a file
+    /// `certificates` (PEM) is given, by one of those in the file.
     ///
     /// # Errors
     /// There are no such certificates.
@@ -133,7 +133,8 @@ impl Place {
         Ok(Self { host, port, tls: Some(Arc::new(config)) })
     }
 
-    /// A connection, and another handle of it, by which it can be cut off.
+    /// Connects. The second result is another handle of the connection, by which it can be shut
+    /// down.
     ///
     /// # Errors
     /// [`TransportError`]
@@ -166,7 +167,7 @@ impl Place {
         let name = name.map_err(|_| io::Error::other(TransportError::Name(self.host.clone())))?;
         let client = ClientConnection::new(Arc::clone(config), name).map_err(io::Error::other)?;
         let mut stream = StreamOwned::new(client, stream);
-        // The handshake happens now, so that its errors are told as those of connecting.
+        // The handshake is made now, so that its errors are reported as errors of connecting.
         stream.conn.complete_io(&mut stream.sock)?;
         Ok((Box::new(stream), handle))
     }

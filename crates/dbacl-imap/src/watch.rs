@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Connections that wait for news, and the one that looks, learns and moves when there is some.
+//! Connections that wait for news, and the connection that looks, learns and moves when there is
+//! some.
 //!
 //! A round begins with logging in and ends with a fault, or when the program is told to stop. The
-//! next round begins after a while, which is longer from time to time.
+//! next round begins after a pause, which becomes longer with each fault.
 
 use crate::config::Config;
 use crate::connection::Fault;
@@ -25,13 +26,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// After so long, waiting for news begins anew: routers forget connections that are silent.
 const RENEW: Duration = Duration::from_secs(9 * 60);
 
-/// News that come together are looked at together.
+/// After news, more news is awaited for so long, so that one look serves all of it.
 const GATHER: Duration = Duration::from_millis(100);
 
-/// For so long, at most.
+/// The longest time that news is gathered before a look.
 const GATHER_AT_MOST: Duration = Duration::from_millis(500);
 
-/// Looks that follow each other at once, at most.
+/// The most looks that follow each other without news.
 const LOOKS: u32 = 4;
 
 /// The longest time between two rounds.
@@ -41,18 +42,19 @@ const LONGEST_REST: Duration = Duration::from_secs(300);
 /// those who try often.
 const REST_AFTER_REFUSAL: Duration = Duration::from_secs(60);
 
-/// What the round is told.
+/// What happens during a round.
 #[derive(Debug)]
 pub enum News {
-    /// Something has changed in a folder, or somebody wants a look.
+    /// Something has changed in a folder, or a signal asks for a look.
     Changed,
-    /// A connection is of no use any more.
+    /// A connection has failed.
     Broken(Fault),
     /// The program is to stop.
     Stop,
 }
 
-/// By what connections are cut off when the program stops, whatever they wait for.
+/// Handles of all connections, by which they are shut down when the program stops, whatever they
+/// wait for.
 #[derive(Debug, Default)]
 pub struct Handles {
     /// Set once the program is to stop.
@@ -88,7 +90,7 @@ impl Handles {
     }
 }
 
-/// What is done, and for how long.
+/// How often to look, and whether anything may be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Until the program is told to stop.
@@ -126,7 +128,7 @@ fn now() -> u64 {
 }
 
 impl<'a> Watcher<'a> {
-    /// Reads the state at `path`; `say` tells the user what happens.
+    /// Reads the state at `path`. `say` prints lines for the user.
     ///
     /// # Errors
     /// The state cannot be read.
@@ -166,7 +168,7 @@ impl<'a> Watcher<'a> {
     /// Looks once.
     ///
     /// # Errors
-    /// [`Fault`]; what was learned before is learned.
+    /// [`Fault`]; lessons before it are learned.
     pub fn once(&mut self) -> Result<(), Fault> {
         self.filter.open()?;
         let mut session = log_in(self.config, &self.place, &self.config.proof()?, &self.handles)?;
@@ -179,11 +181,11 @@ impl<'a> Watcher<'a> {
     /// Makes rounds until `news` says that the program is to stop.
     ///
     /// # Errors
-    /// A fault of the first round that waiting does not mend.
+    /// A fault of the first round that another try would not repair.
     pub fn forever(&mut self, tell: &Sender<News>, news: &Receiver<News>) -> Result<(), Fault> {
         let mut rest = Duration::from_secs(1);
         let mut is_first = true;
-        // The filter is needed later; that it is not there should be known at once.
+        // The filter is needed later, but if it is missing the program should say so at once.
         self.filter.open()?;
         loop {
             let mut threads = Vec::new();
@@ -191,7 +193,7 @@ impl<'a> Watcher<'a> {
             let result = self.round(tell, news, &mut threads, &mut has_looked);
             self.handles.cut();
             for thread in threads {
-                // A panic was told when it happened.
+                // The message of a panic was printed when it happened.
                 let _ = thread.join();
             }
             if self.handles.is_stopped() {
@@ -234,8 +236,8 @@ impl<'a> Watcher<'a> {
         }
         let is_told_news = session.abilities.idle;
         if is_told_news {
-            // Of every move that teaches, one end is the junk folder; the inbox tells what has
-            // come.
+            // Every move that teaches begins or ends in the junk folder. The inbox announces new
+            // mail.
             for folder in watched.iter().filter(|it| it.kind == crate::moves::Kind::Junk) {
                 threads.push(self.listen(&folder.name, &proof, tell)?);
             }
@@ -281,7 +283,7 @@ impl<'a> Watcher<'a> {
             let mut session = log_in(&config, &place, &proof, &handles)?;
             session.select(&folder, false, None)?;
             loop {
-                // Whoever does not hear it any more has ended, and cuts this connection off.
+                // If the receiver is gone, the round has ended and shuts this connection down.
                 session.idle(RENEW, &mut || drop(tell.send(News::Changed)))?;
             }
         };
@@ -293,7 +295,7 @@ impl<'a> Watcher<'a> {
         Ok(std::thread::Builder::new().name("news".into()).spawn(listen)?)
     }
 
-    /// Looks, and looks again while something is under way.
+    /// Looks, and looks again while a half of a move waits for the other one.
     fn look_until_calm(&mut self, session: &mut Line, watched: &[Watched]) -> Result<(), Fault> {
         for _ in 0..LOOKS {
             if !self.look(session, watched)? {
@@ -303,13 +305,13 @@ impl<'a> Watcher<'a> {
         Ok(())
     }
 
-    /// Looks, learns and moves. Returns whether another look is worth while.
+    /// Looks, learns and moves. Returns whether another look should follow at once.
     fn look(&mut self, session: &mut Line, watched: &[Watched]) -> Result<bool, Fault> {
         let state = match self.state.take() {
             Some(state) => state,
             None => State::new(&self.config.account()),
         };
-        // Whatever fails, what was known before is known.
+        // If the look fails, the old state stays.
         let result = self.look_from(&state, session, watched);
         match result {
             Ok((new, is_restless)) => {
@@ -319,7 +321,8 @@ impl<'a> Watcher<'a> {
                         return Err(fault);
                     }
                 } else if let Ok(file) = std::fs::File::options().append(true).open(self.path) {
-                    // The file's time tells when the account was looked at. It is only told.
+                    // The time of the file says when the account was last looked at; only
+                    // `--status` shows it.
                     let _ = file.set_modified(SystemTime::now());
                 }
                 self.state = Some(new);
@@ -417,7 +420,8 @@ impl<'a> Watcher<'a> {
             return Ok(false);
         }
         spam.sort_unstable();
-        // Written before they are moved: whatever happens then, no move of this program teaches.
+        // The state is written before the mails are moved. So no move of this program teaches, even
+        // if the program is killed in between.
         let mine = arrived.iter().filter(|it| spam.binary_search(&it.uid).is_ok());
         let mine = mine.map(|it| OwnMove { uid: it.uid, identity: it.identity, since: now() });
         state.own.extend(mine);
@@ -436,7 +440,7 @@ fn wait_for_stop(news: &Receiver<News>, pause: Duration) -> bool {
         match news.recv_timeout(end.saturating_duration_since(Instant::now())) {
             Ok(News::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
             Err(RecvTimeoutError::Timeout) => return false,
-            // Those of a round that has ended.
+            // News of a round that has ended.
             Ok(News::Changed | News::Broken(_)) => {}
         }
     }

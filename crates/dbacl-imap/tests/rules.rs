@@ -235,7 +235,7 @@ fn tls_and_wrong_passwords() {
     for (options, status, expected) in [
         (&["--server=localhost", right, "--check"][..], 75, "certificate"),
         (&["--server=127.0.0.1", right, &trusting, "--check"], 75, "certificate"),
-        (&["--server=localhost", "--password-command=echo x", &trusting], 77, "lets alice not in"),
+        (&["--server=localhost", "--password-command=echo x", &trusting], 77, "log alice in"),
         (&["--server=localhost", "--password-command=exit 3", &trusting], 69, "exit status: 3"),
     ] {
         let said = run(options).complaint(status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A client for those who have a mail and no `spamc`: tells the server what a mail is.
+//! A client that tells the server what a mail is, where no `spamc` is installed.
 
 use crate::listen::Address;
 use crate::teacher::Lesson;
@@ -8,13 +8,13 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// How long the server may take for anything.
+/// How long the server may take for any answer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Why nothing was learned.
+/// Why the server has not learned the mail.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// There is no server, or it went away.
+    /// There is no server at the address, or it has closed the connection.
     #[error("no server at {address}: {source}")]
     Unreachable {
         /// Where it should be.
@@ -51,7 +51,7 @@ fn connect(address: &Address) -> io::Result<Box<dyn Connection>> {
 /// Tells the server at `address` what to do with a mail for a user; returns once that is done.
 ///
 /// # Errors
-/// Nothing was learned, or nobody knows.
+/// The mail was not learned, or the answer of the server is missing.
 pub fn tell(address: &Address, user: &str, lesson: Lesson, mail: &[u8]) -> Result<(), ClientError> {
     let answer = ask(address, user, lesson, mail)
         .map_err(|source| ClientError::Unreachable { address: address.clone(), source })?;
@@ -69,7 +69,7 @@ fn ask(address: &Address, user: &str, lesson: Lesson, mail: &[u8]) -> io::Result
         Lesson::Spam => "Message-class: spam\r\nSet: local\r\n",
         Lesson::Forget => "Remove: local\r\n",
     };
-    // A name is one line whatever it holds.
+    // Control characters could begin another line of the request.
     let user: String = user.chars().filter(|letter| !letter.is_control()).collect();
     let length = mail.len();
     let head = format!("TELL SPAMC/1.5\r\nUser: {user}\r\nContent-length: {length}\r\n{what}\r\n");

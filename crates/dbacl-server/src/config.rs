@@ -21,7 +21,7 @@ pub struct Config {
     pub models: Option<PathBuf>,
     /// The filter's folder for users who have none.
     pub default: Option<PathBuf>,
-    /// What begins the part of an address that is left out.
+    /// The character that begins the part of a local name that is left out, as `+` in `user+tag`.
     pub delimiter: String,
     /// The user to become once the sockets are open.
     pub user: Option<String>,
@@ -70,7 +70,7 @@ pub enum Learn {
     Sockets,
     /// Over ports, too.
     Everywhere,
-    /// Over none.
+    /// Over no connection.
     Nowhere,
 }
 
@@ -164,7 +164,7 @@ pub enum ConfigError {
     /// The file cannot be read, or is no configuration.
     #[error(transparent)]
     File(#[from] SettingsError),
-    /// Two settings contradict each other, or one makes no sense.
+    /// A setting is invalid, or two settings contradict each other.
     #[error("{0}")]
     Senseless(String),
 }
@@ -178,7 +178,7 @@ impl Config {
         Ok(settings::read(path, Some(PATH.into()))?)
     }
 
-    /// Fills in the addresses, and checks what no field can tell by itself.
+    /// Fills in the default addresses, and checks each setting and those that depend on each other.
     ///
     /// # Errors
     /// [`ConfigError::Senseless`].
@@ -230,7 +230,7 @@ impl Config {
         Ok(self)
     }
 
-    /// The rule by which users have folders.
+    /// The rule that gives the folder of a user's filter.
     pub fn users(&self) -> Users {
         Users {
             pattern: self.models.as_ref().map(|path| path.to_string_lossy().into_owned()),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What all protocols share: mail in bounded memory, verdicts in bounded time, and the log of both.
+//! What all protocols share: mails are kept in bounded memory, verdicts are made in bounded time,
+//! and both are logged.
 
 use crate::config::Config;
 use crate::log::{Level, Log};
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Memory is handed out in pieces of so many bytes.
+/// Memory for mails is counted in pieces of so many bytes.
 const PIECE: usize = 4096;
 
 /// What all connections share.
@@ -21,7 +22,7 @@ const PIECE: usize = 4096;
 pub struct Engine {
     /// All settings.
     pub config: Config,
-    /// What is counted.
+    /// The counters.
     pub measures: Arc<Measures>,
     /// Where events go.
     pub log: Log,
@@ -29,13 +30,13 @@ pub struct Engine {
     pub models: Models,
     /// When the server began.
     pub started: Instant,
-    /// Who learns and forgets.
+    /// The thread that learns and forgets.
     pub teacher: Teacher,
-    /// Whose folders are where.
+    /// Where the folders of users are.
     pub users: Users,
-    /// One for each verdict that is made at a time.
+    /// One permit for each verdict that may be made at the same time.
     workers: Arc<Semaphore>,
-    /// One for each piece of memory.
+    /// One permit for each piece of memory.
     memory: Arc<Semaphore>,
 }
 
@@ -72,7 +73,7 @@ impl Mail {
         let held = self.held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let needed = length.div_ceil(PIECE);
         if needed > held {
-            // At least as much again, as memory grows.
+            // The memory is at least doubled, as the buffer of the mail is.
             let more = (needed - held).max(held.min(self.limit.div_ceil(PIECE) - held));
             let more = u32::try_from(more).map_err(|_| Refusal::Large)?;
             let memory = Arc::clone(&self.memory);
@@ -96,14 +97,14 @@ impl Mail {
         &self.bytes
     }
 
-    /// Its share of the memory for all mails, for an answer that is as large as the mail.
+    /// The permit for the mail's memory. The answer, which is as large as the mail, keeps it.
     pub fn into_memory(self) -> Option<OwnedSemaphorePermit> {
         self.held
     }
 }
 
 impl Engine {
-    /// Everything, with nothing open.
+    /// An engine that has no filter open yet.
     pub fn new(config: Config) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
@@ -143,7 +144,7 @@ impl Engine {
                 return Err("the server stops".to_owned());
             };
             let judging = tokio::task::spawn_blocking(move || {
-                // A verdict that takes longer than the limit keeps its worker until it is made.
+                // A verdict that takes longer than the limit keeps its permit until it is made.
                 let _permit = permit;
                 engine.look_up(&names, &mail.bytes)
             });

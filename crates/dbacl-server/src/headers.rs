@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A verdict as header lines, in the dialects that mail programs trust; and mail with such lines in
-//! place of those that it brought.
+//! Verdicts as header lines, in the forms that mail programs know (*dialects*), and mail in which
+//! these lines replace those that it brought.
 
 use crate::verdict::{Decision, Judged, REQUIRED};
 
@@ -19,7 +19,7 @@ pub enum Dialect {
 /// A header line without its end. One that is folded has line ends, each before a blank.
 pub type Line = (&'static str, String);
 
-/// So many bytes of a line are looked at for the end of its name.
+/// The name of a header line ends within so many bytes.
 const LOOK: usize = 64;
 
 /// The name of the line that says which words decided.
@@ -28,9 +28,9 @@ const REASONS: &str = "X-DBACL-Reasons";
 /// The verdict on a mail that could not be judged.
 pub const ERROR: &str = "error";
 
-/// The lines that tell a verdict, and its reasons if it has some; `None` for a mail that could not
-/// be judged. Such a mail gets its `X-DBACL: error` in every dialect, and nothing that looks like a
-/// verdict.
+/// The header lines of a verdict, and of its reasons if it has some. `judged` is `None` for a mail
+/// that could not be judged; such a mail gets `X-DBACL: error` in every dialect, and nothing that
+/// looks like a verdict.
 pub fn lines(judged: Option<&Judged>, dialects: &[Dialect]) -> Vec<Line> {
     let Some(judged) = judged else { return vec![("X-DBACL", ERROR.into())] };
     let (score, symbol) = (judged.score(), judged.symbol());
@@ -79,8 +79,8 @@ fn level(score: f64) -> String {
     "*".repeat(stars)
 }
 
-/// Whether a header of this name tells a verdict in one of the dialects. A mail that brings one is
-/// not believed; `X-DBACL` and its reasons are taken out whatever the dialects are.
+/// Whether a header of this name states a verdict in one of the dialects, or is `X-DBACL` or its
+/// reasons. Such headers of an incoming mail are removed, since anybody may have written them.
 pub fn is_forged(name: &[u8], dialects: &[Dialect]) -> bool {
     let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
     let begins = |start: &str| {
@@ -95,8 +95,8 @@ pub fn is_forged(name: &[u8], dialects: &[Dialect]) -> bool {
         })
 }
 
-/// The mail with these lines before its header, and without those that tell a verdict. An envelope
-/// line `From ` stays the first.
+/// The mail with these lines before its header, and without other header lines that state a
+/// verdict. An envelope line `From ` stays the first.
 pub fn rewritten(mail: &[u8], lines: &[Line], dialects: &[Dialect]) -> Vec<u8> {
     let mut out = Vec::with_capacity(mail.len() + 512);
     let (header, body) = rewritten_header(mail, lines, dialects);
@@ -146,8 +146,8 @@ pub fn rewritten_header<'a>(
     (header, rest)
 }
 
-/// The name of the header that a line begins. Blanks may stand before the colon; a name that so
-/// many follow that they hide the colon counts as one.
+/// The name of the header that a line begins. Blanks may stand before the colon, and even if they
+/// are so many that the colon lies beyond [`LOOK`], the name counts.
 fn name_of(line: &[u8]) -> Option<&[u8]> {
     let is_part = |byte: &u8| byte.is_ascii_graphic() && *byte != b':';
     let (name, rest) = line.split_at(line.iter().position(|byte| !is_part(byte))?);

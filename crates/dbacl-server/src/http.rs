@@ -55,7 +55,7 @@ pub async fn serve(engine: Arc<Engine>, stream: Box<dyn Stream>, face: Face, may
         .timer(TokioTimer::new())
         .header_read_timeout(limit)
         .keep_alive(false)
-        // A client that has said everything may say so.
+        // A client may close its side of the connection after the request.
         .half_close(true)
         .max_headers(FIELDS)
         .max_buf_size(HEAD)
@@ -155,7 +155,8 @@ where
     }
 }
 
-/// Those for whom a mail is: the one whom it is delivered to, else its recipients, else the user.
+/// The users for whom a mail is judged: the one to whom it is delivered, else its recipients, else
+/// the user.
 pub fn names(headers: &HeaderMap) -> Vec<String> {
     let of = |name: &str| -> Vec<String> {
         let values = headers.get_all(name).into_iter();
@@ -168,13 +169,14 @@ pub fn names(headers: &HeaderMap) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// Takes in a mail; with `beginning` the beginning of one that is too large will do.
+/// Reads a mail. With `beginning`, of a mail that is too large its beginning is taken.
 async fn gather<B>(engine: &Engine, mut body: B, beginning: bool) -> Result<Mail, Box<Answer>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
     let mut mail = engine.mail();
-    // The rest of a mail whose beginning will do is read on, so that the client hears the answer.
+    // The rest of a mail that is too large is read and dropped, so that the client reads the
+    // answer.
     let mut rest = engine.config.limits.mail;
     let take = async {
         while let Some(frame) = body.frame().await {
@@ -226,7 +228,8 @@ pub fn verdict(judged: &Judged, dialects: &[Dialect], seconds: f64) -> Value {
     );
     let (mut added, mut removed) = (Map::new(), Map::new());
     for (name, value) in lines(Some(judged), dialects) {
-        // All clients know texts; OpenSMTPD's passes over values with a place in the order.
+        // Values are strings, which all clients know. OpenSMTPD's client ignores values with a
+        // position.
         added.insert(name.into(), value.into());
         removed.insert(name.into(), json!(0));
     }
@@ -244,7 +247,7 @@ pub fn verdict(judged: &Judged, dialects: &[Dialect], seconds: f64) -> Value {
     })
 }
 
-/// Counts as `rspamc stat` reads them.
+/// The counters in the form that `rspamc stat` reads.
 fn stat(engine: &Engine) -> Value {
     let [ham, unsure, spam, errors] = engine.measures.outcomes();
     json!({

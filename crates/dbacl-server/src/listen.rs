@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Addresses and what listens at them.
+//! Addresses, and sockets that listen at them.
 
 use crate::measures::Measures;
 use std::fmt;
@@ -72,7 +72,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// A listener that has its address, and no runtime yet.
+/// A socket that is bound to its address, but not yet used by the asynchronous runtime.
 #[derive(Debug)]
 pub struct Bound {
     /// Where it listens.
@@ -108,7 +108,7 @@ impl Bound {
         Ok(Self { address: address.clone(), listener })
     }
 
-    /// Gives a socket to another user, who is to remove it later.
+    /// Makes another user the owner of a UNIX socket, so that this user can remove it later.
     ///
     /// # Errors
     /// What the operating system says.
@@ -157,12 +157,12 @@ fn remove_abandoned(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What a connection is to those who serve it.
+/// A connection of either kind.
 pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send + 'static> Stream for T {}
 
-/// A listener that goes on whatever happens: without files to open it waits for some.
+/// A listener that survives all errors: when no file descriptor is left, it waits and tries again.
 #[derive(Debug)]
 pub struct Door {
     listener: Listener,
@@ -177,7 +177,7 @@ enum Listener {
     Socket(UnixListener),
 }
 
-/// How long a door is shut when a connection cannot be had.
+/// The pause after a connection that could not be accepted.
 const PAUSE: Duration = Duration::from_millis(50);
 
 impl Door {
@@ -195,7 +195,8 @@ impl Door {
             let accepted = match &self.listener {
                 Listener::Port(listener) => {
                     ready!(listener.poll_accept(context)).map(|(stream, _)| {
-                        // Answers are written in one piece; a failure costs time only.
+                        // Answers are written in one piece, so this saves time; nothing depends on
+                        // it.
                         let _ = stream.set_nodelay(true);
                         Box::new(stream) as Box<dyn Stream>
                     })
@@ -218,7 +219,8 @@ impl Door {
 impl Drop for Door {
     fn drop(&mut self) {
         if let Some(path) = &self.socket {
-            // Another server that took its place would have been refused the address.
+            // The socket is still this server's: no other server can bind the address while it
+            // exists.
             let _ = fs::remove_file(path);
         }
     }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The log: one line an event on standard error, of words `key=value`.
+//! The log: each event is one line of words `key=value` on standard error.
 
 use std::fmt::{self, Display, Write as _};
 use std::io::Write as _;
 
-/// How much is told.
+/// How much is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// Nothing.
     Silent,
-    /// What went wrong.
+    /// Errors.
     Error,
-    /// What an administrator should look at, too.
+    /// Errors, and what else an administrator should know.
     Warn,
-    /// Every mail, too.
+    /// All of that, and every mail.
     Info,
 }
 
@@ -37,7 +37,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Writes an event with its facts, in order. A log that cannot be written is no reason to stop.
+    /// Writes an event with its facts, in order. Failures to write are ignored.
     pub fn event(self, level: Level, event: &str, facts: &[(&str, &dyn Display)]) {
         if level <= self.level {
             let line = line(level, event, facts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the server counts, as Prometheus reads it.
+//! The server's counters, in the form that Prometheus reads.
 
 use crate::verdict::Decision;
 use std::fmt::Write;
@@ -46,18 +46,18 @@ pub struct Measures {
     microseconds: AtomicU64,
     learned: [AtomicU64; 3],
     refused: AtomicU64,
-    /// Requests that were none of the protocol.
+    /// Requests that violate the protocol.
     pub malformed: AtomicU64,
     /// Filters opened, new generations included.
     pub opened: AtomicU64,
 }
 
-/// What came of a request to learn.
+/// The result of a request to learn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taught {
     /// Something changed.
     Changed,
-    /// It was known.
+    /// The mail was known with the same label.
     Known,
     /// It failed.
     Failed,
@@ -84,7 +84,7 @@ impl Measures {
         self.learned[taught as usize].fetch_add(1, Relaxed);
     }
 
-    /// Counts a connection that was closed unserved.
+    /// Counts a connection that was closed without being served.
     pub fn refused(&self) {
         self.refused.fetch_add(1, Relaxed);
     }

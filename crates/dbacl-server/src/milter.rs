@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The milter protocol, as Postfix and sendmail speak it. The protocol itself is `indymilter`'s.
+//! The milter protocol of Postfix and sendmail. The crate `indymilter` implements its messages.
 //!
-//! A mail is put together again from what the mail server shows of it, judged at its end, and gets
-//! its verdict as header lines. What it brought as verdicts is taken out. Nothing else is changed;
-//! nothing is refused unless the configuration says so.
+//! The parts of a mail that the mail server sends are joined to a mail again. At its end it is
+//! judged, and its verdict is added as header lines. Verdicts that the mail brought are removed.
+//! Nothing else is changed, and no mail is refused unless the configuration says so.
 
 use crate::engine::{Engine, Mail, Refusal};
 use crate::headers::{is_forged, lines};
@@ -19,22 +19,22 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Recipients that are looked at.
+/// The most recipients of a mail that are used.
 const NAMES: usize = 1000;
 
-/// What is known of a connection.
+/// The state of a connection.
 struct Session {
     /// Whether values of headers come with the blank behind the colon.
     has_blanks: bool,
     mail: Option<Transaction>,
 }
 
-/// A mail that comes in.
+/// The state of an incoming mail.
 struct Transaction {
     names: Vec<String>,
     mail: Mail,
     refused: Option<Refusal>,
-    /// Headers that tell a verdict, in the order in which they came.
+    /// Headers of the mail that state a verdict, in the order in which they came.
     forged: Vec<CString>,
 }
 
@@ -54,7 +54,7 @@ impl Transaction {
     }
 }
 
-/// Serves until the server stops; then ends what is being answered.
+/// Serves until the server stops; then finishes the answers that have begun.
 pub async fn serve<L>(engine: Arc<Engine>, door: L, mut stopped: watch::Receiver<bool>)
 where
     L: indymilter::Listener,
@@ -67,7 +67,7 @@ where
     };
     let log = engine.log;
     let stop = async move {
-        // A sender that is gone means the same.
+        // If the sender is dropped, the server stops as well.
         let _ = stopped.changed().await;
     };
     if let Err(error) = indymilter::run(door, callbacks(&engine), config, stop).await {
@@ -104,7 +104,7 @@ fn negotiate(
     actions: Actions,
     options: ProtoOpts,
 ) -> Status {
-    // What the mail server does not offer is done without.
+    // Actions that the mail server does not offer are left out.
     let wanted = Actions::ADD_HEADER | Actions::CHANGE_HEADER | Actions::QUARANTINE;
     context.requested_actions = actions & wanted;
     context.requested_opts |= options & ProtoOpts::LEADING_SPACE;
@@ -224,8 +224,8 @@ async fn end(context: &mut EomContext<Session>, engine: &Arc<Engine>) -> Status 
     Status::Continue
 }
 
-/// Takes out forged verdicts, the last one of a name first so that the others keep their numbers,
-/// and puts ours in front.
+/// Removes forged verdicts and puts the new ones in front. Of headers with one name the last is
+/// removed first, so that the others keep their numbers.
 async fn mark(
     context: &EomContext<Session>,
     engine: &Engine,

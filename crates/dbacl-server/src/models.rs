@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Folders → open filters. Few are kept; a filter that was changed on disk is opened anew.
+//! Open filters by their folders. A limited number is kept open; a filter that was changed on disk
+//! is opened anew.
 
 use dbacl::{MailFilter, MailFilterError};
 use lru::LruCache;
@@ -10,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The filters that are open. Those that were not used for longest are closed first.
+/// The filters that are open. The one that was not used for the longest time is closed first.
 #[derive(Debug)]
 pub struct Models {
     open: Mutex<LruCache<PathBuf, Open>>,
@@ -22,7 +23,7 @@ struct Open {
     stamp: Option<Vec<Stamp>>,
 }
 
-/// What tells one file of a filter from its successor: no file of a filter is changed in place.
+/// Identifies a version of a filter's file. No file of a filter is changed in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     device: u64,
@@ -32,15 +33,15 @@ struct Stamp {
     nanoseconds: i64,
 }
 
-/// A filter that changes as often while it is opened is opened anew for the next mail.
+/// A filter that changes so many times while it is being opened is opened anew for the next mail.
 const TRIES: u32 = 5;
 
-/// What was opened, and whether that was new.
+/// A filter, and whether it was opened just now.
 #[derive(Debug)]
 pub struct Found {
     /// The filter.
     pub filter: Arc<MailFilter>,
-    /// What a new filter has to say of its files; `None` if it was open.
+    /// Warnings about the files of a filter that was opened just now; `None` if it was open.
     pub opened: Option<Vec<String>>,
 }
 
@@ -64,7 +65,8 @@ impl Models {
         {
             return Ok(Found { filter: Arc::clone(&open.filter), opened: None });
         }
-        // Others are served meanwhile; two who open the same filter do no harm.
+        // The lock is not held while a filter is opened, so that others are served. Opening the
+        // same filter twice is harmless.
         let mut warnings = Vec::new();
         match open_steadily(folder, &mut warnings) {
             Ok(open) => {
@@ -84,18 +86,19 @@ impl Models {
         self.lock().len()
     }
 
-    /// Closes all; what is in use stays open until it is not.
+    /// Closes all filters; one in use stays open until its use ends.
     pub fn close(&self) {
         self.lock().clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, LruCache<PathBuf, Open>> {
-        // No state is between two others when a panic passes.
+        // A panic never leaves the table half changed.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Opens a filter whose files stay the same while it is opened, so that the stamp is theirs.
+/// Opens a filter. If its files change meanwhile, it is opened again, so that the stamp belongs to
+/// them.
 fn open_steadily(folder: &Path, warnings: &mut Vec<String>) -> Result<Open, MailFilterError> {
     let mut before = None;
     let mut tries = 0;

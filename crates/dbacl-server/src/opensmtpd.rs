@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! OpenSMTPD's filter protocol, on standard input and output (`smtpd-filters(7)`).
 //!
-//! smtpd starts the filter and shows it each line of each mail; what the filter gives back is the
-//! mail. A filter that ends takes smtpd with it, so this one ends only when its input does. Lines
-//! are kept until the mail is whole; what is too large to be kept goes on with a verdict on its
-//! beginning, and what there is no memory for goes on with `X-DBACL: error`.
+//! smtpd starts the filter and sends it each line of each mail; the lines that the filter answers
+//! become the mail. When a filter ends, smtpd ends as well, so this one ends only when its input
+//! does. Lines are kept until the mail is complete. A mail that is too large to be kept is passed
+//! on with a verdict on its beginning, and one for which there is no memory with `X-DBACL: error`.
 
 use crate::engine::{Engine, Mail, Refusal};
 use crate::headers::{lines, rewritten};
@@ -12,13 +12,13 @@ use crate::measures::Wire;
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read, Write};
 
-/// Longest line of the protocol, in bytes: smtpd takes no line of mail that is nearly as long.
+/// The longest line of the protocol, in bytes. smtpd accepts only much shorter lines of mail.
 const LONGEST: u64 = 1 << 20;
 
-/// Recipients that are looked at.
+/// The most recipients of a mail that are used.
 const NAMES: usize = 1000;
 
-/// What is to be told at the beginning.
+/// What the filter says at the beginning: the events that it wants.
 const REGISTRATION: &str = "register|report|smtp-in|tx-begin\n\
     register|report|smtp-in|tx-rcpt\n\
     register|report|smtp-in|tx-reset\n\
@@ -26,7 +26,7 @@ const REGISTRATION: &str = "register|report|smtp-in|tx-begin\n\
     register|filter|smtp-in|data-line\n\
     register|ready\n";
 
-/// The conversation with smtpd.
+/// The state of the conversation with smtpd.
 pub struct Conversation<'a> {
     engine: &'a Engine,
     sessions: HashMap<Vec<u8>, Session>,
@@ -38,7 +38,7 @@ struct Session {
 }
 
 enum State {
-    /// Lines are kept.
+    /// Lines are collected.
     Keeps(Mail),
     /// The mail has its verdict; lines are given back as they come.
     Passes,
@@ -131,7 +131,7 @@ impl<'a> Conversation<'a> {
             self.sessions.remove(id);
             return say(text);
         }
-        // A dot before a line that begins with one is the protocol's.
+        // The protocol puts a dot before a line that begins with one.
         let plain = if text.starts_with(b".") { &text[1..] } else { text };
         let kept = match mail.push(plain) {
             Ok(()) => mail.push(b"\n"),
@@ -142,7 +142,7 @@ impl<'a> Conversation<'a> {
             Refusal::Large => engine.judge_now(Wire::Opensmtpd, &session.names, mail.bytes()),
             Refusal::Busy => None,
         };
-        // A line whose end did not fit has been kept without it.
+        // A line whose end did not fit is in `mail` without its end.
         let whole = mail.bytes().iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         mark(engine, judged.as_ref(), &mail.bytes()[..whole], &mut say)?;
         session.state = State::Passes;
@@ -156,7 +156,7 @@ impl Session {
     }
 }
 
-/// Gives back a mail with its verdict.
+/// Passes on a mail with its verdict.
 fn mark(
     engine: &Engine,
     judged: Option<&crate::verdict::Judged>,
@@ -195,7 +195,7 @@ pub fn converse(
         }
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
         conversation.line(text, output)?;
-        // smtpd waits for answers; what it has said already can be looked at first.
+        // smtpd waits for the answer.
         output.flush()?;
     }
 }
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
 
-    /// What the filter says to these lines, without a filter's folder.
+    /// The answers to these lines, where no mail filter is configured.
     fn said(text: &str, limit: usize) -> String {
         let mut config = Config { models: None, default: None, ..Config::default() };
         config.limits.mail = limit;

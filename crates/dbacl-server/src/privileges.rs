@@ -5,7 +5,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::unistd::{Gid, Group, Uid, User, initgroups, setgid, setgroups, setuid};
 use std::ffi::CString;
 
-/// Whom to become.
+/// The user and the group that the process becomes.
 #[derive(Debug, Clone)]
 pub struct Identity {
     name: CString,
@@ -32,7 +32,7 @@ impl Identity {
         Ok(Self { name, uid: found.uid, gid })
     }
 
-    /// Becomes that user, with the rights of no other, for good. The process must have one thread.
+    /// Becomes that user and gives up all other rights for good. The process must have one thread.
     pub fn assume(&self) -> Result<(), String> {
         if Uid::effective() == self.uid && Gid::effective() == self.gid {
             return Ok(());
@@ -50,11 +50,10 @@ impl Identity {
     }
 }
 
-/// Files that are asked for: connections and filters at a time need some thousand.
+/// The limit of open files that is asked for. Connections and filters need some thousand.
 const FILES: u64 = 65_536;
 
-/// Lets the process open as many files as the system allows it. Where it does not, connections
-/// wait.
+/// Raises the limit of open files as far as the system allows. Connections beyond it wait.
 pub fn raise_file_limit() {
     if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let wanted = hard.min(FILES).max(soft);
@@ -62,7 +61,7 @@ pub fn raise_file_limit() {
     }
 }
 
-/// Whether this process may do anything.
+/// Whether this process runs as the superuser.
 pub fn is_root() -> bool {
     Uid::effective().is_root()
 }

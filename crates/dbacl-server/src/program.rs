@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The program: options and configuration → listeners → a server until a signal comes.
+//! The program: reads options and configuration, opens the listeners, and serves until a signal
+//! comes.
 
 use crate::client;
 use crate::config::{Config, Learn};
@@ -103,8 +104,8 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         .map_err(|error| (UNAVAILABLE, error.to_string()))?;
     let grace = Duration::from_secs(config.limits.stop_seconds);
     let served = runtime.block_on(serve(Engine::new(config), doors));
-    // What is being learned is ended and not cut off; a verdict that hangs does not keep the
-    // server.
+    // Learning that has begun is completed, but a verdict that takes too long does not delay the
+    // end.
     runtime.shutdown_timeout(grace);
     served.map_err(|error| (UNAVAILABLE, error.to_string()))
 }
@@ -132,7 +133,7 @@ fn teach(config: &Config, user: &str, teaching: Teaching) -> Result<(), (u8, Str
 }
 
 /// Judges the mails in files: a line `VERDICT<tab>FILE` for each line of standard input. A mail
-/// that cannot be judged is told, and the others are judged all the same.
+/// that cannot be judged is reported on standard error, and the others are judged.
 fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
     let complain = |text: &str| arguments::say(NAME, text);
     let folder = config.users().choose(&[user.to_owned()]);
@@ -162,11 +163,11 @@ fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
         };
         let line = [text.as_bytes(), b"\t", &name, b"\n"].concat();
         if output.write_all(&line).is_err() {
-            // Whoever has read enough has gone.
+            // The reader has closed the pipe.
             return Ok(());
         }
     }
-    // The same.
+    // The reader may have closed the pipe.
     let _ = output.flush();
     if unjudged > 0 {
         return Err((LATER, format!("mails that could not be judged: {unjudged}")));
@@ -174,7 +175,7 @@ fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
     Ok(())
 }
 
-/// Who is spoken with at a door.
+/// The protocol that is spoken at a listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Protocol {
     Spamc,
@@ -243,12 +244,13 @@ async fn serve(engine: Engine, doors: Vec<(Bound, Protocol)>) -> std::io::Result
         tokio::select! {
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
-            // Models are taken up by themselves; this is for those who are used to it.
+            // Changed filters are found without a signal; HUP is accepted because administrators
+            // expect it.
             _ = hang_up.recv() => engine.models.close(),
         }
     }
     engine.log.event(Level::Info, "stops", &[]);
-    // Whoever still listens gets the signal; nobody else is there to fail.
+    // This fails only if all listeners have ended already.
     let _ = stop.send(true);
     let grace = Duration::from_secs(engine.config.limits.stop_seconds);
     let all = async { while serving.join_next().await.is_some() {} };
@@ -266,8 +268,8 @@ fn may_learn(learn: Learn, address: &Address) -> bool {
     }
 }
 
-/// Serves the connections at a door, so many at a time, until the server stops; then waits for
-/// those that are there.
+/// Serves the connections at a listener, a limited number at a time, until the server stops; then
+/// waits for the open ones.
 async fn accept<F, W>(
     mut door: Door,
     mut stopped: watch::Receiver<bool>,
@@ -280,7 +282,7 @@ async fn accept<F, W>(
     let slots = Arc::new(Semaphore::new(engine.config.limits.connections));
     let mut connections = JoinSet::new();
     loop {
-        // Those who come when all slots are taken wait where the operating system lets them.
+        // When all slots are taken, further connections wait in the operating system's queue.
         let next = async {
             let slot = Arc::clone(&slots).acquire_owned().await;
             (slot, door.accept().await)

@@ -26,32 +26,32 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWrite
 /// Longest head of a request, in bytes.
 const HEAD: usize = 16 << 10;
 
-/// Bytes of a packed mail that are unpacked at a time.
+/// The bytes of a compressed mail that are unpacked at a time.
 const UNPACKED: usize = 64 << 10;
 
-/// Names that are looked at in one request.
+/// The most names of users that are used in one request.
 const NAMES: usize = 1000;
 
-/// What is wanted.
+/// The commands of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// The score.
     Check,
     /// The score and the tests' names.
     Symbols,
-    /// The score and a text for people.
+    /// The score and a report to read.
     Report,
-    /// The same; the text for spam only.
+    /// The score, and the report for spam only.
     ReportIfSpam,
     /// The mail with its verdict.
     Process,
     /// The mail's header with its verdict.
     Headers,
-    /// A sign of life.
+    /// Asks whether the server answers.
     Ping,
-    /// Learning or forgetting.
+    /// Learns or forgets the mail.
     Tell,
-    /// Nothing.
+    /// Does nothing.
     Skip,
 }
 
@@ -64,16 +64,16 @@ pub enum Class {
     Spam,
 }
 
-/// The head of a request.
+/// The head of a request: its command and its fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head {
-    /// What is wanted.
+    /// The command.
     pub command: Command,
     /// Whether the client speaks rspamd's older protocol.
     pub is_rspamc: bool,
     /// The protocol's version; answers to versions below 1.3 have another form.
     pub version: (u32, u32),
-    /// Bytes of the mail, if that is told.
+    /// Length of the mail in bytes, if the client states it.
     pub length: Option<u64>,
     /// The user or the recipients.
     pub names: Vec<String>,
@@ -87,17 +87,17 @@ pub struct Head {
     pub is_packed: bool,
 }
 
-/// Why a request is none.
+/// Why a request is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// The first line is none of the protocol.
+    /// The first line is no command of the protocol.
     #[error("the first line is no command of the protocol")]
     Command,
-    /// A number is none.
-    #[error("Content-length is no number")]
+    /// `Content-length` is not a number.
+    #[error("Content-length is not a number")]
     Length,
     /// The mail is compressed in another way than that of `spamc -z`.
-    #[error("mail may be compressed by zlib and by nothing else")]
+    #[error("mail may be compressed by zlib only")]
     Compression,
     /// The mail cannot be unpacked.
     #[error("the compressed mail is damaged")]
@@ -111,10 +111,10 @@ pub enum Malformed {
 }
 
 impl Head {
-    /// Takes a head apart: all lines before the empty one.
+    /// Parses the head of a request: all lines before the empty one.
     ///
     /// # Errors
-    /// It is none.
+    /// [`Malformed`]
     pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.lines();
@@ -179,7 +179,7 @@ impl Head {
                 _ => {}
             }
         }
-        // Those who receive a mail say more of whose it is than who submits it.
+        // Recipients say better than the sender's user name whose filter is to judge the mail.
         if !receivers.is_empty() {
             head.names = receivers;
         }
@@ -198,7 +198,7 @@ const FORBIDDEN: (u8, &str) = (status::FORBIDDEN, "EX_NOPERM");
 const PROTOCOL: (u8, &str) = (status::PROTOCOL, "EX_PROTOCOL");
 const TOO_BIG: (u8, &str) = (98, "EX_TOOBIG");
 
-/// An answer that is no verdict; clients pass such mail on.
+/// An answer without a verdict; clients pass such mail on.
 fn refusal((code, name): (u8, &str), why: &str) -> Vec<u8> {
     format!("SPAMD/1.1 {code} {name}: {why}\r\n\r\n").into_bytes()
 }
@@ -295,7 +295,7 @@ where
         Ok(Ok(Some(Request::Whole(head, mail)))) => {
             let mail = Arc::new(mail);
             let reply = reply(&engine, head, &mail, may_learn).await;
-            // A client that does not take its answer keeps no more memory than its mail has had.
+            // While a client takes its answer, it keeps the permit for the memory of its mail.
             memory = Arc::into_inner(mail).and_then(Mail::into_memory);
             reply
         }
@@ -306,7 +306,7 @@ where
     };
     let sent = tokio::time::timeout(limit, sent).await;
     drop((reply, memory));
-    // A client that still sends would lose the answer if the connection were closed now.
+    // If the connection were closed while the client still sends, the client would lose the answer.
     if matches!(sent, Ok(Ok(()))) {
         let most = engine.config.limits.mail;
         let _ = tokio::time::timeout(DRAINED, drain(&mut reader, most)).await;
@@ -316,7 +316,7 @@ where
 /// How long a client that was answered may go on sending.
 const DRAINED: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// Reads on and forgets, for so many bytes at most.
+/// Reads and drops at most so many bytes.
 async fn drain<R: AsyncBufRead + Unpin>(reader: &mut R, mut most: usize) -> io::Result<()> {
     while most > 0 {
         let length = reader.fill_buf().await?.len();
@@ -341,7 +341,7 @@ async fn reply(engine: &Arc<Engine>, head: Head, mail: &Arc<Mail>, may_learn: bo
     answer(&head, mail.bytes(), judged.as_ref(), engine)
 }
 
-/// Learns or forgets a mail, and says what was done when it is done.
+/// Learns or forgets a mail, and answers when that is done.
 async fn tell(engine: &Engine, head: &Head, mail: &Arc<Mail>, may_learn: bool) -> Vec<u8> {
     let lesson = match (head.class, head.sets, head.removes) {
         (_, false, true) => Lesson::Forget,
@@ -368,7 +368,7 @@ enum Request {
     Refused(Refusal),
 }
 
-/// Reads a request; `None` if the client says nothing.
+/// Reads a request; `None` if the client closes the connection without one.
 async fn read_request<R>(engine: &Engine, reader: &mut R) -> io::Result<Option<Request>>
 where
     R: AsyncBufRead + Unpin,
@@ -395,7 +395,7 @@ where
         match mail.push(piece) {
             Ok(()) => {}
             Err(Refusal::Large) if !head.returns_mail() && head.command != Command::Tell => {
-                // The beginning is judged; it fills what may be kept.
+                // Of a mail that is too large the beginning is judged, as much as may be kept.
                 let room = mail.room();
                 let _ = mail.push(&piece[..room]);
                 return Ok(Some(finished(engine, head, mail, true).await));
@@ -411,7 +411,8 @@ where
     Ok(Some(finished(engine, head, mail, false).await))
 }
 
-/// The request, with its mail unpacked. `is_cut`: only the beginning of the mail is there.
+/// The request with its mail, which is decompressed. `is_cut`: only the beginning of the mail was
+/// read.
 async fn finished(engine: &Engine, head: Head, mail: Mail, is_cut: bool) -> Request {
     if !head.is_packed {
         return Request::Whole(head, mail);
@@ -435,7 +436,7 @@ async fn finished(engine: &Engine, head: Head, mail: Mail, is_cut: bool) -> Requ
             }
             Err(why) => return Request::Refused(why),
         }
-        // Little bytes may become many: others have their turn meanwhile.
+        // A short compressed mail may be long, so other tasks get their turn now and then.
         tokio::task::yield_now().await;
     }
     Request::Whole(head, unpacked)

@@ -33,19 +33,20 @@ impl Lesson {
     }
 }
 
-/// Folders whose lessons may wait for each other, though they need not.
+/// Number of queues. Lessons for one folder share a queue and so follow each other; folders that
+/// share a queue wait for each other, which is harmless.
 const QUEUES: usize = 64;
 
-/// Who waits for whom. Waiting costs no thread, so verdicts are made meanwhile.
+/// Puts lessons in order. Waiting takes no thread, so that verdicts are made meanwhile.
 #[derive(Debug)]
 pub struct Teacher {
     queues: Vec<Mutex<()>>,
-    /// One for each lesson that is given at a time.
+    /// One permit for each lesson that may be given at the same time.
     desks: Arc<Semaphore>,
 }
 
 impl Teacher {
-    /// A teacher who gives so many lessons at a time.
+    /// A teacher that gives at most so many lessons at the same time.
     pub fn new(desks: usize) -> Self {
         let queues = std::iter::repeat_with(Mutex::default).take(QUEUES).collect();
         Self { queues, desks: Arc::new(Semaphore::new(desks)) }
@@ -58,8 +59,8 @@ impl Teacher {
         &self.queues[usize::try_from(number).unwrap_or(0)]
     }
 
-    /// Does with a mail for a user what the lesson says. When this returns, it is on disk, and
-    /// counts for the next verdict. A lesson that was given before changes nothing.
+    /// Learns or forgets a mail for a user. When this returns, the change is on disk and counts for
+    /// the next verdict. A lesson that was given before changes nothing.
     pub async fn teach(
         &self,
         engine: &Engine,

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Names of users → folders of their filters.
+//! Finds the folders of users' filters by the users' names.
 
 use std::path::{Path, PathBuf};
 
-/// Longest name of a user that is looked at, in bytes.
+/// The longest name of a user, in bytes. A longer name has no folder.
 const LONGEST: usize = 200;
 
-/// The rule by which users have folders.
+/// The rule that gives the folder of a user's filter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Users {
     /// A path with `{user}`, `{local}` or `{domain}` in it; none when all share the default.
     pub pattern: Option<String>,
     /// The folder for users who have none.
     pub default: Option<PathBuf>,
-    /// What begins the part of a name before the `@` that is left out, as in `name+list@domain`.
+    /// The character that begins the part of a local name that is left out, as in
+    /// `name+list@domain`.
     pub delimiter: Option<char>,
 }
 
 impl Users {
-    /// The folder of a user by the rule, if the name can have one. Nothing is looked up. Names are
-    /// taken in small letters; a name that could lead out of the pattern's folder has none.
+    /// The folder of a user by the rule; `None` if the name could lead out of the pattern's folder.
+    /// Names are turned to small letters. Whether the folder exists is not checked.
     pub fn folder(&self, name: &str) -> Option<PathBuf> {
         let pattern = self.pattern.as_deref()?;
         let name = name.trim().trim_start_matches('<').trim_end_matches('>').to_lowercase();
@@ -57,8 +58,8 @@ impl Users {
         Some(PathBuf::from(path))
     }
 
-    /// The folder by which mail for these users is judged: their own if there is one and all have
-    /// the same, else the default one, else the first user's.
+    /// The folder of the filter that judges mail for these users. It is their own if it exists and
+    /// all have the same, else the default one, else the first user's.
     pub fn choose(&self, names: &[String]) -> Option<PathBuf> {
         let folder = |name: &String| self.folder(name).filter(|folder| folder.is_dir());
         let first = names.first().and_then(folder);
@@ -76,14 +77,14 @@ impl Users {
     }
 }
 
-/// Whether a part of a name is the name of one file and nothing else.
+/// Whether a part of a name can be the name of a file in a folder.
 fn is_plain(part: &str) -> bool {
     !part.is_empty()
         && !part.starts_with('.')
         && !part.contains(|letter: char| letter == '/' || letter.is_control())
 }
 
-/// Whether a pattern tells users apart.
+/// Whether a pattern gives different users different folders.
 pub fn tells_users_apart(pattern: &Path) -> bool {
     let pattern = pattern.to_string_lossy();
     ["{user}", "{local}", "{domain}"].iter().any(|mark| pattern.contains(mark))

@@ -6,23 +6,23 @@ use dbacl::SetVerdict;
 /// The score from which mail is spam, in every protocol.
 pub const REQUIRED: f64 = 5.0;
 
-/// Odds are told up to ten to this power.
+/// The largest decimal logarithm of the odds that a score shows.
 const MOST: f64 = 10.0;
 
-/// Half the width of the scores of mail that the filter is unsure of.
+/// Scores of unsure mail lie at most so far from the middle between 0 and [`REQUIRED`].
 const UNSURE: f64 = 2.4;
 
-/// What people call categories of mail that nobody wants.
+/// Common names for categories of unwanted mail.
 const BAD: [&str; 5] = ["spam", "junk", "bad", "phishing", "malware"];
 
-/// What is told of a mail.
+/// The verdict on a mail.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// As the line `X-DBACL` says it: `spam 99.12%`.
+    /// The verdict as in the header line `X-DBACL`: `spam 99.12%`.
     pub text: String,
     /// What the filter decided.
     pub decision: Decision,
-    /// The probability that the mail is what the filter is there to find, 0 to 1.
+    /// The probability that the mail is spam, 0 to 1.
     pub spam: f64,
     /// The header line `X-DBACL-Reasons`, where reasons are wanted and the mail has words; folded,
     /// so that a line end stands before a blank.
@@ -52,8 +52,9 @@ impl Decision {
 }
 
 impl Judged {
-    /// The verdict of a filter whose categories are called `names`, the protected one first. Of
-    /// two, the second is spam; of more, those that are called so.
+    /// The verdict of a filter whose categories are called `names`, the protected one first. Of two
+    /// categories the second counts as spam; of more, those with a common name for unwanted mail,
+    /// such as `junk`.
     pub fn new(verdict: &SetVerdict, names: &[String]) -> Self {
         let is_bad = |at: usize, name: &str| match names.len() {
             0..=2 => at == 1,
@@ -76,8 +77,8 @@ impl Judged {
     }
 
     /// The score: at least [`REQUIRED`] for spam, between 0 and that for mail that the filter is
-    /// unsure of, at most 0 for other mail. Within each it grows with the decimal logarithm of the
-    /// odds.
+    /// unsure of, at most 0 for other mail. Within each range it grows with the decimal logarithm
+    /// of the odds.
     pub fn score(&self) -> f64 {
         let odds = (self.spam / (1.0 - self.spam)).log10();
         let odds = if odds.is_nan() { 0.0 } else { odds.clamp(-MOST, MOST) };
@@ -88,7 +89,8 @@ impl Judged {
         }
     }
 
-    /// The verdict as the one test of programs that have many.
+    /// The verdict as the name of a test, as SpamAssassin and rspamd list the tests that a mail
+    /// met.
     pub const fn symbol(&self) -> &'static str {
         match self.decision {
             Decision::Ham => "DBACL_HAM",
