@@ -4,17 +4,18 @@
 use super::{Charset, Kind};
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 
-/// No more of a text is looked at: a detector takes far longer than a decoder.
+/// Bytes of a text that are examined. The limit is small because detecting takes far longer than
+/// decoding.
 const LONGEST_SAMPLE: usize = 1 << 13;
 
 /// How many characters beyond ASCII must be valid UTF-8 before a declaration is not believed.
 const ENOUGH: usize = 4;
 
-/// What a sample is as UTF-8.
+/// How much of a sample is valid UTF-8.
 struct Utf8Count {
     /// Characters beyond ASCII that are valid.
     valid: usize,
-    /// Places that are not; a character that the end cuts off is none.
+    /// Places that are not valid; a character that the end of the sample cuts off does not count.
     broken: usize,
 }
 

@@ -4,7 +4,7 @@
 use crate::Charset;
 use crate::transfer::{self, Base64};
 
-/// Memory of the decoder of words.
+/// A decoder of header fields, with buffers that it uses again for each field.
 #[derive(Debug, Default)]
 pub struct Words {
     /// The bytes of adjacent words in one character set.
@@ -37,13 +37,15 @@ fn word(field: &[u8]) -> Option<Word<'_>> {
 
 impl Words {
     /// Appends the text of a field to `output`: words decoded, those that follow each other joined.
-    /// What is neither ASCII nor UTF-8 is in `charset`, or else in the one that it looks like.
+    /// Text that is neither ASCII nor UTF-8 is decoded from `charset`, or without it from the set
+    /// that is detected.
     pub fn decode(&mut self, field: &[u8], charset: Option<Charset>, output: &mut Vec<u8>) {
         let mut rest = field;
         // The label of the words whose bytes are collected.
         let mut open: Option<&[u8]> = None;
         let mut base64 = Base64::default();
-        // A word that is not closed makes every `=?` behind it be looked at, but not further.
+        // No encoded word ends behind the last `?=`, so nothing behind it is searched: time stays
+        // linear.
         let mut words_end = memchr::memmem::rfind(rest, b"?=").map_or(0, |at| at + 2);
         loop {
             let found = memchr::memmem::find(&rest[..words_end.min(rest.len())], b"=?");
@@ -104,7 +106,8 @@ fn plain(text: &[u8], charset: Option<Charset>, output: &mut Vec<u8>) {
     }
 }
 
-/// Whether a label promises ASCII, so that other bytes come from a program that does not know.
+/// Whether a label means ASCII or an unknown set. Bytes beyond ASCII were then written by a program
+/// that did not know their character set.
 pub fn is_plain_ascii(label: &[u8]) -> bool {
     let label = label.trim_ascii();
     [&b"us-ascii"[..], b"ascii", b"ansi_x3.4-1968", b"unknown-8bit", b"x-unknown"]
@@ -112,7 +115,7 @@ pub fn is_plain_ascii(label: &[u8]) -> bool {
         .any(|name| name.eq_ignore_ascii_case(label))
 }
 
-/// Whether a field has bytes whose character set only its mail can tell.
+/// Whether a field is not valid UTF-8, so that its character set must be that of its mail.
 pub fn is_raw(field: &[u8]) -> bool {
     std::str::from_utf8(field).is_err()
 }
@@ -137,7 +140,7 @@ mod tests {
             ("=?iso-8859-1*en?Q?=E9?=", "\u{e9}"),
             ("=?utf-16?B?//5BBA==?=", "\u{441}"),
             ("=?utf-7?Q?+ZeVnLA-?=", "\u{65e5}\u{672c}"),
-            // Nonsense labels: the bytes tell.
+            // Unknown labels: the character set is detected.
             ("=?x-no?Q?=C3=A9?=", "\u{e9}"),
             ("=??Q?=C3=A9?=", "\u{e9}"),
             ("=?us-ascii?Q?=C3=A9?=", "\u{e9}"),

@@ -44,14 +44,15 @@ pub struct Charset(Kind);
 enum Kind {
     /// An encoding of the WHATWG's standard, other than `replacement` and `x-user-defined`.
     Standard(&'static Encoding),
-    /// UTF-16 whose order a mark tells; little-endian without one, as that standard says.
+    /// UTF-16 in the byte order that its mark tells; little-endian without a mark, as that standard
+    /// says.
     Utf16,
     Utf7,
     Hz,
     Iso2022Kr,
 }
 
-/// Labels in lower case that the WHATWG's table does not have, or gives to no decoder.
+/// Labels in lower case that the WHATWG's table does not have, or for which it has no decoder.
 const FURTHER_LABELS: [(&str, Kind); 29] = [
     ("utf-16", Kind::Utf16),
     ("utf16", Kind::Utf16),
@@ -84,7 +85,7 @@ const FURTHER_LABELS: [(&str, Kind); 29] = [
     ("cp50220", Kind::Standard(encoding_rs::ISO_2022_JP)),
 ];
 
-/// Longer labels name nothing.
+/// Longer labels are unknown.
 const LONGEST_LABEL: usize = 40;
 
 impl Charset {
@@ -93,7 +94,7 @@ impl Charset {
     /// windows-1252, which ISO-8859-1 and US-ASCII are read as.
     pub const WINDOWS_1252: Self = Self(Kind::Standard(encoding_rs::WINDOWS_1252));
 
-    /// The character set that `label` names, whatever its case. `None` for names of none.
+    /// The character set that `label` names, whatever its case. `None` if the label is unknown.
     pub fn by_label(label: &[u8]) -> Option<Self> {
         let label = label.trim_ascii();
         if label.is_empty() || label.len() > LONGEST_LABEL {
@@ -128,12 +129,13 @@ impl Charset {
         detect::guess(sample)
     }
 
-    /// What `sample` is in if it was declared to be in this character set: this one, unless the
-    /// bytes speak against it.
+    /// The character set of `sample`, which was declared to be in this one: this one, unless the
+    /// bytes contradict it.
     ///
-    /// A text is taken for UTF-8 if it holds a few characters that are valid as such and nothing
-    /// else beyond ASCII, and was declared to have one byte a character; no language writes such
-    /// pairs in those sets. A text declared as UTF-8 of which less than half is valid is detected.
+    /// A text declared to have one byte a character is taken for UTF-8 if all its bytes beyond
+    /// ASCII are valid UTF-8, at least four characters of them; no language writes such sequences
+    /// in those sets. If less than half of the characters beyond ASCII of a text declared as UTF-8
+    /// are valid, the declaration is ignored.
     #[must_use]
     pub fn or_detect(self, sample: &[u8]) -> Self {
         detect::check(self, sample)
@@ -164,7 +166,7 @@ impl Charset {
     }
 }
 
-/// What brings the bytes into a standard encoding first.
+/// The conversion to a standard encoding that comes before the decoder of that encoding.
 #[derive(Debug)]
 enum Before {
     Nothing,
@@ -178,14 +180,14 @@ enum Before {
 pub struct Decoder {
     charset: Charset,
     before: Before,
-    /// Bytes in the standard encoding, when something comes before.
+    /// Bytes in the standard encoding, where a conversion comes first.
     middle: Vec<u8>,
     standard: Standard,
 }
 
-/// A decoder of a standard encoding; large, and needed for few texts.
+/// A decoder of a standard encoding. That of `encoding_rs` is large, and few texts need it.
 enum Standard {
-    /// UTF-8, of which these first bytes of a character are held.
+    /// UTF-8. The first bytes of a character whose rest has not come yet are kept.
     Utf8 {
         held: [u8; 4],
         count: usize,
@@ -221,7 +223,7 @@ impl Standard {
             Self::Utf8 { held, count } => utf8(held, count, bytes, is_last, output),
             Self::Other(decoder) => {
                 let start = output.len();
-                // Without a limit on sizes this is none: bytes and text are in memory.
+                // The length overflows only for more bytes than memory has.
                 let room = decoder.max_utf8_buffer_length(bytes.len()).unwrap_or(usize::MAX / 2);
                 output.resize(start + room, 0);
                 let (result, _, written, _) =
@@ -301,7 +303,7 @@ impl Decoder {
         self.charset
     }
 
-    /// Decodes the next bytes of a text and appends what they say, valid UTF-8, to `output`.
+    /// Decodes the next bytes of a text and appends the characters to `output`, as valid UTF-8.
     pub fn decode(&mut self, bytes: &[u8], output: &mut Vec<u8>) {
         self.step(bytes, false, output);
     }
@@ -463,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_nothing_name_nothing() {
+    fn unknown_labels_name_no_character_set() {
         let long = "utf-8".repeat(20);
         for label in ["", " ", "x-unknown", "unknown-8bit", "=utf-8", "utf-8;", &long, "\u{e9}"] {
             assert_eq!(Charset::by_label(label.as_bytes()), None, "{label}");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Parameters of MIME header fields: `; name=value`, also in the ways of RFC 2231.
+//! Parameters of MIME header fields: `; name=value`, and those that RFC 2231 cuts into pieces or
+//! encodes with percent signs.
 
 use crate::Charset;
 
@@ -46,7 +47,8 @@ impl<'a> Iterator for Parameters<'a> {
             }
             let end = value.iter().position(|&byte| byte == b';').unwrap_or(value.len());
             self.rest = &value[end..];
-            // What stands behind a blank is no part of a token, but of a name without quotes.
+            // A token ends at a blank, but programs write file names with blanks and without
+            // quotes.
             return Some(Parameter { name, value: value[..end].trim_ascii(), is_quoted: false });
         }
     }
@@ -86,23 +88,24 @@ fn percent(text: &[u8], output: &mut Vec<u8>) {
     }
 }
 
-/// How a value came.
+/// How a value was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As bytes: encoded words may stand in it.
+    /// As bytes, in which encoded words may stand.
     Plain,
     /// By RFC 2231: it was decoded to UTF-8.
     Decoded,
 }
 
-/// Appends the value of the parameter `wanted` of `field`, what stands behind the field's name, to
-/// `output`. A value in the way of RFC 2231 goes before another.
+/// Appends the value of the parameter `wanted` to `output`. `field` is the text of a header field
+/// behind the field's name. If the parameter is given twice, the value in the form of RFC 2231
+/// counts.
 pub fn value(field: &[u8], wanted: &[u8], output: &mut Vec<u8>) -> Option<Form> {
     let all = || {
         let start = memchr::memchr(b';', field).unwrap_or(field.len());
         Parameters { rest: &field[start..] }
     };
-    // Both ways in one pass; pieces by their number.
+    // One pass finds both forms, and pieces by their number.
     let mut pieces: [Option<Parameter<'_>>; MOST_PIECES] = [const { None }; MOST_PIECES];
     let mut is_encoded = [false; MOST_PIECES];
     let mut plain = None;

@@ -4,10 +4,11 @@
 use html_escape::NAMED_ENTITIES;
 use std::cmp::Ordering;
 
-/// No reference is longer: `&CounterClockwiseContourIntegral;`, or a number with some zeros.
+/// The most bytes of a reference; the longest is `&CounterClockwiseContourIntegral;`, or a number
+/// with leading zeros.
 pub const LONGEST: usize = 40;
 
-/// Names that stand for a character also without a `;`.
+/// Names that browsers also accept without a `;`.
 const WITHOUT_SEMICOLON: &str = "AElig AMP Aacute Acirc Agrave Aring Atilde Auml COPY Ccedil ETH \
     Eacute Ecirc Egrave Euml GT Iacute Icirc Igrave Iuml LT Ntilde Oacute Ocirc Ograve Oslash \
     Otilde Ouml QUOT REG THORN Uacute Ucirc Ugrave Uuml Yacute aacute acirc acute aelig agrave amp \
@@ -37,10 +38,12 @@ const BYTES: usize = {
     bytes
 };
 
-/// The names in their order, each followed by its characters, and where each of the two ends.
+/// The names in their order, each followed by the characters that it stands for, and the ends of
+/// both.
 ///
-/// The compiler makes this copy. The crate's table has two addresses an entry, and the system's
-/// loader would adjust these 4,250 addresses at every start of a program.
+/// This copy of the crate's table is made at compile time. The crate's table has two addresses for
+/// each entry, and the system's loader would adjust these 4,250 addresses at every start of a
+/// program.
 struct Table {
     bytes: [u8; BYTES],
     ends: [[u16; 2]; NAMES],
@@ -111,8 +114,8 @@ fn numbered(digits: &[u8], base: u32) -> char {
     }
 }
 
-/// Appends the character that `text`, which begins with `&`, begins with a reference to, and
-/// returns the reference's length. Nothing and 0 if there is none.
+/// Decodes the reference that `text` begins with; its first byte is `&`. Appends the character and
+/// returns the length of the reference in bytes, or 0 if there is no reference.
 pub fn decode(text: &[u8], output: &mut Vec<u8>) -> usize {
     let mut put = |found: char| {
         output.extend_from_slice(found.encode_utf8(&mut [0; 4]).as_bytes());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Character sets with a state that the WHATWG's standard does not decode: each is brought into an
-//! encoding that it does, a byte at a time, holding no more than a few bits.
+//! Character sets with a state that the WHATWG's standard does not decode. Each is converted byte
+//! by byte to an encoding of that standard; a converter keeps a few bits between bytes.
 
 /// UTF-7 (RFC 2152) to UTF-16, big-endian.
 #[derive(Debug, Default)]
@@ -9,7 +9,7 @@ pub struct Utf7 {
     is_shifted: bool,
     /// The `+` was the byte before.
     is_fresh: bool,
-    /// Bits that make no unit of 16 yet.
+    /// Bits that do not fill a unit of 16 yet.
     bits: u32,
     count: u32,
 }
@@ -31,7 +31,7 @@ impl Utf7 {
                     }
                     continue;
                 }
-                // Bits that are left over are padding.
+                // Remaining bits are padding.
                 (self.is_shifted, self.bits, self.count) = (false, 0, 0);
                 if byte == b'-' {
                     if std::mem::take(&mut self.is_fresh) {
@@ -81,7 +81,7 @@ impl Hz {
                     output.extend_from_slice(&[lead | 0x80, byte | 0x80]);
                     continue;
                 }
-                // No GBK text: the decoder replaces it.
+                // This byte is invalid in GBK, so the decoder replaces it.
                 output.push(0xFF);
             }
             if std::mem::take(&mut self.is_escaping) {
@@ -89,7 +89,7 @@ impl Hz {
                     b'{' => self.is_chinese = true,
                     b'}' | b'\n' => self.is_chinese = false,
                     b'~' => output.push(b'~'),
-                    // No escape of HZ: the text behind it is taken for ASCII.
+                    // An unknown escape; the text behind it is taken for ASCII.
                     _ => {
                         self.is_chinese = false;
                         output.push(b'~');

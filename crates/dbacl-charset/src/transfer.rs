@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Transfer encodings (RFC 2045): decoders that go on from line to line and take any input.
+//! Transfer encodings (RFC 2045). The decoders keep their state from line to line and accept any
+//! input.
 
-/// No base64 byte.
+/// Marks a byte that is outside the base64 alphabet.
 const NONE: u8 = 0xFF;
 /// The padding `=`.
 const PADDING: u8 = 0xFE;
@@ -25,7 +26,7 @@ const fn values() -> [u8; 256] {
 pub enum Transfer {
     /// Not at all.
     Identity,
-    /// Groups may go on from line to line.
+    /// Base64, whose groups may go on from line to line.
     Base64(Base64),
     /// Line by line.
     QuotedPrintable,
@@ -39,8 +40,8 @@ pub struct Base64 {
 }
 
 impl Base64 {
-    /// Appends what `text` stands for. Bytes outside the alphabet are passed over; padding ends a
-    /// group, and another may follow.
+    /// Appends the bytes that `text` encodes. Bytes outside the alphabet are passed over; padding
+    /// ends a group, and another may follow.
     pub fn decode(&mut self, text: &[u8], output: &mut Vec<u8>) {
         let mut rest = text;
         while let Some((&byte, behind)) = rest.split_first() {
@@ -84,8 +85,8 @@ fn hex_pair(text: &[u8]) -> Option<(u8, &[u8])> {
     Some((hex(high)? << 4 | hex(low)?, behind))
 }
 
-/// Appends what a line of quoted-printable text stands for, which may end the line of text or, with
-/// a `=` at its end, not. A `=` before anything else stands for itself.
+/// Appends the text that a line of quoted-printable encodes. If the line ends in `=`, its line end
+/// is no part of the text. A `=` before anything but hexadecimal digits stands for itself.
 pub fn quoted_printable(line: &[u8], output: &mut Vec<u8>) {
     let mut rest = line;
     while let Some(at) = memchr::memchr(b'=', rest) {
@@ -106,7 +107,7 @@ pub fn quoted_printable(line: &[u8], output: &mut Vec<u8>) {
 /// Appends what the text of an encoded word in encoding Q stands for (RFC 2047, 4.2).
 pub fn word(text: &[u8], output: &mut Vec<u8>) {
     let start = output.len();
-    // A line's end cannot stand in a word, so a `=` at the end is one.
+    // An encoded word has no line end, so a `=` at its end stands for itself.
     let mut rest = text;
     while let Some((&byte, behind)) = rest.split_first() {
         rest = behind;

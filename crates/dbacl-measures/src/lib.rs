@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! How good scores of labelled documents are: the area under the ROC curve, recall at a rate of
-//! false positives, errors, and how sure a rate is.
+//! How good scores of labelled documents are: the area above the ROC curve, recall at a rate of
+//! false positives, errors, and confidence intervals of rates.
 //!
 //! ```
 //! use dbacl_measures::{Scored, area_above, mistakes, rate};
@@ -36,8 +36,8 @@ fn sorted(scored: &[Scored]) -> Vec<Scored> {
     scored
 }
 
-/// 1 - AUC: how often a negative document scores above a positive one, ties counted half; between 0
-/// and 1. NaN unless there are both.
+/// 1 - AUC: the share of pairs of a negative and a positive document in which the negative one
+/// scores higher, ties counted half; between 0 and 1. NaN unless there are documents of both kinds.
 pub fn area_above(scored: &[Scored]) -> f64 {
     let (mut above, mut wrong) = (0.0, 0.0);
     let (mut positives, mut negatives) = (0.0, 0.0);
@@ -90,13 +90,14 @@ pub fn mistakes(scored: &[Scored], threshold: f64) -> (usize, usize) {
     (false_positives, missed)
 }
 
-/// The 97.5 % point of the normal distribution: intervals of this many deviations hold with 95 %.
+/// The 97.5 % point of the normal distribution: an interval of so many standard deviations on
+/// either side has a confidence of 95 %.
 pub const Z: f64 = 1.959963984540054;
 
 /// A rate with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// The rate, 0..=1; NaN of nothing.
+    /// The rate, 0..=1; NaN if there are no documents.
     pub value: f64,
     /// Lower end of the interval.
     pub low: f64,
@@ -104,8 +105,8 @@ pub struct Rate {
     pub high: f64,
 }
 
-/// The rate of `part` in `whole`, with Wilson's interval: the true rate lies in it with 95 % if the
-/// documents are a random choice. Of nothing everything is possible: NaN, 0 to 1.
+/// The rate of `part` in `whole`, with Wilson's interval, which has a confidence of 95 % if the
+/// documents are a random choice. If `whole` is 0, the rate is NaN and the interval 0 to 1.
 pub fn rate(part: usize, whole: usize) -> Rate {
     let (k, n) = (real(part), real(whole));
     if whole == 0 {

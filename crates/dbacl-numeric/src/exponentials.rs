@@ -21,7 +21,7 @@ pub struct Exponentials {
     /// The shift in steps, rounded up: no argument lies above it.
     top: i32,
     is_on_grid: bool,
-    /// All exponentials so many steps below 0; the last is 0.
+    /// Exponentials of 0, -1/32, -2/32, ...; the last one is 0.
     grid: Vec<f64>,
     off_grid: OffGrid,
 }
@@ -81,7 +81,7 @@ impl Exponentials {
 /// Exponentials of multiples of 1/32, worked out once each; those of most weights are kept.
 #[derive(Debug)]
 pub struct StepExponentials {
-    /// From -[`KEPT`] steps on; NaN where unknown.
+    /// Exponentials from -[`KEPT`] steps on; NaN where not worked out yet.
     known: Vec<f64>,
 }
 
@@ -120,9 +120,10 @@ const fn steps_below(top: i32, steps: i32) -> usize {
 #[derive(Debug, Default)]
 struct OffGrid {
     shift: f64,
-    /// Which table serves a `k` so many steps below the top: one for each binade of `t`.
+    /// For a `k` so many steps below the top, the number of its table; there is one for each binade
+    /// of `t`.
     ranks: Vec<u8>,
-    /// By the binade of `t`, exponentials of arguments so many steps below the top.
+    /// For each binade of `t`, the exponentials of arguments 0, 1, 2, ... steps below the top.
     tables: Vec<Vec<f64>>,
 }
 

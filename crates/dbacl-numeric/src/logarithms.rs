@@ -6,10 +6,10 @@ use super::elementary::log;
 /// Counts below this are remembered.
 const KEPT: usize = 256;
 
-/// Natural logarithms of whole numbers, those of small ones worked out once.
+/// Natural logarithms of whole numbers. Those of small numbers are worked out once and kept.
 #[derive(Debug, Clone)]
 pub struct CountLogs {
-    /// NaN where unknown.
+    /// NaN where not worked out yet.
     known: [f64; KEPT],
 }
 

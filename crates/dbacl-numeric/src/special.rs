@@ -2,12 +2,12 @@
 //! Incomplete gamma functions and the normal distribution, by the algorithms of the Cephes
 //! mathematical library, release 2.8 (S. Moshier), in f64, operation by operation (spec model 13).
 //!
-//! Printed confidences are these functions' results cut to integers, so a better algorithm would be
-//! a different one: nothing here may be re-ordered, fused or replaced.
+//! Printed confidences are results of these functions cut to integers, so that a more exact
+//! algorithm would print other digits. Nothing here may be re-ordered, fused or replaced.
 
 // Constants stand as they are quoted everywhere; the compiler rounds them.
 #![allow(clippy::excessive_precision)]
-// A not-a-number must end a series: `!(x > limit)` is not `x <= limit`.
+// A not-a-number must end a series, for which `!(x > limit)` and `x <= limit` differ.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
 /// Half a unit in the last place of 1: 2^-53.
@@ -107,11 +107,11 @@ const SQRT_HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
 pub struct GammaIntegral {
     /// The integral; computed with a factor of 0 after an underflow.
     pub value: f64,
-    /// The function that met the underflow, for the reference's message on standard output.
+    /// The function in which the underflow happened. dbacl 1.14.1 prints it on standard output.
     pub underflow: Option<Underflow>,
 }
 
-/// Which series met an underflow of its leading factor.
+/// The series whose leading factor underflowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Underflow {
     /// The power series of the lower integral.
@@ -121,7 +121,7 @@ pub enum Underflow {
 }
 
 impl Underflow {
-    /// What the reference prints on standard output, newlines included.
+    /// What dbacl 1.14.1 prints on standard output, newlines included.
     pub const fn message(self) -> &'static str {
         match self {
             Self::Igam => "\nigam underflow error\n",
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn underflow_is_told_with_the_function_that_met_it() {
+    fn underflow_names_the_function_in_which_it_happened() {
         for (a, x, value, underflow) in [
             (10.0, 2000.0, 0.0, Some(Underflow::Igamc)),
             (2000.0, 10.0, 1.0, Some(Underflow::Igam)),

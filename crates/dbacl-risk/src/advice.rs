@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What is likely wrong with a specification, for people.
+//! Explains what is probably wrong with a specification.
 //!
-//! The reference's messages name a line and a token. Advice names the place in the file, counted as
-//! editors count, and what to write instead.
+//! Messages in the form of dbacl 1.14.1 name a line and a token. Advice names line and column as
+//! editors count them, and says what to write instead.
 
 use super::expression::{self, Values};
 use super::parse::{Row, Specification, SyntaxError};
@@ -10,7 +10,7 @@ use super::parse::{Row, Specification, SyntaxError};
 /// One remark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Advice {
-    /// Byte offset in the file that it is about.
+    /// Byte offset of the place in the file.
     pub offset: usize,
     /// The remark, without a full stop.
     pub text: String,
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_explained() {
+    fn syntax_errors_are_explained() {
         for (text, expected) in [
             ("categories { my_mail }", "'my_mail' is not"),
             ("categories { not-spam }", "'not-spam' is not"),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn likely_mistakes_are_told() {
+    fn likely_mistakes_in_valid_specifications_are_reported() {
         for (rows, expected) in [
             ("\"\" a [0, 1]", &[][..]),
             ("\"\" a [0, 1]\n\"x\" a [0, 1]", &["(5, 1) this row is never used"]),

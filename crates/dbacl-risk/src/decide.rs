@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Scores, priors and losses → the decision with the smallest expected loss (spec tools 1.7).
+//! Finds the decision with the smallest expected loss, from scores, priors and losses (spec tools
+//! 1.7).
 
 use std::cmp::Ordering;
 
@@ -10,8 +11,8 @@ use dbacl_numeric::elementary::{exp, log};
 pub struct Scores {
     /// Effective number of tokens.
     pub complexity: Vec<f64>,
-    /// Cost per token. The reference takes the number as nats although its classifier prints bits;
-    /// this is kept, since the loss matrices in use are tuned to it.
+    /// Cross-entropy, cost per token. bayesol 1.14.1 takes the number as nats although dbacl prints
+    /// bits; this is kept, since the loss matrices in use are tuned to it.
     pub cross_entropy: Vec<f64>,
 }
 
@@ -61,8 +62,8 @@ impl LossMatrix {
         self.cells[truth * self.order + decision] = value;
     }
 
-    /// Replaces infinite diagonal cells by 0, as a ranking needs it: a right decision that costs
-    /// nothing would otherwise be infinitely good in its first round and never be told apart.
+    /// Replaces infinite diagonal cells by 0, as a ranking needs it. A right decision without cost
+    /// has a log loss of minus infinity; several such decisions could not be ranked.
     pub fn finite_diagonal(&mut self) {
         for i in 0..self.order {
             if self.row(i)[i].is_infinite() {
@@ -71,7 +72,7 @@ impl LossMatrix {
         }
     }
 
-    /// Takes a decision out of the following rounds.
+    /// Excludes a decision from the following rounds.
     pub fn exclude(&mut self, decision: usize) {
         for other in 0..self.order {
             self.set(decision, other, f64::NEG_INFINITY);
@@ -81,7 +82,7 @@ impl LossMatrix {
     }
 }
 
-/// The outlook of one decision.
+/// What one decision is expected to cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outlook {
     /// Log joint probability and loss of each true category, in decreasing order.
@@ -99,12 +100,12 @@ pub struct Round {
     pub best: usize,
 }
 
-/// A score, prior or their sum was no number.
+/// A score, a prior or their sum is not a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("scores are not numbers, cannot decide")]
 pub struct NotANumber;
 
-/// Decides among as many categories as there are priors.
+/// Decides among the categories; there are as many as priors.
 ///
 /// The largest terms are compared, not the sums: lists of terms in decreasing order, first
 /// difference decides, the earlier decision wins a tie. The sums are for display.
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_that_are_no_numbers_are_refused() {
+    fn scores_that_are_not_numbers_are_refused() {
         let losses = LossMatrix::ones(2);
         for pairs in [[(f64::NAN, 1.0), (1.0, 1.0)], [(INF, 0.0), (1.0, 1.0)]] {
             assert_eq!(decide(&scores(&pairs), &[0.0, 0.0], &losses), Err(NotANumber));

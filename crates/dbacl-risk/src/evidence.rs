@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The lines of a scored document → scores, the rows that apply, and the numbers that their
-//! conditions captured (spec tools 1.5, 1.6).
+//! Reads the lines of a scored document: its scores, the rows that apply, and the numbers that
+//! their conditions captured (spec tools 1.5, 1.6).
 
 use super::decide::{LossMatrix, Scores};
 use super::expression::{self, Values};
@@ -17,7 +17,7 @@ pub trait Condition {
     fn matches(&mut self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool;
 }
 
-/// What a line gave, for a trace.
+/// What was found in a line, for the trace of `-D`.
 #[derive(Debug, PartialEq)]
 pub enum Observation<'a> {
     /// A condition matched; the numbers of its groups up to the first that took no part.
@@ -31,7 +31,7 @@ pub enum Observation<'a> {
     Scores(&'a Scores),
 }
 
-/// Why the document cannot be decided about.
+/// Why no decision is possible for the document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// The score line's last group is not complete.
@@ -52,7 +52,7 @@ pub enum NoLosses {
     Syntax(usize, SyntaxError),
 }
 
-/// What has been learnt from a document so far.
+/// What the lines of a document so far contained.
 #[derive(Debug)]
 pub struct CapturedRows<'s, C> {
     specification: &'s Specification,
@@ -188,8 +188,8 @@ impl<'s, C: Condition> CapturedRows<'s, C> {
     /// What the formulas of `category` can refer to.
     ///
     /// Compatibility: captured numbers are always those of the category's first row, even if
-    /// another one is in use; 0 if it never matched (memory that nobody had written, in the
-    /// reference).
+    /// another one is in use; 0 if it never matched, where the original read memory that was never
+    /// written.
     pub fn values_of(&self, category: usize) -> Values {
         let mut submatches = [0.0; 9];
         if let Some(first) = self.specification.rows_of(category).next() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The formulas of a row → losses (spec tools 1.5).
+//! Evaluates the formulas of a row, which are losses (spec tools 1.5).
 //!
 //! Arithmetic is on logarithms: every sub-formula yields the natural logarithm of its value. So
 //! `log(x)` of an x below 1 and a difference below 0 are not-a-numbers, which is how negative
 //! losses are found. From loosest to tightest the operators are `+ - * / ^`, each on a level of its
 //! own: `5+1-3` is `5+(1-3)` and `a*b/c` is `a*(b/c)`. All group to the left but `^`.
 //!
-//! Operators and open brackets stand on a stack of our own, so no depth of nesting is too deep.
+//! Operators and open brackets stand on a stack in the heap, so that nesting has no limit.
 
 use super::lexer::{Lexeme, Lexer, SyntaxError, Token};
 use dbacl_numeric::elementary::{exp, log};
@@ -21,7 +21,7 @@ pub struct Values {
     pub complexity: f64,
 }
 
-/// What reading a row gave. A row that ends in an error still has the columns before it.
+/// The result of reading a row. A row that ends in an error still has the columns before it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// Logarithm of each column's value, in order.
@@ -92,7 +92,7 @@ impl Operator {
     }
 }
 
-/// What waits for its right-hand side or its closing bracket.
+/// An operator that waits for its right-hand side, or a bracket that waits to be closed.
 #[derive(Clone, Copy)]
 enum Waiting {
     Operator(Operator, f64),

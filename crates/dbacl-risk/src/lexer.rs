@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Text of a specification, or of one row's formulas, → tokens (spec tools 1.2).
+//! Cuts the text of a specification, or of one row's formulas, into tokens (spec tools 1.2).
 
 use std::fmt;
 

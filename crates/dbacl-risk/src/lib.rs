@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Decisions with unequal costs: a risk specification and a document's scores → the category with
-//! the smallest expected loss (spec tools 1).
+//! Decisions with unequal costs: finds the category with the smallest expected loss from a risk
+//! specification and a document's scores (spec tools 1).
 //!
 //! ```text
 //! specification ─ parse → categories, priors, rows (condition, formulas)

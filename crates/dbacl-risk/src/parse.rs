@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The specification file → categories, priors and rows (spec tools 1.3, 1.4).
+//! Parses a specification file into categories, priors and rows (spec tools 1.3, 1.4).
 
 use std::fmt;
 
@@ -80,7 +80,7 @@ pub enum Unusable {
     NoDefaultRow(String),
 }
 
-/// Reads a specification. What is odd goes to `notices` as it is met.
+/// Reads a specification. `notices` is called for each oddity that does not end the reading.
 ///
 /// A file of bare formulas is read too, and gives an empty specification. `relaxed` is as in
 /// [`Lexer::of_specification`].
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_unknown_categories_are_told_and_dropped() {
+    fn rows_of_unknown_categories_are_reported_and_dropped() {
         let text = GOOD.replace("\"x\" a", "\"x\" c");
         let (result, notices) = read(&text);
         assert_eq!(result.expect("readable").rows.len(), 2);

@@ -21,16 +21,16 @@
 //! ```
 //!
 //! A [`Scheme`] says what a word is. The schemes of bytes see letters and digits of ASCII only;
-//! `word` and `glyph` see all languages, fold case and compatibility forms, and undo what disguises
-//! a letter. Words are at most [`MAX_WORD`] bytes long; longer ones are cut. A line's words depend
-//! on no other line, except with `cef`, `adp` and `cef2`, whose state goes on as that of dbacl
-//! 1.14.1.
+//! `word` and `glyph` see all languages, fold case and compatibility forms, and replace characters
+//! that only disguise a letter. Words are at most [`MAX_WORD`] bytes long; longer ones are cut. A
+//! line's words depend on no other line, except with `cef`, `adp` and `cef2`, whose state goes on
+//! as that of dbacl 1.14.1.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | [`scheme`] | the ways to cut text, their names and numbers |
 //! | [`tokenizer`] | lines to words, with the limits of dbacl 1.14.1 |
-//! | [`word`] | a word, and who takes it |
+//! | [`word`] | a word, and the trait of those who receive words |
 //! | [`machine`], [`marks`] | the states of the schemes of bytes, and the same by bit masks |
 //! | [`runs`] | runs of letters, eight bytes at a time |
 //! | [`unicode`] | words and characters of any language |

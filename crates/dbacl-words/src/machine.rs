@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What becomes of each byte of a line under the tokenizing schemes (spec text 4).
+//! What the schemes do with each byte of a line (spec text 4).
 
 use crate::class::{is_alnum, is_alpha, is_digit, is_graph, is_punct};
 use crate::scheme::Scheme;
 
-/// What a scheme says of a byte.
+/// What a scheme does with a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ByteAction {
     /// Append it to the word.
@@ -13,7 +13,7 @@ pub enum ByteAction {
     TakeEnd,
     /// End the word; the byte is lost.
     Cut,
-    /// As if the byte were not there.
+    /// Ignore the byte.
     Skip,
 }
 
@@ -22,7 +22,7 @@ use ByteAction::{Cut, Skip, Take, TakeEnd};
 /// State of `cef`, `adp` and `cef2`: one for the whole run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum State {
-    /// Between words, or within a run that needs no memory.
+    /// Between words, or within a word for which nothing needs to be remembered.
     #[default]
     Start,
     /// So many bytes of a multi-byte letter follow.
@@ -74,8 +74,9 @@ impl<'a> Ahead<'a> {
     }
 }
 
-/// What `scheme` does with `c`, the byte looked at in its folded case; `ahead` shows it and what
-/// follows as they stand. The end of a line is `c` = 0: always a cut that leaves the state alone.
+/// What `scheme` does with the byte `c`, whose case is folded. `ahead` has this byte and those that
+/// follow without folding. `c` = 0 stands for the end of a line, which always ends the word and
+/// does not change the state.
 pub fn action(scheme: Scheme, state: &mut State, c: u8, ahead: Ahead<'_>) -> ByteAction {
     if c == 0 {
         return Cut;
@@ -83,7 +84,7 @@ pub fn action(scheme: Scheme, state: &mut State, c: u8, ahead: Ahead<'_>) -> Byt
     let take_if = |take: bool| if take { Take } else { Cut };
     match scheme {
         Scheme::Alpha => take_if(is_alpha(c)),
-        // The schemes of Unicode have a tokenizer of their own.
+        // `word` and `glyph` have a tokenizer of their own ([`crate::unicode`]).
         Scheme::Alnum | Scheme::Word | Scheme::Glyph => take_if(is_alnum(c)),
         Scheme::Graph => take_if(is_graph(c)),
         Scheme::Char => {
@@ -276,7 +277,7 @@ fn cef2(state: State, c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
     }
 }
 
-/// Whether the scheme never looks past the byte: words are runs of bytes of a class.
+/// Whether the words of the scheme are runs of bytes of one class, so that it never looks ahead.
 pub const fn is_plain_run(scheme: Scheme) -> bool {
     matches!(scheme, Scheme::Alpha | Scheme::Alnum | Scheme::Graph)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Words of the schemes with states (`cef`, `adp`, `cef2`), found without a look at single bytes.
+//! Finds words of the schemes with states (`cef`, `adp`, `cef2`) without examining single bytes.
 //!
 //! Most words of such a scheme are runs of bytes that its state machine would take one after the
 //! other. Those are found in bit masks, 64 bytes at a time; where anything else may come up - a
@@ -34,18 +34,18 @@ pub enum Found {
 /// One bit for each byte of a block, the first byte's the lowest.
 type Mask = u64;
 
-/// What is known of 64 bytes.
+/// Facts about 64 bytes, one mask each.
 #[derive(Debug, Clone, Copy, Default)]
 struct Block {
-    /// In the start state the byte is not just passed over.
+    /// In the start state the machine does not simply skip the byte.
     begins: Mask,
-    /// It may begin a word that the masks know to its end.
+    /// It may begin a word whose end the masks can find.
     easy: Mask,
-    /// It is a word of its own if it begins one (`adp`).
+    /// If it begins a word, it is the whole word (`adp`).
     single: Mask,
-    /// It is the last of such a word.
+    /// It is the last byte of such a word.
     ends: Mask,
-    /// A word with this byte in it is not known to its end.
+    /// The masks cannot find the end of a word with this byte.
     hard: Mask,
 }
 
@@ -64,17 +64,17 @@ struct Classes {
 pub struct Marks {
     scheme: Scheme,
     folds: bool,
-    /// Whether newlines are the machine's business.
+    /// Whether the machine must be asked about newlines.
     breaks: bool,
-    /// The stretch.
+    /// Position of the first byte of the stretch.
     base: usize,
     end: usize,
     blocks: [Block; BLOCKS],
 }
 
 impl Marks {
-    /// Marks for `scheme`; nothing is marked yet. `folds` tells that the machine will fold case,
-    /// `breaks` that newlines are to be asked about.
+    /// Marks for `scheme`; nothing is marked yet. `folds` says that the machine folds case,
+    /// `breaks` that it must be asked about newlines.
     pub fn new(scheme: Scheme, folds: bool, breaks: bool) -> Self {
         Self { scheme, folds, breaks, base: 0, end: 0, blocks: [Block::default(); BLOCKS] }
     }
@@ -207,13 +207,14 @@ impl Marks {
         }
         let last = &mut self.blocks[used - 1];
         if end < length {
-            // What follows the stretch has not been looked at: the machine decides.
+            // The bytes behind the stretch are not known here, so the machine decides about its
+            // last two bytes.
             let unsure = 0b11 << 62;
             last.begins |= unsure;
             last.easy &= !unsure;
             last.hard |= unsure;
         } else {
-            // Behind the end of a text the machine stays in the midst of such bytes.
+            // At the end of a text the machine would wait for the rest of such a character.
             let byte = padded[length - 1];
             let stays = if self.scheme == Scheme::Cef2 { is_atom(byte) } else { is_punct(byte) };
             last.hard |= u64::from(stays) << ((length - 1 - base) % 64);
@@ -225,7 +226,7 @@ impl Marks {
     fn adp(&self, padded: &[u8], at: usize, next: &mut Next) -> Block {
         let bytes = block_at(padded, at, 0);
         let Classes { alpha, digit, punct, high } = classes(bytes);
-        // As letters they go on from A1 to FE.
+        // Within a letter of two bytes the second one is A1 to FE.
         let joins = if high == 0 { 0 } else { mask(bytes, |byte| (0xa1..0xff).contains(&byte)) };
         let word = alpha | digit | joins;
         let (word_next, punct_next) = (next.first(0, word), next.first(1, punct));
@@ -296,8 +297,8 @@ fn classes(bytes: &[u8; 64]) -> Classes {
     Classes { alpha, digit, punct, high: rare_mask(bytes, |byte| byte >= 0x80) }
 }
 
-/// The visible bytes that come thrice: in its folded case the byte is like the next two as they
-/// stand.
+/// The visible bytes that are followed by two equal ones. The byte itself is compared in its folded
+/// case, the next two without folding.
 #[inline]
 fn thrice(padded: &[u8], at: usize, folds: bool) -> Mask {
     let (bytes, second, third) =

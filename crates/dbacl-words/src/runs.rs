@@ -45,7 +45,7 @@ impl RunClass {
     }
 }
 
-/// Finds runs in masks of 64 bytes each, which tell what belongs to a run.
+/// Finds runs in masks of 64 bytes each; a set bit is a byte that belongs to a run.
 #[derive(Default)]
 pub(super) struct RunBounds {
     /// One bit: whether the byte before the block belonged to a run.

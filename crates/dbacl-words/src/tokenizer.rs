@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Lines → words, with the limits and line rules of spec text 5.2.
+//! Cuts lines into words, with the limits and the rules for lines of spec text 5.2.
 
 use crate::machine::{self, Ahead, ByteAction, State};
 use crate::marks::{Found, Marks, PADDING};
@@ -17,12 +17,12 @@ pub struct Tokenizer {
     straddle: bool,
     order: usize,
     state: State,
-    /// Words since n-grams last began anew, up to one more than the window holds.
+    /// Number of words since n-grams last began anew, at most one more than the window holds.
     words: usize,
     word: [u8; WORD_WINDOW],
     length: usize,
     marks: Box<Marks>,
-    /// What cuts lines instead, with a scheme of Unicode.
+    /// The tokenizer that is used instead for `word` and `glyph`.
     unicode: Option<Box<UnicodeTokenizer>>,
 }
 
@@ -56,8 +56,8 @@ impl Tokenizer {
         self.words = 0;
     }
 
-    /// Forgets what was read, so that the next line is cut as at the start of a run. Some schemes
-    /// remember the end of a file else, as in the reference.
+    /// Returns to the initial state, so that the next line is cut as at the start of a run. Without
+    /// this, some schemes keep their state at the end of a file, as dbacl 1.14.1 does.
     pub fn restart(&mut self) {
         (self.state, self.words, self.length) = (State::Start, 0, 0);
     }
@@ -75,7 +75,7 @@ impl Tokenizer {
             Scheme::Cef | Scheme::Adp | Scheme::Cef2 => return self.line_by_marks(line, sink),
             Scheme::Char | Scheme::Word | Scheme::Glyph => return self.line_by_state(line, sink),
         };
-        // A newline within a joined line ends n-grams; that is left to the general way.
+        // A newline within joined lines ends n-grams; only the general code handles that.
         if !self.straddle && self.order > 1 {
             let inner = line.len().saturating_sub(1);
             if memchr::memchr(b'\n', &line[..inner]).is_some() {
@@ -100,7 +100,7 @@ impl Tokenizer {
         self.words = 0;
     }
 
-    /// Words as runs of bytes of a class.
+    /// Cuts a line whose words are runs of bytes of a class.
     fn line_by_runs(&mut self, class: RunClass, line: &mut Vec<u8>, sink: &mut impl WordSink) {
         if !self.keep_case {
             line.make_ascii_lowercase();
@@ -134,18 +134,19 @@ impl Tokenizer {
         line.truncate(length);
     }
 
-    /// A line as its words can be found in it, where [`Self::line`] leaves it as it is.
+    /// The line in which words were found, with case and forms folded; `None` for schemes of bytes,
+    /// which fold the line in place.
     pub fn folded(&mut self, line: &[u8]) -> Option<Vec<u8>> {
         self.unicode.as_mut().map(|unicode| unicode.folded(line))
     }
 
-    /// Whether the next text would be cut in the same way by a tokenizer that has seen none: the
-    /// state of `cef`, `adp` and `cef2` outlives lines and files.
+    /// Whether the next text would be cut as by a new tokenizer. The state of `cef`, `adp` and
+    /// `cef2` is kept over the ends of lines and files.
     pub fn is_at_rest(&self) -> bool {
         self.state == State::Start
     }
 
-    /// Words as the scheme's state machine cuts them, byte by byte.
+    /// Cuts a line by the scheme's state machine, byte by byte.
     fn line_by_state(&mut self, line: &mut [u8], sink: &mut impl WordSink) {
         let mut limit = MAX_WORD;
         self.length = 0;
@@ -154,8 +155,8 @@ impl Tokenizer {
         }
     }
 
-    /// Words as the state machine cuts them, which is only asked where a byte's class and its
-    /// neighbours' do not tell.
+    /// Cuts a line as the state machine does, but asks the machine only where the classes of a byte
+    /// and its neighbours do not decide.
     fn line_by_marks(&mut self, line: &mut Vec<u8>, sink: &mut impl WordSink) {
         let length = line.len();
         line.resize(length + PADDING, 0);
@@ -175,7 +176,8 @@ impl Tokenizer {
                         let full;
                         (limit, full) = self.push_run(line, start..end, limit, sink);
                         at = end;
-                        // With adp a word's last byte ends it, else what follows does, and is lost.
+                        // With `adp` the last byte of a word ends it. With the other schemes the
+                        // next byte ends it and is dropped.
                         if self.scheme == Scheme::Adp {
                             continue;
                         }
@@ -236,8 +238,8 @@ impl Tokenizer {
         }
     }
 
-    /// Lets the state machine take the byte at position `at`, or the end of the line there; returns
-    /// the limit for the word that is open.
+    /// Gives the state machine the byte at position `at`, or the end of the line there; returns the
+    /// limit for the word that is open.
     fn step(
         &mut self,
         line: &mut [u8],
@@ -385,7 +387,7 @@ mod tests {
                 prop_assert_eq!(fast.state, slow.state);
             }
             // Behind a newline the state machine sees the end of the line once more, which gives an
-            // empty word in an empty window; without n-grams empty words mean nothing at all.
+            // empty word in an empty window. Without n-grams empty words have no effect.
             let normal = |words: Words| {
                 let ends = if order == 1 { &['|', '/'][..] } else { &['/'] };
                 let parts = words.0.split(ends).filter(|part| !matches!(*part, "" | "|"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A word as tokenizers hand it on, and who takes it.
+//! A word as tokenizers pass it on, and the trait of those who receive words.
 
 /// Longest word, bytes. On a line on which the window of the last n words has been full once, a
 /// word may have one byte more.
@@ -8,7 +8,8 @@ pub const MAX_WORD: usize = 30;
 /// Bytes that can be read from the start of any word: the longest word, padded.
 pub const WORD_WINDOW: usize = 32;
 
-/// A word where it stands, with enough bytes behind its start to read it in whole machine words.
+/// A borrowed word. At least [`WORD_WINDOW`] bytes can be read from its start, so that it can be
+/// read in whole machine words.
 #[derive(Debug, Clone, Copy)]
 pub struct Word<'a> {
     window: &'a [u8; WORD_WINDOW],
@@ -84,6 +85,6 @@ pub trait WordSink {
     /// words take their place in n-grams.
     fn word(&mut self, word: Word<'_>);
 
-    /// The line ended: n-grams do not go on behind it.
+    /// The line ended; no n-gram continues behind it.
     fn end_of_line(&mut self);
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Words of a line of ASCII, found in bit masks: the same as its characters would give one by one.
+//! Finds the words of a line of ASCII in bit masks. They are the words that the general code finds
+//! character by character.
 
 use super::cell::Class;
 use super::table::FOLDED_ASCII;
 use crate::runs::{ONES, RunBounds, between, blocks, gathered};
 
-/// Letters and digits, and bytes that may be members of words (others too), of 64 bytes.
+/// Two masks of 64 bytes: letters and digits; and other bytes that may belong to a word.
 fn masks(block: &[u8; 64]) -> (u64, u64) {
     let (mut members, mut others) = (0, 0);
     for (at, eight) in block.as_chunks::<8>().0.iter().enumerate() {
@@ -41,7 +42,7 @@ pub fn words(text: &[u8], mut word: impl FnMut(usize, usize)) {
         if others != 0 {
             let next = text.get(base + 64).is_some_and(u8::is_ascii_alphanumeric);
             let beside = plain << 1 | was_plain | plain >> 1 | u64::from(next) << 63;
-            // Nothing joins but next to a letter or digit; a low line needs none.
+            // Other bytes belong to a word only next to a letter or digit, except the low line.
             let mut left = others;
             while left != 0 {
                 let bit = left & left.wrapping_neg();

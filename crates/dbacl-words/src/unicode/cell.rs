@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A character of folded text, with what the cutting of words asks of it, in 32 bits.
+//! A character of folded text with the properties that are needed to cut words, in 32 bits.
 
-/// What a character does to words (after UAX #29, with the differences of spec text 4.5).
+/// How a character affects the boundaries of words (after UAX #29, with the differences of spec
+/// text 4.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Class {
-    /// It ends words and is lost: blanks, most punctuation.
+    /// It ends words and belongs to none: blanks, most punctuation.
     Cut,
     /// The end of a line.
     Newline,
@@ -19,7 +20,7 @@ pub enum Class {
     Connector,
     /// It belongs to the character before it.
     Mark,
-    /// It joins letters and digits.
+    /// It joins letters and digits: a full stop and the like.
     Dot,
     /// It joins letters, or digits.
     Apostrophe,
@@ -37,7 +38,7 @@ pub enum Class {
     Flag,
 }
 
-/// By number; the last one is none.
+/// The classes by their numbers; unused numbers are cuts.
 const CLASSES: [Class; 16] = [
     Class::Cut,
     Class::Newline,
@@ -58,7 +59,7 @@ const CLASSES: [Class; 16] = [
 ];
 
 impl Class {
-    /// Whether words consist of such characters, whatever stands beside them.
+    /// Whether such a character always belongs to a word, whatever stands beside it.
     pub const fn is_in_words(self) -> bool {
         matches!(self, Self::Letter | Self::Hangul | Self::Digit | Self::Connector | Self::Mark)
     }
@@ -86,7 +87,7 @@ impl Class {
     }
 }
 
-/// A character, its class, and bits that tell of disguises.
+/// A character, its class, and bits that help to recognise disguised words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell(u32);
 
@@ -102,7 +103,7 @@ impl Cell {
     pub const FOREIGN: u32 = 1 << 26;
     /// A letter outside ASCII that looks like a letter or digit of ASCII.
     pub const LOOKS: u32 = 1 << 27;
-    /// The same, if only as a capital letter.
+    /// A letter whose capital form looks like a letter of ASCII.
     pub const LOOKS_LARGE: u32 = 1 << 28;
 
     /// A character without bits.
@@ -115,7 +116,7 @@ impl Cell {
         Self(self.0 | bits)
     }
 
-    /// The cell kept as `number`, of which other bits are the keeper's.
+    /// The cell whose [`Self::number`] is in the lower 29 bits of `number`; the others are ignored.
     pub const fn from_number(number: u32) -> Self {
         Self(number & ((1 << 29) - 1))
     }

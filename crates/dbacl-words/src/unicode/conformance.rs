@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The Unicode consortium's own test files, as Debian's package `unicode-data` installs them, and
-//! what differs from them on purpose.
+//! Tests with the Unicode consortium's own test files, as Debian's package `unicode-data` installs
+//! them, and a list of intended differences.
 
 use super::table::{Table, composes, is_disguise};
 use super::tests::{Shown, words};
@@ -81,7 +81,7 @@ fn characters_fold_as_the_standard_says() {
     assert!(tested > 10_000, "{tested} characters");
 }
 
-/// Why the words of a line of WordBreakTest.txt are others, if that is meant so.
+/// Why the words of a line of WordBreakTest.txt differ on purpose, if they do.
 fn reason(line: &str) -> Option<&'static str> {
     let has = |wanted: fn(char) -> bool| line.chars().any(wanted);
     if has(|c| c == ':') {

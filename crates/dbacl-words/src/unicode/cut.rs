@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Folded characters → words, or n-grams' characters.
+//! Cuts folded characters into words, or into single characters for n-grams.
 
 use super::cell::{Cell, Class};
 use super::table::undisguised;
 use crate::word::{MAX_WORD, WORD_WINDOW, Word, WordSink};
 
-/// Letters from which on a word that only looks like ASCII is taken for a disguise: shorter words
-/// of Russian and Greek do so by chance.
+/// A word of at least so many letters that all look like ASCII is taken for a disguise. Shorter
+/// words of Russian and Greek look so by chance.
 const WHOLE_DISGUISE: usize = 4;
 
 /// Puts words together.
 #[derive(Debug, Clone)]
 pub struct Words {
-    /// The word at hand.
+    /// The word that is being built.
     window: [u8; WORD_WINDOW + 4],
     length: usize,
 }
@@ -50,7 +50,8 @@ impl Words {
         }
     }
 
-    /// The word that begins at `start`, and what else it stands for. Returns where it ends.
+    /// Passes on the word that begins at `start`, and what it looks like if it is disguised.
+    /// Returns where it ends.
     fn word(&mut self, cells: &[Cell], start: usize, sink: &mut impl WordSink) -> usize {
         let mut at = start;
         let mut before = Class::Cut;
@@ -95,7 +96,7 @@ impl Words {
         at
     }
 
-    /// What a word looks like, if all of its letters look like ASCII.
+    /// Passes on the ASCII word that a word looks like, if all of its letters look like ASCII.
     fn skeleton(&mut self, word: &[Cell], is_all: bool, sink: &mut impl WordSink) {
         let letters = word.iter().filter(|cell| cell.class() == Class::Letter);
         let looks = Cell::LOOKS | Cell::LOOKS_LARGE;
@@ -128,7 +129,7 @@ impl Words {
         first.end
     }
 
-    /// Some characters as a word. Returns where they end.
+    /// Passes on several characters as one word. Returns where they end.
     fn several(
         &mut self,
         cells: &[Cell],
@@ -205,7 +206,7 @@ impl Words {
     }
 }
 
-/// A character in UTF-8, and how many bytes that are. What is behind them has no meaning.
+/// A character in UTF-8, and the number of its bytes. The bytes behind them have no meaning.
 #[inline]
 pub fn encoded(character: char) -> ([u8; 4], usize) {
     let code = character as u32;

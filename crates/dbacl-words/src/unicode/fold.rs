@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A line of bytes → folded characters.
+//! Turns a line of bytes into folded characters.
 //!
 //! Bytes are decoded as UTF-8; each character is replaced by its folded form, and letters are
-//! composed with their marks (NFC), so that one text has one form. What only disguises a letter is
-//! left out.
+//! composed with their marks (NFC), so that one text has one form. Marks that only disguise a
+//! letter are left out.
 
 use super::cell::Cell;
 use super::table::{ASCII, FOLDED_ASCII, Table, composes, is_disguise, is_invisible};
 use dbacl_charset::{Charset, decode};
 use unicode_normalization::UnicodeNormalization;
 
-/// A letter and its marks that are looked at; further marks are left out. No language has more than
-/// a few.
+/// The most characters of a letter with its marks; further marks are left out. No language has more
+/// than a few.
 const MAX_CLUSTER: usize = 32;
 
 /// Folds lines.
@@ -20,7 +20,7 @@ pub struct Folder {
     table: Table,
     ascii: &'static [Cell; 128],
     cells: Vec<Cell>,
-    /// A letter and marks on their way to be composed.
+    /// A letter and its marks, before they are composed.
     cluster: Vec<char>,
     /// A line as decoded.
     decoded: Vec<u8>,
@@ -120,7 +120,7 @@ impl Folder {
         character.is_ascii() || self.table.entry(character).simple().is_some()
     }
 
-    /// A character that becomes none or several, or a mark on what stands before it.
+    /// Handles a character that becomes none or several, or a mark on the character before it.
     fn special(&mut self, character: char, rest: &mut std::str::Chars<'_>) {
         if is_invisible(character) {
             return;
@@ -165,7 +165,7 @@ impl Folder {
     }
 }
 
-/// Whether a line holds what begins Japanese in ISO-2022-JP, which is ASCII to the eye: escape,
+/// Whether a line of ASCII has the escape sequence that begins Japanese in ISO-2022-JP: escape,
 /// dollar, and `@` or `B`.
 pub fn is_iso_2022_jp(line: &[u8]) -> bool {
     memchr::memchr_iter(0x1b, line)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What becomes of each character: its folded form and the class of that.
+//! The folded form of each character, and the class of that form.
 //!
-//! All is worked out from the tables of Unicode 16.0.0 when a character is first met, and kept: a
-//! text has few different characters.
+//! Both are worked out from the tables of Unicode 16.0.0 when a character is first met, and kept,
+//! since a text has few different characters.
 
 use super::cell::{Cell, Class};
 use caseless::Caseless;
@@ -20,15 +20,15 @@ const BLOCK: usize = 256;
 
 /// The character has been looked up.
 const KNOWN: u32 = 1 << 30;
-/// The character is not just replaced by another one.
+/// The character is not simply replaced by one other.
 const SPECIAL: u32 = 1 << 31;
-/// It is special, but needs no look at its neighbours if the next character is not special.
+/// The character is special, but its neighbours matter only if the next character is special, too.
 const LONE: u32 = 1 << 29;
 
 /// Several characters or none take its place: the rest of the number says which.
 const SEVERAL: u32 = 15 << 21;
 
-/// What becomes of a character.
+/// What replaces a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry(u32);
 
@@ -69,7 +69,7 @@ impl Table {
         Self { keeps_case, blocks: Vec::new(), several: Vec::new() }
     }
 
-    /// What becomes of `character`.
+    /// What replaces `character`.
     #[inline]
     pub fn entry(&mut self, character: char) -> Entry {
         let code = character as usize;
@@ -108,7 +108,7 @@ impl Table {
         }
         let number = self.several.len();
         self.several.push(folded.into());
-        // Fewer characters than code points.
+        // There are fewer such characters than code points, so the number fits.
         #[allow(clippy::cast_possible_truncation)]
         Entry(KNOWN | SPECIAL | SEVERAL | number as u32)
     }
@@ -126,7 +126,8 @@ impl Table {
     /// kept, and without what cannot be seen (as `NFKC_Casefold` of the standard).
     pub fn folded(&self, character: char) -> Vec<char> {
         let mut text = vec![character];
-        // The steps undo each other in few cases; three rounds settle all characters.
+        // For few characters one step changes the result of another; three rounds settle all of
+        // them.
         for _ in 0..4 {
             let seen = text.iter().copied().filter(|&c| !is_invisible(c));
             let next: Vec<char> = if self.keeps_case {
@@ -171,7 +172,7 @@ pub const fn is_invisible(character: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Marks that belong to no script and have not combined with their letter: strokes through it,
+/// Marks that belong to no script and have not been composed with their letter: strokes through it,
 /// circles around it, accents that no alphabet puts there.
 pub fn is_disguise(character: char) -> bool {
     use GeneralCategory::{EnclosingMark, NonspacingMark, SpacingMark};
@@ -191,7 +192,7 @@ fn classified(character: char) -> Cell {
     }
     let script = character.script();
     if script == Script::Latin {
-        // Alphabets use what looks like two letters, and the dotless i.
+        // Letters that look like two letters of ASCII, and the dotless i, are used by alphabets.
         let is_used = character.is_ascii() || character == 'ı';
         let looks = !is_used && ascii_lookalike(character).is_some_and(|text| text.len() == 1);
         return cell.with(Cell::LATIN | if looks { Cell::LOOKS } else { 0 });
@@ -207,8 +208,8 @@ fn classified(character: char) -> Cell {
     cell.with(Cell::FOREIGN | bits)
 }
 
-/// What looks like letters and digits of ASCII (the confusables of UTS #39): lines of these, a
-/// blank, and the characters that look like them. A table of the crate that knows them all would
+/// Characters that look like letters and digits of ASCII (the confusables of UTS #39). Each line
+/// has such letters, a blank, and the characters that look like them. The table of a crate would
 /// cost each start of a program the relocation of 6,300 addresses.
 const LOOKALIKES: &str = include_str!("lookalikes.txt");
 
@@ -219,8 +220,8 @@ fn ascii_lookalike(character: char) -> Option<String> {
     found.map(|(plain, _)| plain.to_owned())
 }
 
-/// The same for the capital form of a Greek or Cyrillic letter. These blocks do not change from one
-/// version of Unicode to the next.
+/// The letters and digits that the capital form of a Greek or Cyrillic letter looks like. These
+/// blocks do not change between versions of Unicode.
 fn large_lookalike(character: char) -> Option<String> {
     if !matches!(character, '\u{370}'..='\u{4ff}') {
         return None;
@@ -248,7 +249,7 @@ fn class(character: char) -> Class {
         ',' | '\u{60c}' | '\u{66b}' | '\u{66c}' => return Class::Comma,
         // The mark of prolonged sounds goes with both kana.
         '\u{30fc}' => return Class::Unspaced,
-        // What a decoder puts in the place of a fault, and a picture of nothing.
+        // The replacement character of decoders, and the empty Braille pattern.
         '\u{fffd}' | '\u{2800}' => return Class::Cut,
         '\u{1f1e6}'..='\u{1f1ff}' => return Class::Flag,
         // Colours of skin.
@@ -284,7 +285,7 @@ fn class(character: char) -> Class {
         G::NonspacingMark | G::SpacingMark | G::EnclosingMark => Class::Mark,
         G::ConnectorPunctuation => Class::Connector,
         G::CurrencySymbol => Class::Currency,
-        // What later versions of Unicode assign is most often a picture.
+        // Characters of later versions of Unicode are most often pictures.
         G::OtherSymbol | G::PrivateUse => Class::Symbol,
         G::Unassigned if !is_noncharacter(character) => Class::Symbol,
         _ => Class::Cut,
