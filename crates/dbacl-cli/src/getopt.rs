@@ -2,18 +2,18 @@
 //! Command lines as GNU `getopt` takes them apart, driven by one table of options.
 //!
 //! Letters bundle (`-vn`), values are attached or follow (`-c NAME`, `-cNAME`), options are also
-//! recognised after operands, and `--` ends them. A mistake is an event, not an end: it carries
-//! getopt's own message, and the run goes on, as the programs have always done. Every option also
-//! has a long name (`--name`, `--name=VALUE`, `--name VALUE`, or any unambiguous beginning of the
-//! name).
+//! recognised after operands, and `--` ends them. A mistake does not end the parsing: it becomes an
+//! event with getopt's own message, and the program goes on, as dbacl 1.14.1 does. Every option
+//! also has a long name (`--name`, `--name=VALUE`, `--name VALUE`, or any unambiguous beginning of
+//! the name).
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// One option of a program; `K` is the program's own name for it.
+/// One option of a program; `K` is the type of the keys by which the program knows its options.
 #[derive(Debug, Clone, Copy)]
 pub struct Opt<K> {
-    /// What the program calls it.
+    /// The program's key for it.
     pub key: K,
     /// Its letter, if it has one.
     pub letter: Option<u8>,
@@ -34,8 +34,8 @@ pub enum Value {
     Required(&'static str),
 }
 
-/// An option: what the program calls it, its letter, its long name, whether a value belongs to it,
-/// and what it does.
+/// An option: the program's key, its letter, its long name, whether it takes a value, and what it
+/// does.
 pub const fn opt<K: Copy>(
     key: K,
     letter: Option<u8>,
@@ -46,8 +46,7 @@ pub const fn opt<K: Copy>(
     Opt { key, letter, long, value, help }
 }
 
-/// The options of a table that people should know, for those who need not know what the program
-/// calls them.
+/// The options of a table that have a help text, without the program's keys.
 pub fn without_keys<K>(table: &[Opt<K>]) -> Vec<Opt<()>> {
     let shown = table.iter().filter(|option| !option.help.is_empty());
     shown
@@ -67,7 +66,8 @@ pub enum Event<K> {
     },
     /// An argument that is no option.
     Operand(OsString),
-    /// A mistake: getopt's message, without a newline. Nothing else comes of the mistaken option.
+    /// A mistake: getopt's message, without a newline. There is no other event for the mistaken
+    /// option.
     Complaint(Vec<u8>),
 }
 

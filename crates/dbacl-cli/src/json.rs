@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! JSON as the programs print it: built from the outside in, no trees.
+//! JSON as the programs print it. It is written straight to a text, without a tree of values.
 
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the programs share: how a command line is taken apart, how messages and results are
-//! written, which version they say they are. Nothing here knows what the programs do.
+//! What all programs share: parsing of command lines, messages, results as JSON, progress,
+//! settings, exit statuses, and the version. Nothing here depends on what the programs do.
 
 #![warn(missing_docs)]
 

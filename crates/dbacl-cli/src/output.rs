@@ -6,7 +6,7 @@ use crate::terminal::Shown;
 use std::io::{self, StdoutLock, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes that wait before they are written, as in the C library.
+/// Bytes that are collected before they are written, as in the C library.
 const BLOCK: usize = 4096;
 
 /// Standard output: in blocks, or by lines on a terminal.
@@ -28,7 +28,7 @@ impl Output {
         Self { stdout, waiting: Vec::with_capacity(2 * BLOCK) }
     }
 
-    /// The bytes that wait; what is appended goes out with the next [`Self::spill`].
+    /// The bytes that are not written yet; the next [`Self::spill`] writes what is appended.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.waiting
     }
@@ -120,7 +120,7 @@ impl Messages {
     }
 }
 
-/// Writes a line on standard error; there is nobody to tell when that fails.
+/// Writes a line on standard error. A failure is ignored, since it could not be reported anywhere.
 pub fn raw(line: &[u8]) {
     progress::give_way();
     let _ = Shown::new(io::stderr()).write_all(&[line, b"\n"].concat());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A line on the terminal while something takes time: after a second, on standard error, and
-//! nothing where standard error is a pipe or a file.
+//! A line of progress on the terminal. It appears on standard error when a work takes longer than a
+//! second, and never where standard error is a pipe or a file.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
@@ -9,18 +9,18 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::Builder;
 use std::time::Duration;
 
-/// What is done in less needs no progress.
+/// No progress is shown for work that takes less.
 const PATIENCE: Duration = Duration::from_secs(1);
 const BETWEEN: Duration = Duration::from_millis(200);
 
-/// How many works are watched: of works inside works, only the innermost one is shown. A process
-/// has one terminal, so this is one number for the process.
+/// How many calls of [`watch`] are running. Of nested calls only the innermost one is shown. A
+/// process has one terminal, so this is one number for the process.
 static DEPTH: AtomicUsize = AtomicUsize::new(0);
 /// Whether there is a line on the terminal now.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
-/// Does `work`, and shows that it goes on: what is done, and what part of it if `part` tells how
-/// much is done of how much.
+/// Runs `work` and shows `what` as its progress. `part` may tell how much is done and how much
+/// there is to do.
 ///
 /// ```
 /// let sum: u64 = dbacl_cli::progress::watch("adding", || None, || (1..=100).sum());
@@ -42,15 +42,16 @@ pub fn watch<T>(
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             show(&bar.with_message(what), &told, is_innermost, part);
         };
-        // Without memory for a thread the work goes on unseen.
+        // If no thread can be started, the work runs without progress.
         let _ = Builder::new().spawn_scoped(scope, draw);
-        // The channel ends when this goes, also when the work panics.
+        // Dropping this closes the channel, which ends the drawing thread, also when the work
+        // panics.
         let _finished = Finished(finished);
         work()
     })
 }
 
-/// The end of a work.
+/// Closes the channel to the drawing thread when it is dropped.
 struct Finished(#[allow(dead_code)] mpsc::Sender<()>);
 
 impl Drop for Finished {
@@ -59,14 +60,14 @@ impl Drop for Finished {
     }
 }
 
-/// Makes room for what a program prints: takes the line away until it is drawn again.
+/// Erases the line of progress, so that the program can print. The line is drawn again later.
 pub fn give_way() {
     if SHOWN.swap(false, Ordering::Relaxed) {
         let _ = io::stderr().write_all(b"\r\x1b[K");
     }
 }
 
-/// Draws until the other end of `told` has gone.
+/// Draws the line until the other end of `told` is dropped.
 fn show(
     bar: &ProgressBar,
     told: &Receiver<()>,

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Why there are no settings.
+/// Why settings could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     /// The file cannot be read.
@@ -16,7 +16,7 @@ pub enum SettingsError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// The file holds no settings.
+    /// The file is no TOML, or has unknown settings or wrong values.
     #[error("{}: {text}", path.display())]
     Syntax {
         /// The file.
@@ -26,8 +26,8 @@ pub enum SettingsError {
     },
 }
 
-/// Reads the file at `path`. Without it, that at `usual` if there is one, else the defaults are
-/// taken.
+/// Reads the settings in the file at `path`. Without `path`, the file at `usual` is read if it
+/// exists; otherwise all settings have their defaults.
 ///
 /// # Errors
 /// [`SettingsError`]
@@ -45,7 +45,7 @@ where
     }
 }
 
-/// The settings in a text; `path` is named in errors.
+/// Reads the settings in `text`. Errors name `path`.
 ///
 /// # Errors
 /// [`SettingsError::Syntax`]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What programs write to a terminal: control bytes of mail, file names and patterns are shown, so
-//! that they cannot command the terminal. Pipes and files get the bytes as they are.
+//! Output to a terminal. Control characters in mail, file names and patterns are replaced by
+//! visible text, so that they cannot control the terminal. Pipes and files get the bytes unchanged.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
-/// A writer that shows control bytes if it is a terminal.
+/// A writer that makes control characters visible if it writes to a terminal.
 #[derive(Debug)]
 pub struct Shown<W> {
     inner: W,
@@ -13,7 +13,7 @@ pub struct Shown<W> {
 }
 
 impl<W: Write + IsTerminal> Shown<W> {
-    /// What is written through here arrives as it is, unless `inner` is a terminal.
+    /// A writer to `inner`, which gets the bytes unchanged unless it is a terminal.
     pub fn new(inner: W) -> Self {
         let is_terminal = inner.is_terminal();
         Self { inner, is_terminal }

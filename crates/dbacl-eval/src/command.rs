@@ -33,7 +33,7 @@ impl ShellCommand {
         self
     }
 
-    /// The command as a shell would be given it, for people.
+    /// The command line, to be shown to the user.
     pub fn show(&self, paths: &[PathBuf]) -> OsString {
         let mut text = self.words.clone();
         for path in paths {
@@ -94,8 +94,8 @@ impl ShellCommand {
         })
     }
 
-    /// Gives a message to a filter and returns what it says, without blanks and newlines around it.
-    /// Its exit status does not count.
+    /// Gives a message to a filter and returns what it prints, without blanks and newlines around
+    /// it. Its exit status is ignored.
     ///
     /// # Errors
     /// If the filter cannot be started.
@@ -150,7 +150,7 @@ impl ShellCommand {
     }
 }
 
-/// Copies what a command says to standard error.
+/// Copies the output of a command to standard error.
 fn pass_on(mut from: impl Read) {
     let mut buffer = [0; 4096];
     while let Ok(length @ 1..) = from.read(&mut buffer) {

@@ -154,7 +154,7 @@ impl Gatherer {
     fn folder(&mut self, label: &str, folder: &Path) -> Outcome {
         for path in entries(folder)? {
             if path.is_dir() {
-                // of a Maildir, what is still being delivered is left alone
+                // Mail in `tmp` of a Maildir is still being delivered and is left out.
                 let is_tmp = path.file_name().is_some_and(|name| name == "tmp")
                     && folder.join("cur").is_dir();
                 if !is_tmp {
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told() {
+    fn missing_operands_are_named_in_errors() {
         let place = tempfile::tempdir().expect("a temporary folder");
         let write = |name: &str, text: &str| {
             let path = place.path().join(name);

@@ -7,7 +7,7 @@ use crate::report::Report;
 use dbacl::mail::subject::subject;
 use dbacl_cli::json::Json;
 
-/// Version of the form of `--json` and `--verdicts`.
+/// Version of the JSON that `--json` and `--verdicts` print.
 const FORM: u8 = 1;
 
 /// Whole numbers of documents fit in 64 bits.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! How good is a classifier: cross-validation and online simulations, of our own classifier without
-//! files and of any command that classifies mail.
+//! Measures how good a classifier is, by cross-validation and online simulations. It runs dbacl's
+//! classifier in memory, and any other command that classifies mail.
 //!
 //! ```text
 //! dbacl-eval   operands ─ corpus → documents ─ protocol → verdicts ─ measures → text, JSON, page

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! dbacl's mail filter on the same folds: `--mail-learn` on what is learned, its verdicts on the
-//! rest.
+//! dbacl's mail filter on the same folds: it learns the training documents as `--mail-learn` does,
+//! and judges the others.
 
 use crate::peer::{Workshop, parts};
 use crate::protocol::{Document, Findings, Judged, Meter, Plan};
@@ -11,17 +11,17 @@ use std::io;
 /// What it is called in reports.
 pub const NAME: &str = "mail filter";
 
-/// What makes it.
+/// The options that make and use it.
 pub const OPTIONS: &str = "--mail-learn, --mail-filter";
 
-/// Folders that a mail filter can have at most.
+/// The most categories that a mail filter can have.
 const MOST: usize = 64;
 
 /// Learns and judges mail with the mail filter. Unsure verdicts count as the most probable
 /// category.
 ///
 /// # Errors
-/// What stopped it; a plan other than folds and a split; more than 64 categories.
+/// Learning or judging fails; the plan is an online one; or there are more than 64 categories.
 pub fn perform(
     documents: &[Document],
     categories: usize,
@@ -34,7 +34,8 @@ pub fn perform(
     }
     let mut findings = Findings::default();
     let mut unsure = 0;
-    // Names of categories may hold anything; these are plain.
+    // The names of the corpus may not be valid names for a filter, so these are used in their
+    // place.
     let labels: Vec<String> = (0..categories).map(|category| format!("c{category}")).collect();
     for (fold, (training, testing)) in parts(documents.len(), plan)?.into_iter().enumerate() {
         let workshop = Workshop::open()?;

@@ -2,7 +2,7 @@
 //! Mailboxes → messages.
 //!
 //! Lines of body text that begin with `From ` get a `>` in front, and each message ends with an
-//! empty line, so that messages put together are a mailbox again.
+//! empty line. So the messages one after the other form a mailbox again.
 
 use dbacl::mail::mailbox::{Boundaries, FROM, Line, Rule, is_empty};
 use std::io::{self, BufRead};
@@ -77,8 +77,8 @@ pub fn sender_and_date(message: &[u8]) -> &[u8] {
     line.strip_prefix(FROM).unwrap_or_default()
 }
 
-/// A `From ` line for a message that lacks one: the first address of its `From:` field, and the
-/// beginning of time.
+/// A `From ` line for a message that lacks one: the first address of its `From:` field, and 1
+/// January 1970.
 fn from_line(message: &[u8]) -> Vec<u8> {
     let header = message.split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
     let field = header

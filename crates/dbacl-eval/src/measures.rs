@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Verdicts → how good they are, with intervals (spec tools 3.7 and 6.1).
+//! Measures of verdicts, with intervals (spec tools 3.7 and 6.1).
 
 use crate::protocol::Judged;
 pub use dbacl::measures::{Rate, rate};
@@ -7,7 +7,7 @@ use dbacl::measures::{Scored, Z, area_above};
 use dbacl::numeric::elementary::{exp, log, real};
 use std::cmp::Ordering;
 
-/// Rates of false positives at which recall is told.
+/// Rates of false positives at which recall is reported.
 pub const RATES: [f64; 3] = [0.0001, 0.001, 0.01];
 
 fn logit(p: f64) -> f64 {
@@ -96,26 +96,29 @@ pub struct Binary {
 /// A bin of a calibration table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bin {
-    /// Average probability that was claimed.
+    /// Mean stated probability.
     pub claimed: f64,
-    /// Share that came true.
+    /// Share of the documents for which it was right.
     pub found: Rate,
     /// Number of documents.
     pub count: usize,
 }
 
-/// How far probabilities can be believed.
+/// How well stated probabilities agree with observed shares.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// What the probabilities are.
+    /// Which probabilities these are: those that were stated, or corrected ones.
     pub what: &'static str,
     /// The table, empty bins left out.
     pub bins: Vec<Bin>,
-    /// Expected calibration error: average distance of claim and truth.
+    /// Expected calibration error: the mean distance between stated probability and observed share,
+    /// over the bins.
     pub error: f64,
-    /// Average negative log-probability of the truth, bits; claims are bounded to 10^-6.
+    /// Mean negative log-probability of the true category, bits; probabilities below 10^-6 count as
+    /// 10^-6.
     pub log_loss: f64,
-    /// Average squared distance of claim and truth (of the positive category, or of the verdict).
+    /// Mean squared difference of the stated probability and the outcome, 0 or 1 (for the positive
+    /// category, or for the verdict).
     pub brier: f64,
 }
 
@@ -124,9 +127,9 @@ pub struct Calibration {
 pub struct PerClass {
     /// Documents of the category.
     pub documents: usize,
-    /// Share of them that was recognised.
+    /// Share of them that was judged to be of it.
     pub recall: f64,
-    /// Share of what was taken for it that is of it; NaN if nothing was.
+    /// Share of the documents judged to be of it that are of it; NaN if there are none.
     pub precision: f64,
     /// Harmonic mean of both; 0 if nothing was right.
     pub f1: f64,
@@ -147,7 +150,7 @@ pub struct Measures {
     pub macro_f1: f64,
     /// For two categories.
     pub binary: Option<Binary>,
-    /// As claimed, and after a correction; empty without probabilities.
+    /// For the stated probabilities and for corrected ones; empty without probabilities.
     pub calibrations: Vec<Calibration>,
 }
 
@@ -224,10 +227,11 @@ fn recall(steps: &[Step], (positives, negatives): (usize, usize), wanted: f64) -
 
 /// Number of bins of a calibration table.
 const BINS: usize = 10;
-/// Claims are bounded away from 0 and 1 in the log loss.
+/// The least probability, and the least distance from 1, in the log loss.
 const SMALLEST: f64 = 1e-6;
 
-/// The table of claims, each with whether it came true, and its log loss.
+/// The calibration of stated probabilities, each with whether it was right; `loss` is their log
+/// loss.
 fn table(what: &'static str, claims: &[(f64, bool)], loss: f64) -> Calibration {
     let mut bins = vec![(0.0, 0, 0); BINS];
     let mut brier = 0.0;
@@ -364,8 +368,9 @@ fn logistic(points: &[(f64, bool)]) -> (f64, f64) {
     (slope, offset)
 }
 
-/// Two methods on the same documents: how often only the first was wrong, only the second, and
-/// the probability of so uneven numbers if both were equally good (`McNemar`'s test, exact).
+/// Compares two methods on the same documents. Returns how many documents only the first judged
+/// wrongly, how many only the second, and the probability of numbers at least so unequal if both
+/// were equally good (`McNemar`'s exact test).
 pub fn compare(one: &[Judged], other: &[Judged]) -> (usize, usize, f64) {
     let wrong = |judged: &Judged| judged.verdict != Some(judged.truth);
     let (mut first, mut second) = (0, 0);
@@ -379,7 +384,7 @@ pub fn compare(one: &[Judged], other: &[Judged]) -> (usize, usize, f64) {
     (first, second, sign_test(first, second))
 }
 
-/// Two-sided probability that a fair coin falls at least as unevenly.
+/// Two-sided probability that tosses of a fair coin are at least so unequal.
 fn sign_test(one: usize, other: usize) -> f64 {
     let (few, all) = (one.min(other), one + other);
     // log of (all choose k) / 2^all, k by k

@@ -15,11 +15,11 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// A folder that vanishes.
+/// A temporary folder, removed when this is dropped.
 pub struct Workshop(pub PathBuf);
 
 impl Workshop {
-    /// A new one, for its user alone.
+    /// Makes one that only its user can read.
     ///
     /// # Errors
     /// It cannot be made.
@@ -38,7 +38,7 @@ impl Workshop {
 
 impl Drop for Workshop {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // A failure is ignored: nothing depends on the folder any more.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -75,7 +75,7 @@ fn parse(answer: &[u8], categories: &[String]) -> (Option<usize>, f64) {
 /// Numbers of documents that are learned and of those that are judged with that.
 type Part = (Vec<usize>, Vec<usize>);
 
-/// What is learned and judged of so many documents, one part after the other.
+/// Which of `documents` documents are learned and which are judged, one part after the other.
 ///
 /// # Errors
 /// A plan that learns and judges in turn.
@@ -166,7 +166,7 @@ pub fn perform(
     Ok(findings)
 }
 
-/// What a wrapper says about itself; its file's name if it says nothing.
+/// What a wrapper's `describe` prints; its file's name if that is nothing.
 pub fn describe(wrapper: &Path) -> String {
     let path = fs::canonicalize(wrapper).unwrap_or_else(|_| wrapper.to_path_buf());
     let output = std::process::Command::new(&path)

@@ -202,7 +202,7 @@ impl Wish {
         if wish.protocol == Protocol::Online && !wish.filters.is_empty() {
             return Err("--filter works with folds and --test only".to_owned());
         }
-        // It is learned as a whole.
+        // The mail filter learns all its mail at once, so it takes no part in online simulations.
         wish.mail_filter &= wish.protocol != Protocol::Online;
         if wish.sets.is_empty() && wish.filters.is_empty() {
             wish.sets.push(sets::parse("default:")?);
@@ -245,7 +245,7 @@ fn help() -> String {
     )
 }
 
-/// Does what is wished, up to the report.
+/// Runs the evaluation.
 fn evaluate(wish: &Wish) -> Result<Report, String> {
     let corpus = gather(wish)?;
     let positive = positive(wish, &corpus)?;
@@ -293,7 +293,7 @@ fn gather(wish: &Wish) -> Result<Corpus, String> {
     gatherer.finish()
 }
 
-/// The category to be caught: the one asked for, else `spam`, else the last.
+/// The positive category: the one asked for, else `spam`, else the last.
 fn positive(wish: &Wish, corpus: &Corpus) -> Result<usize, String> {
     let find = |name: &str| corpus.categories.iter().position(|known| known == name);
     match &wish.positive {
@@ -302,7 +302,7 @@ fn positive(wish: &Wish, corpus: &Corpus) -> Result<usize, String> {
     }
 }
 
-/// The plan, and what it is in words.
+/// The plan, and a text that describes it.
 fn plan(wish: &Wish, corpus: &Corpus) -> (Plan, String) {
     if let Some(first) = corpus.first_test {
         let tests = corpus.documents.len() - first;
@@ -348,7 +348,8 @@ fn perform(
         categories: corpus.categories.len(),
         positive,
         plan,
-        // Online, one thing comes after the other: option sets run beside each other instead.
+        // An online simulation cannot be divided among threads, so option sets run beside each
+        // other.
         threads: if is_online { 1 } else { wish.threads },
         meter: &meter,
     };
@@ -366,7 +367,7 @@ fn perform(
             Err(error) => error.to_string(),
         };
         let reason = format!("option set \"{}\": {reason}", set.name);
-        // One set that is not possible does not spoil a comparison.
+        // An option set that is impossible is left out of the comparison.
         if candidates > 1 {
             MESSAGES.warning(&reason);
             return Ok(None);

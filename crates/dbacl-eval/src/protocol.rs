@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Labelled documents × a method → verdicts on documents that were not learned (spec tools 3.7).
+//! Verdicts of a method on labelled documents that it has not learned (spec tools 3.7).
 //!
 //! ```text
 //! folds:  deal documents (equal bodies together) → learn all other folds → judge the fold
@@ -30,7 +30,7 @@ pub struct Document {
     pub bytes: Vec<u8>,
 }
 
-/// When the classifier is told the truth in an online simulation.
+/// When the classifier learns the label of a document in an online simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feedback {
     /// After every document.
@@ -41,7 +41,7 @@ pub enum Feedback {
     OnError,
 }
 
-/// Which documents are learned before which are judged.
+/// Which documents are learned, and which are judged after that.
 #[derive(Debug, Clone)]
 pub enum Plan {
     /// `folds[d]` is the fold of document d; there are `count` folds.
@@ -59,8 +59,8 @@ pub enum Plan {
         order: Vec<usize>,
         /// When they are learned.
         feedback: Feedback,
-        /// Models are fitted anew when what a category has learned grew by this share since the
-        /// last time; 0: for every document.
+        /// A model is fitted anew when its category's documents have grown by this share since the
+        /// last fit; 0: for every document.
         refresh: f64,
     },
 }
@@ -93,17 +93,18 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Says how many steps there will be, beside those known.
+    /// Adds `steps` to the number of expected steps.
     pub fn expect(&self, steps: usize) {
         self.total.fetch_add(steps, Ordering::Relaxed);
     }
 
-    /// Says that so many steps are done.
+    /// Adds `steps` to the number of steps that are done.
     pub fn advance(&self, steps: usize) {
         self.done.fetch_add(steps, Ordering::Relaxed);
     }
 
-    /// Says that all steps that were expected so far are done, or need not be.
+    /// Sets the number of steps that are done to those expected so far, as some may have been
+    /// unnecessary.
     pub fn catch_up(&self, expected: usize) {
         self.done.store(expected, Ordering::Relaxed);
     }
@@ -152,7 +153,7 @@ pub struct Findings {
     pub warnings: BTreeSet<String>,
 }
 
-/// Folds that learning curves are drawn from, and the shares of the documents that are learned.
+/// Number of folds from which learning curves are measured.
 const CURVE_FOLDS: usize = 3;
 const CURVE_SHARES: [f64; 5] = [1.0 / 32.0, 1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0];
 /// Parts that the curve of an online simulation is cut into.
@@ -184,7 +185,8 @@ fn body(document: &[u8]) -> &[u8] {
 }
 
 /// Deals documents to folds, category by category, so that each fold has its share of each.
-/// Documents with equal bodies go to one fold: else what was learned would be judged.
+/// Documents with equal bodies go to one fold, so that no document is judged whose text was
+/// learned.
 pub fn deal(documents: &[Document], categories: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut dealers: Vec<Dealer> = (0..categories)
         .map(|category| Dealer::new(count, SplitMix64::new(seed.wrapping_add(category as u64))))
@@ -231,8 +233,7 @@ impl Run<'_> {
         Ok(Findings { judged, curve, warnings })
     }
 
-    /// Steps that the meter will be told: documents read, learned and judged, each as often as it
-    /// is, about.
+    /// About how many steps the meter will count: each reading, learning and judging of a document.
     pub fn steps(&self, curve: bool) -> usize {
         let all = self.documents.len();
         let (learned, judged, tested) = match self.plan {
@@ -252,7 +253,7 @@ impl Run<'_> {
     }
 }
 
-/// The texts of a run under one method.
+/// A run with one method.
 struct Course<'a> {
     run: &'a Run<'a>,
     method: &'a Method,
@@ -437,7 +438,8 @@ impl Course<'_> {
         Ok((judged, points))
     }
 
-    /// Learns growing shares of the training documents, spread evenly over each category.
+    /// The learning curve: learns growing shares of the training documents, spread evenly over each
+    /// category.
     fn curve(&self, training: &[Vec<usize>], testing: &[Vec<usize>]) -> Result<Vec<Point>> {
         let mut points = Vec::new();
         for share in CURVE_SHARES {
@@ -521,7 +523,7 @@ impl From<&Verdict> for Opinion {
     }
 }
 
-/// The opinion of somebody who does not know all categories: the one that was seen most often.
+/// The verdict while a category has no documents yet: the category with the most documents.
 fn ignorant(states: &[Growing]) -> Opinion {
     let most = states.iter().map(|state| state.documents).max().unwrap_or(0);
     let best = states.iter().position(|state| state.documents == most).unwrap_or(0);

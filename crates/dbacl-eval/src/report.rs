@@ -5,7 +5,7 @@ use crate::corpus::Corpus;
 use crate::measures::{Measures, Rate, compare};
 use crate::protocol::{Findings, Judged};
 
-/// A difference that chance alone brings as often as this is none.
+/// A difference counts if its probability by chance alone is smaller than this.
 pub const CHANCE: f64 = 0.05;
 
 /// An option set or another filter, and how good it is.
@@ -38,14 +38,14 @@ pub struct Report {
     pub entries: Vec<Entry>,
 }
 
-/// A set of options against the best one.
+/// The comparison of an option set with the best one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
     /// Documents that only the best set got wrong.
     pub only_best: usize,
     /// Documents that only this set got wrong.
     pub only_this: usize,
-    /// Probability of so uneven numbers if both were equally good.
+    /// Probability of numbers at least so unequal if both were equally good.
     pub chance: f64,
 }
 
@@ -72,7 +72,7 @@ impl Report {
         best
     }
 
-    /// Entries that are not told apart from the best one by these documents.
+    /// Entries whose difference from the best one may be chance.
     pub fn rivals(&self) -> Vec<&Entry> {
         let best = self.best();
         let others = self.entries.iter().enumerate().filter(|&(at, _)| at != best);
@@ -125,7 +125,7 @@ impl Judged {
     }
 }
 
-/// A rate as a percentage, as short as it can be told.
+/// A rate as a percentage of about three digits.
 pub fn percent(value: f64) -> String {
     let percentage = 100.0 * value;
     if value.is_nan() {

@@ -16,7 +16,7 @@ pub struct OptionSet {
     pub method: Method,
 }
 
-/// Candidates for mail: from plain words to what did best at TREC.
+/// Candidates for mail, from single words to the options that did best at the TREC spam track.
 const MAIL: &[&str] = &[
     "body words: -T email -T email:noheaders -H 20 -e alpha",
     "default: -T email -H 20",

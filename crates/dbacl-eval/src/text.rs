@@ -5,9 +5,9 @@ use crate::measures::RATES;
 use crate::report::{Report, interval, percent};
 use std::fmt::Write;
 
-/// Confusion tables of more categories are left to the other forms.
+/// Confusion tables of more categories are only in the JSON and HTML reports.
 const WIDEST: usize = 12;
-/// Sets are told apart in these columns.
+/// The longest name of an option set in the tables; longer ones are cut.
 const LONGEST_NAME: usize = 28;
 
 /// Lines up a table: the first column to the left, the others to the right.

@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What texts of one kind have in common.
+/// A learned category: which features texts of one kind have, and how often.
 #[pyclass(frozen, module = "dbacl", from_py_object)]
 #[derive(Clone)]
 pub struct Category {
@@ -119,7 +119,7 @@ impl Category {
         py.detach(|| self.category.save(&path)).map_err(errors::of_library)
     }
 
-    /// A pickle holds the category's bytes and nothing that could be run.
+    /// A pickle holds the category's bytes and no code.
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,

@@ -16,7 +16,8 @@ create_exception!(
     "A file that is damaged or of another kind, or a change that cannot be made."
 );
 
-/// What the operating system said about a file, as Python says it: `FileNotFoundError` and so on.
+/// An error of the operating system about a file, as Python's exception: `FileNotFoundError` and so
+/// on.
 pub fn of_system(path: &Path, error: &io::Error) -> PyErr {
     match error.raw_os_error() {
         Some(code) => {

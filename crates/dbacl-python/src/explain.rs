@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Why a verdict.
+//! Explanations of verdicts.
 
 use dbacl::Piece;
 use pyo3::prelude::*;
 
-/// Which words of a text speak for its category, and which against it, in bits.
+/// Why a text got its verdict: the evidence of its words for and against the category, in bits.
 #[pyclass(frozen, module = "dbacl")]
 pub struct Explanation {
     explanation: dbacl::Explanation,

@@ -19,13 +19,13 @@ use std::time::Duration;
 pub struct MailReport {
     /// What became of each mail, such as `learned` or `moved from ham`.
     outcomes: Vec<String>,
-    /// What the filter knows each mail by; `None` for a mail without words.
+    /// Identifier of each mail in the filter; `None` for a mail without words.
     ids: Vec<Option<String>>,
     /// Whether the filter changed.
     is_changed: bool,
     /// Whether all of it was fitted anew.
     is_refitted: bool,
-    /// What a user should know.
+    /// Warnings for the user.
     warnings: Vec<String>,
 }
 
@@ -189,7 +189,8 @@ impl MailFilter {
         self.change(py, move |set| set.learn_all(&label, all.iter().map(Vec::as_slice)))
     }
 
-    /// Says what a mail is, or several: doing it twice is doing it once.
+    /// Corrects a mail, or several: forgets them under other labels and learns them as `label`,
+    /// unless they are known so.
     fn correct(
         &self,
         py: Python<'_>,
@@ -211,7 +212,7 @@ impl MailFilter {
         self.change(py, move |set| set.forget_all(&label, all.iter().map(Vec::as_slice)))
     }
 
-    /// Takes up what others have changed; returns whether they have.
+    /// Opens the filter anew if others have changed it; returns whether they have.
     fn reload(&self, py: Python<'_>) -> PyResult<bool> {
         py.detach(|| lock(&self.filter).reload_if_changed()).map_err(errors::of_set)
     }

@@ -19,7 +19,8 @@ use std::thread;
 #[pyclass(frozen, module = "dbacl")]
 pub struct Model {
     model: TextModel,
-    /// Predictors that nobody uses: making one takes longer than judging a short text.
+    /// Predictors that are not in use, kept because making one takes longer than judging a short
+    /// text.
     idle: Mutex<Vec<Predictor>>,
 }
 
@@ -40,7 +41,7 @@ impl Model {
         predictions
     }
 
-    /// Judges texts on so many threads, and hands the predictions of each block to `take`.
+    /// Judges texts on several threads, and hands the predictions of each block to `take`.
     fn each(
         &self,
         texts: &Bound<'_, PyAny>,
@@ -107,7 +108,7 @@ impl Model {
         py.detach(|| self.model.unpack(&folder)).map_err(errors::of_model)
     }
 
-    /// A pickle holds the model's bytes and nothing that could be run.
+    /// A pickle holds the model's bytes and no code.
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
@@ -132,7 +133,7 @@ impl Model {
         Ok(documents)
     }
 
-    /// How the model was made: names and values.
+    /// The options with which the model was trained, by their names, and other facts about it.
     #[getter]
     fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let about = PyDict::new(py);
@@ -234,7 +235,7 @@ impl Model {
         Ok(found)
     }
 
-    /// Which words of a text speak for its label, and which against it.
+    /// The evidence of the words of a text for and against its label.
     fn explain(&self, text: &Bound<'_, PyAny>) -> PyResult<Explanation> {
         let (py, text) = (text.py(), one(text)?);
         let explained = py.detach(|| self.model.explain(&text));
@@ -244,14 +245,14 @@ impl Model {
         Ok(Explanation::new(explained.explanation, &names))
     }
 
-    /// A model that has learned more texts, of known or new labels; this one must keep its own.
+    /// A model that has learned more texts, of known or new labels. This model must keep its texts.
     fn update(&self, texts: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<Self> {
         let trainer = Trainer::of_model(texts.py(), &self.model)?;
         trainer.add(texts, labels)?;
         trainer.train(texts.py(), None, None)
     }
 
-    /// A model that never had these texts; this one must keep its own.
+    /// The model that training without these texts makes. This model must keep its texts.
     fn forget(&self, texts: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<Self> {
         let trainer = Trainer::of_model(texts.py(), &self.model)?;
         trainer.forget(texts, labels)?;
@@ -274,7 +275,7 @@ impl Model {
         Some((texts, labels))
     }
 
-    /// The categories, as a set of their own.
+    /// The categories of the model as a `CategorySet`.
     fn categories(&self) -> PyResult<CategorySet> {
         let each = self.model.labels().iter().zip(self.model.categories());
         let each = each.map(|(label, category)| Ok((label.clone(), Category::of(category)?)));

@@ -14,14 +14,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What categories make of a text.
+/// The verdict on a text.
 #[pyclass(frozen, module = "dbacl", get_all)]
 pub struct Verdict {
     /// Name of the best category.
     category: String,
     /// Its probability.
     probability: f64,
-    /// Whether the text cannot be told, which only categories that were fitted together may say.
+    /// Whether the verdict is unsure. Only categories that were fitted together may say so.
     is_unsure: bool,
     /// The probability of each category.
     probabilities: Vec<f64>,
@@ -131,7 +131,7 @@ impl CategorySet {
         Self::of(parts)
     }
 
-    /// A pickle holds the categories' bytes and nothing that could be run.
+    /// A pickle holds the categories' bytes and no code.
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
@@ -145,13 +145,13 @@ impl CategorySet {
         self.set.names().iter().map(String::as_str).collect()
     }
 
-    /// Whether the categories were fitted together: their probabilities hold.
+    /// Whether the categories were fitted together. Then their probabilities are calibrated.
     #[getter]
     fn is_fitted(&self) -> bool {
         self.set.is_fitted()
     }
 
-    /// What a user should know about this choice of categories.
+    /// Warnings about this choice of categories.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.set.warnings().iter().map(ToString::to_string).collect()
@@ -201,15 +201,15 @@ impl CategorySet {
         matrix(texts.py(), &numbers, self.own.len())
     }
 
-    /// Which tokens of a text speak for the best category and against the second best.
+    /// The evidence of the tokens of a text for the best category against the second best.
     fn explain(&self, text: &Bound<'_, PyAny>) -> PyResult<Explanation> {
         let (py, text) = (text.py(), one(text)?);
         let explained = py.detach(|| self.set.explain(&text)).map_err(errors::of_incomparable)?;
         Ok(Explanation::new(explained.explanation, &[]))
     }
 
-    /// Fits the categories together on labelled texts, as `dbacl --refit` does; what is not said is
-    /// chosen by cross-validation.
+    /// Fits the categories together on labelled texts, as `dbacl --refit` does. A cost or blend
+    /// that is not given is chosen by cross-validation.
     #[pyo3(signature = (
         texts, labels, *, cost=None, blend=None, contrast=None, exact=false, once=false,
         quick=false, unsure=false, false_positives=None

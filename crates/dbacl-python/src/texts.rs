@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Texts that Python holds → bytes, a block at a time.
+//! Reads texts of Python as bytes, a block at a time.
 //!
 //! `bytes` and blocks of Arrow columns are read where they are. A `str` is copied: the stable
 //! interface of Python 3.9 does not show its bytes.
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Texts of a block.
 const TEXTS: usize = 4096;
-/// Bytes of a block, about.
+/// About how many bytes a block has.
 const BYTES: usize = 1 << 20;
 
 /// Where a text is.
@@ -54,8 +54,8 @@ impl Block {
         self.bytes += length;
     }
 
-    /// A block of an Arrow column: offsets of `width` bytes, one more than there are texts, and the
-    /// bytes of the texts, the first of which begins with the first one.
+    /// Adds a block of an Arrow column: the offsets, each of `width` bytes and one more than there
+    /// are texts, and the bytes from the first text on.
     fn push_column(&mut self, column: &Bound<'_, PyTuple>) -> PyResult<()> {
         let (offsets, bytes, width): (Bound<'_, PyBytes>, Bound<'_, PyBytes>, usize) =
             column.extract()?;
@@ -136,7 +136,7 @@ fn with_text(item: &Bound<'_, PyAny>, at: usize, block: &mut Block) -> PyResult<
         if let Ok(text) = text.to_cow() {
             block.push_own(text.as_bytes());
         } else {
-            // Bytes that were no UTF-8 where the text was read are given back as they were.
+            // Bytes that were not UTF-8 when Python read the text are restored.
             let bytes = text.call_method1("encode", ("utf-8", "surrogateescape"));
             let bytes = bytes.map_err(|_| {
                 PyValueError::new_err(format!(
@@ -152,7 +152,7 @@ fn with_text(item: &Bound<'_, PyAny>, at: usize, block: &mut Block) -> PyResult<
         return Ok(());
     }
     if let Ok(bytes) = item.cast::<PyByteArray>() {
-        // It may change while others run.
+        // A bytearray may be changed by another thread, so it is copied.
         block.push_own(&bytes.to_vec());
         return Ok(());
     }
@@ -211,7 +211,7 @@ impl<'py> Labels<'py> {
         Ok(label.into_owned())
     }
 
-    /// There must be no label behind the last text.
+    /// Checks that there are no more labels than texts.
     pub fn end(mut self) -> PyResult<()> {
         match self.items.next() {
             None => Ok(()),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Labelled texts → a model.
+//! Training of models on labelled texts.
 
 use crate::errors;
 use crate::model::Model;
@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What has a name: `what` is not `given`, which is none of `known`.
+/// The error that the value `given` of the option `what` is none of `known`.
 fn unknown(what: &str, given: &str, known: &str) -> PyErr {
     PyValueError::new_err(format!("{what} is {given:?}, not one of {known}"))
 }
@@ -37,7 +37,7 @@ pub fn reference(name: &str) -> PyResult<dbacl::Reference> {
     reference_by_name(name).ok_or_else(|| unknown("reference", name, "uniform, dirichlet, maxent"))
 }
 
-/// A longest run of words.
+/// Checks an order, the longest run of words.
 pub fn order(order: u8) -> PyResult<u8> {
     if (1..=7).contains(&order) {
         return Ok(order);
@@ -45,7 +45,7 @@ pub fn order(order: u8) -> PyResult<u8> {
     Err(PyValueError::new_err(format!("order is {order}, not 1 to 7")))
 }
 
-/// Tells the user, as warnings of Python are told.
+/// Issues `texts` as warnings of Python.
 pub fn warn(py: Python<'_>, texts: &[String]) -> PyResult<()> {
     for text in texts {
         let text = CString::new(text.replace('\0', " "))?;
@@ -160,9 +160,10 @@ impl Trainer {
         Ok(Self { trainer: Mutex::new(Arc::new(trainer)), seconds })
     }
 
-    /// Takes texts with their labels; all of them or, if one is refused, none.
+    /// Adds texts with their labels; all of them or, if one is refused, none.
     pub fn add(&self, texts: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<()> {
-        // Iterators are Python code, which may come back here: the lock is not held meanwhile.
+        // An iterator is Python code that may call this object, so the lock is not held while it
+        // runs.
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         labelled(texts, labels, &mut |label, text| {
             bytes.extend_from_slice(text);
@@ -178,7 +179,7 @@ impl Trainer {
         Ok(())
     }
 
-    /// Takes the documents of a file or folder, as the program does.
+    /// Adds the documents of a file or folder, as `dbacl-text train` reads them.
     #[pyo3(signature = (path, *, format=None, label_column="label".into(), text_column=None))]
     fn add_file(
         &self,
@@ -263,8 +264,8 @@ impl Trainer {
         documents.map(|(label, text)| (PyBytes::new(py, text), PyString::new(py, label))).unzip()
     }
 
-    /// Trains a model. `log` is told, line by line, what a search by `seconds` has tried.
-    /// `unlabelled` are texts without labels, which are learned as well where they help.
+    /// Trains a model. With `seconds`, `log` is called with a line about each try. `unlabelled` are
+    /// texts without labels, which are learned as well where they help.
     #[pyo3(signature = (*, log=None, unlabelled=None))]
     pub fn train(
         &self,
@@ -281,7 +282,7 @@ impl Trainer {
         let seconds = self.seconds;
         let work = move |sender: std::sync::mpsc::Sender<Said<_>>| {
             let mut told = |trial: &Trial| {
-                // Nobody may be listening any more.
+                // The receiver may be gone after an exception.
                 let _ = sender.send(Said::Line(trial.to_string()));
             };
             let Some(seconds) = seconds else {

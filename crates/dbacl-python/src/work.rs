@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Long work without the interpreter, which Ctrl-C ends.
+//! Runs long work without holding the interpreter, so that Ctrl-C can end it.
 
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -8,28 +8,28 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How often signals are looked at.
+/// The time between two checks for signals.
 const OFTEN: Duration = Duration::from_millis(50);
 
-/// What work says while it goes on.
+/// Messages from the working thread.
 pub enum Said<T> {
-    /// A line for people.
+    /// A line to be shown.
     Line(String),
     /// The result.
     Done(T),
 }
 
-/// What is to become of work after a signal.
+/// What happens to the work after a signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum After {
-    /// It changes nothing but memory of its own: it is left to end by itself.
+    /// The work changes only its own memory, so it is left to end by itself.
     Leave,
-    /// It changes files: its end, which comes soon, is waited for.
+    /// The work changes files, so its end is waited for.
     Wait,
 }
 
-/// Runs `work` on a thread of its own. Lines that it says are handed to `told`. An exception that a
-/// signal or `told` raises sets `stop` and is the result.
+/// Runs `work` on a thread of its own. Its lines are handed to `told`. An exception that a signal
+/// or `told` raises sets `stop` and is the result.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     stop: &Arc<AtomicBool>,
@@ -40,7 +40,7 @@ pub fn run<T: Send + 'static>(
     let (sender, receiver) = channel();
     let thread = thread::Builder::new().name("dbacl".into()).spawn(move || {
         let done = work(sender.clone());
-        // Nobody may be listening any more.
+        // The receiver may be gone after an exception.
         let _ = sender.send(Said::Done(done));
     })?;
     let mut failure = None;
@@ -58,7 +58,7 @@ pub fn run<T: Send + 'static>(
             Ok(Said::Line(line)) if failure.is_none() => told(line),
             Ok(Said::Line(_)) | Err(RecvTimeoutError::Timeout) => Ok(()),
             Err(RecvTimeoutError::Disconnected) => {
-                // The thread has ended without a result: it panicked, of which it has told.
+                // The thread has ended without a result: it panicked and has printed its message.
                 let what = "dbacl failed: this is an error of the program";
                 return Err(pyo3::exceptions::PyRuntimeError::new_err(what));
             }

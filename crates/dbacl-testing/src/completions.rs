@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Completions in `docs/completions`, made from the option tables.
+//! The shells' completions in `docs/completions`, which are made from the option tables.
 
 use crate::holds;
 use dbacl_cli::getopt::{Opt, Value};
@@ -46,9 +46,9 @@ const MEASURES: &[&str] = &["uniform", "dirichlet", "maxent", "mle", "iid"];
 pub struct Program {
     /// Its name.
     pub name: &'static str,
-    /// Its options that people should know.
+    /// Its documented options.
     pub options: Vec<Opt<()>>,
-    /// What its first argument may be; else files follow.
+    /// The commands that its first argument may be; if there are none, files follow.
     pub commands: &'static [&'static str],
 }
 
@@ -221,7 +221,7 @@ fn fish(program: &Program) -> String {
 }
 
 /// Checks that the completions of `program` have its options. With `BLESS` in the environment they
-/// are made so.
+/// are written anew.
 #[track_caller]
 pub fn check(program: &Program) {
     let name = program.name;

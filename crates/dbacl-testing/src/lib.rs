@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the tests share: where the programs are, how one is run, folders that vanish, made-up
-//! mails, and what completions and manual pages must hold.
+//! What the tests share: where the programs are, how one is run, temporary folders, made-up mails,
+//! and checks of completions and manual pages.
 
 pub mod completions;
 pub mod mails;
@@ -46,8 +46,8 @@ pub fn programs() -> PathBuf {
 const PROGRAMS: [&str; 8] =
     ["dbacl", "bayesol", "hypex", "dbacl-eval", "mailcross", "mailtoe", "mailfoot", "mailinspect"];
 
-/// Two ports that nobody listens at, below those that the system gives to whoever asks for any, so
-/// that nobody is given them before they are used.
+/// Two ports at which nothing listens. They lie below the range from which the system takes ports
+/// for programs that ask for any, so that no program gets them before they are used.
 ///
 /// # Panics
 /// When a thousand ports are taken.
@@ -68,7 +68,7 @@ pub fn free_ports() -> (u16, u16) {
 /// # Panics
 /// When an option has no help.
 pub fn clap_options(command: &clap::Command) -> Vec<Opt<()>> {
-    // A text that lives as long as the tests.
+    // The text is leaked, so that it lives as long as the tests.
     let kept = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
     let option = |argument: &clap::Arg| {
         let value = match argument.get_value_names() {
@@ -93,7 +93,7 @@ pub fn clap_options(command: &clap::Command) -> Vec<Opt<()>> {
     own.chain(last).collect()
 }
 
-/// Says that a test could not be made; it shows although test output is captured.
+/// Reports that a test was skipped. The line is shown although the output of tests is captured.
 pub fn skip(test: &str, reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
 }
@@ -110,7 +110,7 @@ pub fn holds(name: &str, expected: &str) {
     assert!(found == expected, "{name} is not up to date: run these tests again with BLESS=1");
 }
 
-/// A command with an environment that holds nothing the programs listen to.
+/// A command without the environment variables that the programs read.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for name in ["DBACL_PATH", "DBACL_STRICT", "POSIXLY_CORRECT", "LANG", "LC_CTYPE"] {
@@ -120,7 +120,7 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// What a program did.
+/// The result of running a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
     /// Exit status, or 128 plus the number of the signal that ended it.
@@ -132,14 +132,15 @@ pub struct Done {
 }
 
 impl Done {
-    /// The standard output, if the program ended with `status` and had nothing to complain about.
+    /// The standard output. The test fails unless the program ended with `status` and printed
+    /// nothing on standard error.
     #[track_caller]
     pub fn quiet(self, status: i32) -> String {
         assert_eq!((self.status, self.stderr.as_str()), (status, ""), "stdout: {}", self.stdout);
         self.stdout
     }
 
-    /// The error output, if the program ended with `status`.
+    /// The standard error. The test fails unless the program ended with `status`.
     #[track_caller]
     pub fn complaint(self, status: i32) -> String {
         assert_eq!(self.status, status, "{self:?}");
@@ -149,7 +150,7 @@ impl Done {
     }
 }
 
-/// How long to wait for what comes at once on an idle machine.
+/// How long tests wait for something that happens at once on an idle machine.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Waits until the process sleeps and has caught TERM.
@@ -170,7 +171,7 @@ pub fn wait_until_reading(child: &Child) {
     }
 }
 
-/// Lets a started program end and tells what it did.
+/// Waits for a started program and returns its result.
 pub fn finish(child: Child) -> Done {
     let output = child.wait_with_output().expect("the program can be waited for");
     let signal = || output.status.signal().map(|signal| 128 + signal);
@@ -181,7 +182,7 @@ pub fn finish(child: Child) -> Done {
     }
 }
 
-/// A folder of its own, gone when dropped, in which programs run.
+/// A temporary folder in which programs run; it is removed when this is dropped.
 pub struct Scratch {
     folder: tempfile::TempDir,
 }
@@ -223,7 +224,7 @@ impl Scratch {
         names
     }
 
-    /// `dbacl` with `args`, to run here.
+    /// A command that runs `dbacl` with `args` in the folder.
     pub fn dbacl_command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = command(programs().join("dbacl"));
         command.args(args).current_dir(self.folder.path());
@@ -248,7 +249,7 @@ impl Scratch {
         let mut stdin = child.stdin.take().expect("piped");
         let input = input.as_ref().to_vec();
         let feeder = std::thread::spawn(move || {
-            // A program that ends early does not read it all.
+            // Writing fails if the program ends before it has read all of it.
             let _ = stdin.write_all(&input);
         });
         let done = finish(child);
@@ -256,7 +257,7 @@ impl Scratch {
         done
     }
 
-    /// Runs a script of `sh` here, the programs first on the path.
+    /// Runs a script of `sh` in the folder, with the programs first on the path.
     pub fn sh(&self, script: &str) -> Done {
         let mut command = command("sh");
         let path = std::env::var("PATH").unwrap_or_default();

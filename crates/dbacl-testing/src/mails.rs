@@ -3,10 +3,10 @@
 
 use crate::Scratch;
 
-/// What mail of one kind says.
+/// The text of mail of one kind.
 pub const SPAM: &str = "cheap pills, limited offer";
 
-/// What mail of the other kind says.
+/// The text of mail of the other kind.
 pub const HAM: &str = "the budget report before the meeting";
 
 /// A mailbox of forty mails.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Tests that are shell scripts: recipes with the real programs of others. Without these a script
-//! is skipped.
+//! Tests that are shell scripts: recipes that are run with the real mail servers and other
+//! programs. A script whose programs are not installed is skipped.
 
 use crate::{programs, root, skip};
 use std::process::{Command, Stdio};
@@ -42,7 +42,7 @@ pub fn names(folder: &str) -> Vec<String> {
     names
 }
 
-/// A test for each script of a folder, and one that none is missing.
+/// Makes a test for each script of a folder, and one that fails if a script is missing here.
 #[macro_export]
 macro_rules! scripts {
     ($folder:literal: $($test:ident = $name:literal;)*) => {

@@ -2,7 +2,7 @@
 //! The programs `mailcross`, `mailtoe` and `mailfoot`: cross-validation and online simulations of
 //! mail filters (spec tools 3). They share their subcommands, so they share this code.
 //!
-//! As in the reference, messages and usage go to standard output.
+//! As in dbacl 1.14.1, messages and usage go to standard output.
 
 mod folder;
 mod program;
@@ -82,7 +82,7 @@ pub fn main(program: Program) -> ExitCode {
     ExitCode::from(run.unwrap_or(1))
 }
 
-/// What a run sees of the world.
+/// The environment of a run: folder, variables, input and outputs.
 pub struct World<'a> {
     /// The current folder.
     pub folder: &'a Path,
@@ -92,7 +92,7 @@ pub struct World<'a> {
     pub stdin: &'a mut dyn BufRead,
     /// Results, and most errors.
     pub stdout: &'a mut dyn Write,
-    /// What the reference does not say.
+    /// Messages that the programs of dbacl 1.14.1 do not print.
     pub stderr: &'a mut dyn Write,
 }
 
@@ -184,7 +184,7 @@ enum Stop {
     Usage(String),
     /// The operating system refused something.
     Failure(io::Error),
-    /// Errors that have been told.
+    /// Errors whose messages were printed already.
     Told,
 }
 
@@ -252,7 +252,7 @@ impl Session<'_> {
         outcome
     }
 
-    /// Adds a line to the log of what was done. It is for people; failing to write it is no error.
+    /// Adds a line to the log of what was done. Failing to write it is no error.
     fn note(&self, line: &[u8]) {
         let path = self.folder.path().join("log").join("activity.log");
         if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path) {
@@ -284,7 +284,7 @@ impl Session<'_> {
         })
     }
 
-    /// Random choices: repeatable with a seed.
+    /// The generator of random choices, which a seed makes repeatable.
     fn generator(&self) -> SplitMix64 {
         use std::hash::{BuildHasher, RandomState};
         SplitMix64::new(self.settings.seed.unwrap_or_else(|| RandomState::new().hash_one(0)))
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_the_usage() {
+    fn mistakes_are_reported_with_the_usage() {
         let place = tempfile::tempdir().expect("a temporary folder");
         for (args, first, status) in [
             (&[][..], "", 1),
@@ -629,7 +629,7 @@ esac
         assert!(lost.starts_with("mailcross:error: ") && lost.contains("/lost: "), "{lost}");
         assert!(ill.contains("/ill bootstrap: exit status: 3"), "{ill}");
         assert_eq!(nowhere, "mailcross:error: no wrapper called nowhere");
-        // One that stops to work after it was selected.
+        // A wrapper that no longer works after it was selected.
         script::write(&place.path().join("mailcross.d/filters/word"), "#!/no/such/interpreter\n");
         for command in ["status", "run"] {
             let (status, stdout, stderr) = suite(&[command]);

@@ -22,8 +22,8 @@ use dbacl_cli::progress;
 const LEARNER: &str = "dbacl -H 19 -T email -l";
 const FILTER: &str = "dbacl -v -m -T email";
 
-/// The built-in filter of the online simulations: classifies, then learns as told by its first
-/// argument. Categories start from a message that says nothing, so that the first verdict exists.
+/// The built-in filter of the online simulations: it classifies, then learns as its first argument
+/// says. Categories start from an almost empty message, so that there is a first verdict.
 const ONLINE_FILTER: &str = r#"
 learn() { dbacl -H 19 -T email -l "$1" -o "$1.onl" "$2"; }
 judge() {
@@ -47,10 +47,10 @@ judge() {
 }
 judge"#;
 
-/// Messages that are asked about together.
+/// Messages that are judged together.
 const BATCH: usize = 64;
 
-/// Where verdicts go, and how many were missing.
+/// The log of verdicts, and the number of missing ones.
 struct Log<'a> {
     file: BufWriter<File>,
     missing: usize,
@@ -167,7 +167,7 @@ impl Session<'_> {
     fn run_folds(&mut self, log: &mut Log<'_>) -> Outcome {
         let user_filter = self.variable("FILTER");
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        // A filter of the user's may keep state that does not bear two at a time.
+        // A user's filter may keep a state that two processes must not change at the same time.
         let jobs = self.settings.jobs.unwrap_or(if user_filter.is_some() { 1 } else { processors });
         let default_prefix = if self.variable("LEARNER").is_none() { "-c" } else { "" };
         let prefix = self.variable("CPREFIX").unwrap_or_else(|| default_prefix.into());

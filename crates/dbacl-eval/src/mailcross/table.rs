@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The log of a run → tables of recall and precision (spec tools 3.4).
+//! Tables of recall and precision from the log of a run (spec tools 3.4).
 
 use std::collections::HashMap;
 

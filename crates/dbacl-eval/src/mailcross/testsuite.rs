@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The subcommand `testsuite`: the same mail through several filters, each behind a wrapper
-//! (spec tools 3.5).
+//! The subcommand `testsuite`: judges the same mail by several filters, each behind a wrapper (spec
+//! tools 3.5).
 //!
 //! A wrapper is an executable that is called with `filter`, `learn`, `clean`, `describe`,
 //! `bootstrap`, `toe` or `foot`. Selected wrappers are copies of themselves in `FOLDER/filters`.
@@ -16,7 +16,8 @@ use super::table::Confusion;
 use super::{Outcome, Program, Session, Stop, about};
 use crate::command::ShellCommand;
 
-/// A message that says nothing, for filters that must know a category before they can judge.
+/// An almost empty message, for filters that must have learned both categories before they can
+/// judge.
 const DUMMY: &[u8] = b"From nobody\nSubject: none\n\n\n";
 
 impl Session<'_> {
@@ -72,7 +73,7 @@ impl Session<'_> {
         Ok(wrappers)
     }
 
-    /// Prints the wrappers' names and what they say about themselves.
+    /// Prints the wrappers' names and descriptions.
     fn describe(&mut self, wrappers: &[PathBuf]) -> Outcome {
         self.each(wrappers, |session, wrapper| {
             let name = wrapper.file_name().unwrap_or_default().as_bytes();
@@ -82,7 +83,7 @@ impl Session<'_> {
         })
     }
 
-    /// Does `act` for each item, also after errors, which are told.
+    /// Calls `act` for each item. Errors are printed and do not end the loop.
     fn each<T>(
         &mut self,
         items: &[T],
@@ -208,7 +209,7 @@ fn executables(folders: &[PathBuf]) -> Vec<PathBuf> {
     all
 }
 
-/// Runs a wrapper. Its errors go where ours go.
+/// Runs a wrapper. Its standard error is that of this program.
 fn call(wrapper: &Path, arguments: &[&OsStr]) -> io::Result<Output> {
     let mut command = Command::new(wrapper);
     command.args(arguments).stdin(Stdio::null()).stderr(Stdio::inherit());

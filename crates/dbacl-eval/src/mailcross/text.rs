@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::program::Program;
 
-/// The list of subcommands, as in the reference.
+/// The list of subcommands, as dbacl 1.14.1 prints it.
 pub fn usage(program: Program) -> String {
     let own = match program {
         Program::Cross => {
@@ -50,8 +50,7 @@ const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 500.0;
 const MARGIN: f64 = 60.0;
 
-/// Curves of errors against messages as an SVG picture, one curve a repetition; with `logarithmic`
-/// axes if so wished.
+/// Curves of errors against messages as an SVG picture, one curve for each repetition.
 #[allow(clippy::cast_precision_loss)] // numbers of messages, in pixels
 pub fn picture(curves: &[Vec<(usize, usize)>], is_logarithmic: bool) -> String {
     let most = |pick: fn(&(usize, usize)) -> usize| {

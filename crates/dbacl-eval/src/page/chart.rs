@@ -17,14 +17,14 @@ const RIGHT: f64 = 30.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 54.0;
 
-/// How values lie along an axis.
+/// How values are placed along an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scale {
     /// Evenly.
     Linear(f64, f64),
     /// By their logarithms.
     Log(f64, f64),
-    /// By the normal deviates that they are probabilities of.
+    /// Probabilities by their normal deviates.
     Probit(f64, f64),
 }
 
@@ -35,7 +35,7 @@ pub enum Unit {
     Plain,
     /// As percentages.
     Percent,
-    /// As percentages without sign, for what goes two ways.
+    /// As percentages without sign, for an axis with two directions.
     Share,
     /// Not at all.
     Hidden,
@@ -99,7 +99,7 @@ fn deviate(p: f64) -> f64 {
     }
 }
 
-/// Shares that axes of probabilities are marked at.
+/// The probabilities that are marked on an axis.
 const SHARES: [f64; 12] =
     [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4];
 
@@ -186,9 +186,9 @@ pub struct Chart {
 /// How strongly a curve is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
-    /// As one among many.
+    /// As one of many curves.
     Light,
-    /// As what matters.
+    /// As the most important curve.
     Full,
 }
 
@@ -289,7 +289,7 @@ impl Chart {
         );
     }
 
-    /// The picture; `about` tells it to those who cannot see it.
+    /// The picture; `about` is its description for screen readers.
     pub fn finish(self, about: &str) -> String {
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
         let mut svg = format!(

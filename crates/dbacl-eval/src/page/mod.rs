@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The report as one page that needs nothing else: no scripts, nothing loaded, all text escaped.
+//! The report as one HTML page without scripts, which loads nothing; all text is escaped.
 
 mod chart;
 
@@ -267,7 +267,7 @@ fn floor_of(documents: usize) -> f64 {
 fn roc(page: &mut String, report: &Report, entries: &[(usize, &Binary)]) {
     let (positive, negative) = report.sides();
     let low = floor_of(entries[0].1.sizes.1);
-    // Where the curves enter on the left decides how much of the height they need.
+    // The height of the chart is chosen by the lowest point at which a curve enters on the left.
     let least = entries
         .iter()
         .filter_map(|(_, binary)| {
@@ -298,7 +298,7 @@ fn roc(page: &mut String, report: &Report, entries: &[(usize, &Binary)]) {
             height = real(step.caught) / positives;
             spots.push((x, height));
         }
-        // What lies below the chart would be drawn along its edge.
+        // Points below the chart would be drawn along its edge, so they are left out.
         let first = spots.iter().position(|spot| spot.1 >= bottom).unwrap_or(0);
         chart.line(number, weight(report, number), &spots[first..]);
     }
@@ -364,7 +364,7 @@ fn error_range(rates: impl Iterator<Item = f64>) -> (f64, f64) {
     ((low * 0.8).min(high / 3.0).max(0.00005), high)
 }
 
-/// Error rates with their intervals, set by set.
+/// A chart of error rates with their intervals, one line for each option set.
 fn forest(page: &mut String, report: &Report) {
     let rates: Vec<Rate> = report.entries.iter().map(|entry| entry.measures.error).collect();
     let (low, high) = error_range(rates.iter().flat_map(|rate| [rate.low, rate.high]));
@@ -566,7 +566,8 @@ fn calibration(page: &mut String, entry: &Entry) {
     for (number, calibration) in all.iter().enumerate() {
         let colour = [7, 2][number.min(1)];
         let total = real(calibration.bins.iter().map(|bin| bin.count).sum());
-        // Few documents say little: they have dots, and the line passes them by.
+        // Bins of few documents are uncertain: they are drawn as dots, and the line leaves them
+        // out.
         let firm = calibration.bins.iter().filter(|bin| bin.count >= 10);
         let spots: Vec<Spot> = firm.map(|bin| (bin.claimed, bin.found.value)).collect();
         chart.line(colour, Weight::Full, &spots);
