@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A legal move to a short document: words that say what the move does (spec chess 9.3, appendix
-//! A).
+//! Describes a legal move by a short document: words that say what the move does (spec chess 9.3,
+//! appendix A).
 //!
-//! The words are laid down in a template, a text of one word a line with `{symbols}` in it, so that
-//! they can be tuned without touching code.
+//! The words are defined by a template, a text with one word a line and `{symbols}` in it, so that
+//! they can be changed without changing code.
 
 use anyhow::{Context as _, Result, bail};
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square, san::San};
@@ -144,7 +144,7 @@ fn fingerprint(parts: &[Part]) -> u64 {
     hash
 }
 
-/// Pieces grouped by worth, cheapest first.
+/// Pieces grouped by value, cheapest first.
 const CLASSES: [(Role, char); 6] = [
     (Role::Pawn, 'p'),
     (Role::Knight, 'm'),
@@ -177,7 +177,7 @@ fn dearest(board: &Board, squares: Bitboard) -> char {
     found.map_or('0', |(_, class)| *class)
 }
 
-/// Everything a template may ask about one move.
+/// Facts about one move, for all symbols of a template.
 struct Facts<'a> {
     before: &'a Chess,
     after: Chess,
@@ -192,7 +192,7 @@ impl<'a> Facts<'a> {
         let mut after = before.clone();
         after.play_unchecked(m);
         let from = m.from().unwrap_or(m.to());
-        // Castling is told as the king's move.
+        // Castling is described as the king's move.
         let to = m
             .castling_side()
             .map_or(m.to(), |side| Square::from_coords(side.king_to_file(), from.rank()));

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the captures that begin in a position come to when each side may stop: a small search on
-//! bit boards of its own, as millions of positions are looked at.
+//! The material balance after the captures that begin in a position, when each side may stop at any
+//! time. It is a small search with bit boards of its own, because it runs for millions of
+//! positions.
 
 use shakmaty::{Bitboard, Board, Chess, Color, Position as _, Rank, Role, Square, attacks};
 
 /// More than all pieces are worth.
 const MUCH: i32 = 1000;
 
-/// Captures in a row that are looked at.
+/// The most captures in a row that are searched.
 const DEPTH: u32 = 8;
 
 /// What can be taken, dearest first.
@@ -32,8 +33,8 @@ fn count(squares: Bitboard) -> i32 {
     i32::try_from(squares.count()).unwrap_or(0)
 }
 
-/// Material less the other side's, in pawns, after the captures that suit both, for the side to
-/// move.
+/// Material of the side to move less the other side's, in pawns, after the best captures of both
+/// sides.
 pub fn captures(position: &Chess) -> i32 {
     value(position.board(), position.turn(), position.maybe_ep_square())
 }
@@ -168,7 +169,7 @@ struct Node<'a> {
 }
 
 impl Node<'_> {
-    /// What a capture comes to that leaves us with material `stand`; `None` if it would leave our
+    /// The result of a capture that leaves us with material `stand`; `None` if it would leave our
     /// king in check.
     fn taken(
         &mut self,
@@ -198,8 +199,8 @@ impl Men {
     }
 }
 
-/// Material of the side to move less the other's, in pawns, after the captures that suit them;
-/// `stand` is what it is now, `passant` where a pawn may take another in passing.
+/// Material of the side to move less the other's, in pawns, after the best captures of both.
+/// `stand` is the present difference, `passant` the square of a possible capture en passant.
 fn settle(
     men: &Men,
     us: Color,
@@ -209,7 +210,7 @@ fn settle(
     beta: i32,
     depth: u32,
 ) -> i32 {
-    // Whoever is to move need not capture; that he may have to, in check, is passed over.
+    // The side to move need not capture. That it may have to in check is ignored.
     if stand >= beta || depth == 0 {
         return stand;
     }
@@ -218,7 +219,8 @@ fn settle(
     let Some(king) = men.king_of_own() else { return stand };
     let mut node = Node { men, us, king, doubtful: None, beta, depth };
     let last_rank = us.fold_wb(Rank::Eighth, Rank::First);
-    // The other side can leave it at a capture, so what is too cheap will not come to more.
+    // The other side can stop after a capture, so a victim of too little value cannot raise the
+    // result above `alpha`.
     let last = Bitboard::from_rank(last_rank);
     let mut victims = Bitboard::EMPTY;
     for role in VICTIMS {
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn captures_that_are_left_out_change_nothing() {
+    fn captures_that_are_left_out_do_not_change_the_result() {
         let mut random = crate::random::Random::from_seed(11);
         let depth = 4;
         let mut compared = 0;

@@ -59,7 +59,8 @@ pub fn checks(position: &Chess, view: &View) -> (u64, bool) {
     (count, mates)
 }
 
-/// Whether a man might go to where it checks if its own king were safe anyway; promotions count.
+/// Whether a man could move to a square from which it checks, if its own king's safety is ignored;
+/// promotions count.
 fn may_check(position: &Chess, view: &View, checking: &Checking) -> bool {
     let (board, us) = (position.board(), position.turn());
     let own = board.by_color(us);
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn no_check_is_overlooked() {
+    fn checks_are_counted_as_by_trying_every_move() {
         let mut random = crate::random::Random::from_seed(17);
         let (mut found, mut mating) = (0, 0);
         let fens = ["k7/4P3/8/8/8/8/8/K7 w - - 0 1", "8/1k2P3/8/8/3pP3/8/1K6/8 b - e3 0 1"];

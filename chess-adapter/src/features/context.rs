@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The third description of a move: what came before it, what stands around it, and what the
-//! captures after it come to (docs/chess.md).
+//! The third description of a move: what came before it, what stands around it, and the result of
+//! the captures after it (docs/chess.md).
 //!
-//! Where [`super::rich`] says in words of the rules what a move does, these words say where and
-//! when it is played. Most of them are combinations of which there are millions, so they are spelt
-//! as hashes: a capital letter or a digit for the kind ([`super::legend::CONTEXT`]) and five
-//! characters. Squares are as the mover sees them.
+//! The words of [`super::rich`] say what a move does by the rules; these words say where and when
+//! it is played. Most of them combine several facts, and there are millions of combinations, so
+//! they are written as hashes: a capital letter or a digit for the kind
+//! ([`super::legend::CONTEXT`]) and five characters. Squares are as the mover sees them.
 
 use dbacl::choices::ShortWord;
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square};
@@ -15,11 +15,12 @@ use crate::features::checks::checks;
 use crate::features::view::{Prospect, View};
 use crate::features::words::Words;
 
-/// The name under which models remember these words and the rich ones beside them.
+/// The name that models record for these words together with the rich ones.
 pub const NAME: &str = "rich-words 1, context-words 1";
 
-/// How fast the weight of a word of a kind moves in the fit: combinations that are rare and tell
-/// much want more than the others. Found with positions kept back from the training games.
+/// How many times as long as usual the steps of a weight are in the fit, by the kind of its word:
+/// rare combinations need longer steps. The numbers were found with positions kept back from the
+/// training games.
 pub const fn strength(kind: u8) -> u8 {
     match kind {
         b'A' => 8,
@@ -43,7 +44,7 @@ impl Key {
         Self((self.0.rotate_left(23) ^ part).wrapping_mul(STEP))
     }
 
-    /// Spreads the bits that are written.
+    /// Mixes the bits, since only some of them are written.
     const fn finish(self) -> u64 {
         let mixed = (self.0 ^ (self.0 >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
         mixed ^ (mixed >> 32)
@@ -110,16 +111,17 @@ const fn neighbours() -> [[u8; 8]; 64] {
     all
 }
 
-/// What the position before a move tells of all its moves.
+/// Facts about the position before a move that all its moves share.
 pub struct Context<'a> {
     before: &'a Chess,
     /// Squares that the opponent attacks.
     their_attacks: Bitboard,
     us: Color,
-    /// What is added to a square's number to see it as the mover does.
+    /// Combined with a square's number (exclusive or), it gives the square as the moving side sees
+    /// it.
     flip: u32,
     squares: [Content; 64],
-    /// The pieces: what, and where as the mover sees it.
+    /// The pieces, and their squares as the moving side sees them.
     pieces: Vec<(Content, u8)>,
     whole: u64,
     pawns: u64,
@@ -143,9 +145,10 @@ pub struct Context<'a> {
     /// What the opponent's last move was: none, quiet, capture, check.
     answer: u64,
     last_to: Option<Square>,
-    /// Whether both sides have no more men than a game begins with, nor will have after a move.
+    /// Whether both sides have no more men of each kind than a game begins with, now and after a
+    /// move.
     is_ordinary: bool,
-    /// The legal moves, and what the captures after each come to, in pawns, for us.
+    /// The legal moves, each with the result of the captures after it, in pawns, for us.
     prospects: &'a [Prospect],
     outcomes: Vec<i32>,
     /// The best of them.
@@ -156,7 +159,7 @@ pub struct Context<'a> {
     material: i32,
 }
 
-/// What a move is, whatever it takes: piece, from, to, promotion.
+/// A move without its victim: piece, from, to, promotion.
 type Signature = u32;
 
 fn target(m: Move) -> Square {
@@ -360,8 +363,8 @@ fn is_ordinary(board: &Board, side: Color) -> bool {
         && shades.into_iter().all(|shade| (own & board.bishops() & shade).count() <= 1)
 }
 
-/// What the captures come to for the side that has just moved if it may move once more; `None`
-/// where the rules have no such position.
+/// The result of the captures for the side that has just moved if it may move once more; `None`
+/// where the rules allow no such position.
 fn captures_of_second_move(after: &Chess, is_ordinary: bool) -> Option<i32> {
     if is_ordinary {
         return (!after.is_check()).then(|| captures_of_other(after));
@@ -369,8 +372,8 @@ fn captures_of_second_move(after: &Chess, is_ordinary: bool) -> Option<i32> {
     after.clone().swap_turn().ok().map(|position| captures(&position))
 }
 
-/// A word on where a man stands as seen from another's square. There are few: two men, and eight
-/// bits.
+/// A word about where one man stands relative to another. There are few such words: two men, and
+/// eight bits.
 #[expect(clippy::cast_possible_truncation, reason = "16 bits")]
 fn push_offset(out: &mut impl Words, kind: u8, part: u64) {
     let number = (part >> 24 & 15) << 12 | (part >> 20 & 7) << 9 | (part & 0xff) << 1;
@@ -618,7 +621,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_before_tells_words_apart() {
+    fn words_differ_by_what_came_before() {
         let one = words("e4 e5 Nf3 Nc6", "Bb5");
         let other = words("Nf3 Nc6 e4 e5", "Bb5");
         // The position is the same, the way to it is not.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What a series of captures on one square comes to, in pawns: counting, not search.
+//! The result of a series of captures on one square, in pawns. It is counted without a search.
 
 use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
 
 use crate::features::basic::value;
 
-/// The order in which pieces are thrown in, cheapest first.
+/// The order in which pieces capture, cheapest first.
 const ORDER: [Role; 6] =
     [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King];
 
@@ -22,9 +22,9 @@ fn worth(role: Role) -> i32 {
     i32::try_from(value(role)).unwrap_or(i32::MAX)
 }
 
-/// What `side` wins, in pawns, by beginning to capture on `square`, both sides throwing in the
-/// cheapest piece and stopping when it suits them; 0 if it had better not begin or nobody stands
-/// there. Pins are ignored.
+/// What `side` wins, in pawns, by beginning to capture on `square`. Both sides capture with their
+/// cheapest piece and stop when going on would lose. 0 if it is better not to begin, or if the
+/// square is empty. Pins are ignored.
 pub fn gain(board: &Board, square: Square, side: Color) -> i32 {
     let Some(mut standing) = board.role_at(square) else { return 0 };
     let steppers = (attacks::knight_attacks(square) & board.knights())
@@ -44,7 +44,7 @@ pub fn gain(board: &Board, square: Square, side: Color) -> i32 {
     let mut side = side;
     while let Some((from, role)) = cheapest(board, attackers & board.by_color(side)) {
         occupied.discard(from);
-        // Who stood behind attacks now; a knight stands before nobody.
+        // A piece behind the one that captured attacks now; behind a knight there is none.
         attackers = if role == Role::Knight { attackers } else { all(occupied) } & occupied;
         side = side.other();
         // A king may not capture what is guarded.
@@ -56,7 +56,7 @@ pub fn gain(board: &Board, square: Square, side: Color) -> i32 {
         depth += 1;
         standing = role;
     }
-    // From the last capture back: whoever is to capture may also leave it.
+    // Backwards from the last capture: either side may also stop.
     gains[..depth].iter().rev().fold(0, |rest, &won| (won - rest).max(0))
 }
 
@@ -74,7 +74,7 @@ mod tests {
             // The rook behind the rook counts.
             ("4k3/8/4p3/3n4/8/8/3R4/3RK3 w - - 0 1", "d5", 0),
             ("3rk3/8/8/3n4/8/8/3R4/3RK3 w - - 0 1", "d5", 3),
-            // The king takes what is free only.
+            // The king takes only what is not guarded.
             ("4k3/8/8/8/8/8/3r4/4K3 w - - 0 1", "d2", 5),
             ("3rk3/8/8/8/8/8/3r4/4K3 w - - 0 1", "d2", 0),
             ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", "d2", 0),

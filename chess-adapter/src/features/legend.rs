@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the words of descriptions tell, in plain English, for pages that show them.
+//! Explanations of the words of descriptions, for pages that show them.
 
 /// The kinds of rich words: the two letters that a word begins with, and what the rest of it tells.
 /// `n` or a digit stands for pawn units, capital letters for pieces, `-` for nothing.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Positions and moves become words.
+//! Descriptions of positions and moves by words.
 
 pub mod basic;
 pub mod captures;

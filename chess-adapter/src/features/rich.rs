@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The second description of a move: some sixty words in terms of the rules (docs/chess.md tells
-//! them all).
+//! The second description of a move: 48 words on average, in terms of the rules (docs/chess.md
+//! lists them).
 //!
-//! Squares are named as the mover sees them, so that one model serves both colours. Exchanges are
-//! counted, threats are named, and so are the pieces that moved last; whether any of it is good,
-//! the classifier has to find out.
+//! Squares are named as the moving side sees them, so that one model serves both colours. Words
+//! state results of exchanges, threats, and the pieces that moved last. Whether any of it is good
+//! is left to the classifier.
 
 use shakmaty::{
     Bitboard, Board, CastlingSide, Chess, Color, File, Move, Piece, Position, Role, Square, attacks,
@@ -14,7 +14,7 @@ use crate::features::basic::value;
 use crate::features::view::{Prospect, View};
 use crate::features::words::Words;
 
-/// The name under which models remember these words.
+/// The name that models record for these words.
 pub const NAME: &str = "many-words 1";
 
 /// Squares of the centre.
@@ -75,7 +75,7 @@ fn seen(square: Square, side: Color) -> Square {
     if side.is_white() { square } else { square.flip_vertical() }
 }
 
-/// A position in which moves are to be described.
+/// A position whose moves are to be described.
 pub struct Scene<'a> {
     before: &'a Chess,
     us: Color,
@@ -96,8 +96,9 @@ pub struct Scene<'a> {
     pawn_attacks: Bitboard,
     /// Opposing pieces that must not leave a line to their king.
     theirs_pinned: Bitboard,
-    /// Our pieces that look at the squares around their king, and the other way round.
+    /// Number of our pieces that attack squares around their king.
     press: usize,
+    /// Number of their pieces that attack squares around our king.
     danger: usize,
     /// Pawns beside our king.
     shield: i32,
@@ -262,7 +263,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// What the board says about attacks.
+    /// The attacks on the board.
     pub const fn view(&self) -> &View {
         &self.view
     }
@@ -336,7 +337,7 @@ struct Moved<'a> {
 }
 
 impl Moved<'_> {
-    /// A role within an exchange of letters: what the last opposing move was to this one.
+    /// What the opponent's last move was to this one, as a letter.
     fn answer(&self) -> u8 {
         match self.scene.last {
             Some(last) if target(last) == self.to && last.is_capture() => b'r',
@@ -735,7 +736,7 @@ impl Moved<'_> {
     }
 }
 
-/// Pawns taken less the dearest thing left to be lost.
+/// Value of what was taken less that of the dearest piece that can be lost, pawns.
 fn taken_less(m: Move, lost: i32) -> i32 {
     m.capture().map_or(0, |role| i32::try_from(value(role)).unwrap_or(0)) - lost
 }
@@ -769,7 +770,7 @@ mod tests {
     }
 
     #[test]
-    fn words_tell_what_a_move_does() {
+    fn words_say_what_a_move_does() {
         let rows = [
             // A pawn takes back what took.
             ("e4 d5 exd5", "Qxd5", "xbQPpr"),

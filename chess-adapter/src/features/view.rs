@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What a board says about attacks, found once for a position and mended for each of its moves.
+//! Attacks and exchanges on a board, found once for a position and updated for each of its moves.
 
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position as _, Role, Square, attacks};
 
 use crate::features::exchange::gain;
 
-/// What attacks and exchanges come to on a board, for one side.
+/// Attacks and results of exchanges on a board, as one side sees them.
 #[derive(Clone)]
 pub struct View {
     us: Color,
     /// What the man on each square attacks; nothing where none stands.
     reach: [Bitboard; 64],
-    /// What the opponent would win by capturing our man there, for our men but the king.
+    /// What the opponent would win by capturing our man on each square, in pawns; not for the king.
     lost: [i8; 64],
-    /// What we would win by capturing there.
+    /// What we would win by capturing on each square, in pawns.
     won: [i8; 64],
     /// Squares that our men attack.
     pub our_attacks: Bitboard,
@@ -37,7 +37,7 @@ fn count(squares: Bitboard) -> i32 {
     i32::try_from(squares.count()).unwrap_or(0)
 }
 
-/// For each square those from which a man may take part in captures on it, and itself.
+/// For each square, all squares from which a man may take part in captures on it, and itself.
 static SIGHT: [Bitboard; 64] = sight();
 
 const fn sight() -> [Bitboard; 64] {
@@ -62,7 +62,7 @@ fn changed(before: &Board, after: &Board) -> Bitboard {
 }
 
 impl View {
-    /// What a board says to this side.
+    /// The view of a board for this side.
     pub fn new(board: &Board, us: Color) -> Self {
         let mut view = Self::empty(us);
         for square in board.occupied() {
@@ -89,7 +89,7 @@ impl View {
         }
     }
 
-    /// What the board after a move says, where this is what the board before it said.
+    /// The view of the board after a move, from this view of the board before it.
     fn after(&self, before: &Board, after: &Board) -> Self {
         let changed = changed(before, after);
         let mut view = Self { reach: self.reach, ..Self::empty(self.us) };
@@ -107,8 +107,8 @@ impl View {
         view
     }
 
-    /// Finds the rest where `reach` is known. What captures come to is taken from an earlier view
-    /// on squares that the changes since then cannot have touched.
+    /// Computes the other fields from `reach`. Results of captures are taken from an earlier view
+    /// for squares that the changes since then cannot have affected.
     fn sum_up(&mut self, board: &Board, earlier: Option<(&Self, Bitboard)>) {
         let (ours, theirs) = (board.by_color(self.us), board.by_color(self.us.other()));
         for square in ours {
@@ -180,12 +180,12 @@ pub struct Prospect {
     pub m: Move,
     /// The position after it.
     pub after: Chess,
-    /// What that says to the side that has moved.
+    /// The view of that position for the side that has moved.
     pub view: View,
 }
 
 impl Prospect {
-    /// A move in a position, of which `view` is what it says to the side to move.
+    /// A move in a position; `view` is that of the position for the side to move.
     pub fn new(before: &Chess, view: &View, m: Move) -> Self {
         let mut after = before.clone();
         after.play_unchecked(m);
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mended_views_are_as_new_ones() {
+    fn updated_views_equal_new_ones() {
         let mut random = crate::random::Random::from_seed(5);
         let mut compared = 0;
         for _ in 0..30 {

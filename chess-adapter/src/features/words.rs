@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Words on their way from a description to a text, or to the feature ids that the classifier's
-//! library learns: the same words either way, but ids come without any text being written.
+//! Receivers of a description's words: a text, or the feature ids that the classifier's library
+//! learns. The words are the same; for ids no text is written.
 
 use dbacl::FeatureId;
 use dbacl::choices::{Groups, ShortWord};
 
-/// What takes the words of a description, one after the other.
+/// Receives the words of a description, one after the other.
 pub trait Words {
     /// Takes a word.
     fn push(&mut self, word: ShortWord);
 
-    /// Takes a word of which there are few: `number`, below [`COMMON`], belongs to it and to no
-    /// other.
+    /// Takes a common word. Its `number`, below [`COMMON`], belongs to no other word.
     fn push_common(&mut self, number: usize, word: impl FnOnce() -> ShortWord);
 
     /// Takes the word of a kind of two letters and the characters after it.
@@ -24,7 +23,7 @@ pub trait Words {
     }
 }
 
-/// How many numbers [`Words::push_common`] knows.
+/// Numbers of [`Words::push_common`] are below this.
 pub const COMMON: usize = 1 << 16;
 
 /// Text: words with spaces between them.
@@ -44,7 +43,7 @@ impl Words for String {
 
 /// The feature ids of an alternative's words, as `dbacl -T text -e graph -j` has them for the text.
 pub struct Ids {
-    /// How fast the weight of a word moves that begins with this byte.
+    /// How many times as long as usual the steps of a word's weight are, by its first byte.
     strength: [u8; 256],
     found: Vec<FeatureId>,
     strengths: Vec<u8>,
@@ -57,7 +56,7 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// No words yet; `strength` tells how fast the weight of a word moves that begins with a byte.
+    /// No words yet; `strength` gives the length of the steps of a word's weight by its first byte.
     pub fn new(strength: impl Fn(u8) -> u8) -> Self {
         let mut strengths = [1; 256];
         for (slot, byte) in strengths.iter_mut().zip(0..=u8::MAX) {
@@ -107,7 +106,7 @@ impl Words for Ids {
         self.strengths.push(self.strength[usize::from(word.first())]);
     }
 
-    /// The weights of common words move as fast as those of others, whatever they begin with.
+    /// Steps of the weights of common words have the usual length, whatever their first byte is.
     #[inline]
     fn push_common(&mut self, number: usize, word: impl FnOnce() -> ShortWord) {
         let mut id = self.common[number];

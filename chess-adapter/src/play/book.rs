@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Opening books: learned from the training games, or any Polyglot file (spec chess 9.11, 9.15).
+//! Opening books: counted from games, or any Polyglot file (spec chess 9.11, 9.15).
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -15,10 +15,10 @@ use crate::text::prepare::{GameSink, Gameline};
 
 /// First line of a book in text form.
 const TEXT_MAGIC: &str = "# chess book 1";
-/// Games that the mean of a position's moves counts for beside a move's own games: the variance of
-/// one game's result (0.55) over the variance of the moves of a position among each other (0.0011,
-/// once chance is taken off). Both were measured on the 1,420 moves of at least 30 games, weighted
-/// by games, in positions of at least 100 (46,245 games).
+/// Number of games that are added to a move's own games with the mean result of the position's
+/// moves. It is the variance of one game's result (0.55) over the variance between the moves of a
+/// position (0.0011, without the part due to chance). Both were measured on the 1,420 moves of at
+/// least 30 games, weighted by games, in positions of at least 100 (46,245 games).
 const PRIOR_GAMES: f64 = 500.0;
 /// Bytes of a Polyglot record.
 const RECORD: usize = 16;
@@ -45,8 +45,8 @@ impl Count {
         ratio(f64::from(self.wins) - f64::from(self.losses), f64::from(self.games()))
     }
 
-    /// What [`Count::balance`] would probably be after endless games: drawn towards the mean of all
-    /// moves of the position, and the more so the fewer games there are.
+    /// An estimate of [`Count::balance`] in many more games: it is drawn towards the mean of all
+    /// moves of the position, the more so the fewer games there are.
     pub fn expected_balance(self, mean: f64) -> f64 {
         let surplus = f64::from(self.wins) - f64::from(self.losses);
         (surplus + PRIOR_GAMES * mean) / (f64::from(self.games()) + PRIOR_GAMES)
@@ -57,7 +57,7 @@ impl Count {
         ratio(f64::from(self.wins) - f64::from(self.losses), f64::from(self.wins + self.losses))
     }
 
-    /// Bits the move costs: minus log2 of an estimate of the points it makes.
+    /// Minus log2 of an estimate of the points that the move scores, bits.
     pub fn bits(self) -> f64 {
         let points = f64::from(self.wins) + f64::from(self.draws) / 2.0;
         -((points + 1.0) / (f64::from(self.games()) + 2.0)).log2()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! From scores to a choice: the selection rules and the randomised draw (spec chess 5.2 and 5.3).
+//! Choosing by scores: the selection rules and the randomised draw (spec chess 5.2 and 5.3).
 
 use shakmaty::Role;
 
@@ -164,7 +164,7 @@ mod tests {
         for (i, expected) in [(0, 4.0 / 7.0), (1, 2.0 / 7.0), (2, 1.0 / 7.0)] {
             assert!((f64::from(counts[i]) / 20_000.0 - expected).abs() < 0.015, "{counts:?}");
         }
-        // The regrouped list clips what scores better than its first line.
+        // In a regrouped list a line that scores better than the first one has the weight 1.
         assert_eq!(weights(&[3.0, 2.0, 4.0], 1.0), [1.0, 1.0, 0.5]);
         assert_eq!(weights(&[3.0, 5.0], 2.0), [1.0, 0.5]);
         assert_eq!(draw(&list, &all, 0.0, &mut random), 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The classifier as a process that is kept running: lines in, scores out (spec chess 4.2 and 4.3).
+//! The classifier as a process that is kept running. It reads lines and answers with scores (spec
+//! chess 4.2 and 4.3).
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -18,7 +19,7 @@ pub trait Scorer: Send {
     ///
     /// # Errors
     ///
-    /// The scorer is gone and cannot be brought back.
+    /// The scorer has ended and cannot be started again.
     fn ask(&mut self, lines: &[String]) -> Result<()>;
 
     /// Reads the scores of the lines just sent, in their order.
@@ -105,7 +106,7 @@ pub fn end(child: &Mutex<Child>) {
     let _ = child.wait();
 }
 
-/// Which classifier program to run, and with what.
+/// The classifier program and its options.
 #[derive(Clone, Debug)]
 pub struct Program {
     path: PathBuf,
@@ -114,8 +115,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// The named program, or `dbacl` beside this one, or `dbacl` on the search path; `args` go
-    /// before ours.
+    /// The named program, or `dbacl` beside this one, or `dbacl` on the search path. `args` stand
+    /// before the other arguments.
     pub fn find(path: Option<&Path>, args: &[String], children: &ChildProcesses) -> Self {
         let beside = || {
             let beside = std::env::current_exe().ok()?.with_file_name("dbacl");
@@ -158,7 +159,7 @@ pub struct Classifier {
     program: Program,
     categories: Vec<PathBuf>,
     running: Option<Running>,
-    /// What was sent and not yet answered, to send again after a restart.
+    /// Lines that were sent and not yet answered; they are sent again after a restart.
     pending: Vec<u8>,
     expected: usize,
 }
@@ -203,8 +204,9 @@ impl Classifier {
         Ok(())
     }
 
-    /// Adds the categories, and that lines are judged one by one. Categories that were fitted
-    /// together are always named together, for the classifier warns of those that come alone.
+    /// Adds the options that name the categories and have lines judged one by one. Categories that
+    /// were fitted together are always named together, because the classifier warns if some are
+    /// missing.
     fn name_categories(&self, command: &mut Command) {
         for category in &self.categories {
             command.arg("-c").arg(category);
@@ -213,7 +215,7 @@ impl Classifier {
         command.arg("-f").arg(columns.join(","));
     }
 
-    /// Sends what is pending to a process that surely runs.
+    /// Sends the pending lines; the process must run.
     fn send(&mut self) -> Result<()> {
         self.start()?;
         if let Some(running) = &self.running {

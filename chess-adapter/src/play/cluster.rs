@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Known positions that stand in for unknown ones (spec chess 9.15 b).
+//! Clusters of known positions, whose statistics are used for similar positions that the book does
+//! not know (spec chess 9.15 b).
 //!
 //! Positions of the training games are grouped by side to move, material and pawns, and within a
 //! group by complete-link clustering: two positions of a cluster are never further apart than a
@@ -70,7 +71,7 @@ fn skeleton(board: &Board, turn: Color, pieces: &Pieces) -> Skeleton {
     }
 }
 
-/// Positions that stand for one another, and what was played in them.
+/// Similar positions, and the moves played in them.
 #[derive(Clone, Debug, PartialEq)]
 struct Cluster {
     members: Vec<(Pieces, Board)>,
@@ -299,8 +300,7 @@ impl Clusters {
         self.groups.get(skeleton)?.get(*place)
     }
 
-    /// What was played in a known position, or in those that stand for it; nothing is known of
-    /// others.
+    /// The moves played in a known position, or in its cluster; empty for other positions.
     fn branch(&self, board: &Board, turn: Color) -> Branch {
         let moves = self.cluster_of(board, turn).map(|c| c.moves.as_slice()).unwrap_or_default();
         best_first(moves.iter().map(|(m, count)| (*count, board_after(board, *m))).collect())

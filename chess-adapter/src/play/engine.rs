@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Chooses a move: completions to the voice, its scores through the rules, one move out.
+//! Chooses a move: the voice scores the completions, and the rules choose by these scores.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub enum Source {
     Search,
 }
 
-/// A chosen move and what it was chosen from.
+/// A chosen move, and the moves from which it was chosen.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// The move.
@@ -106,13 +106,14 @@ pub struct Engine {
     factory: EngineFactory,
     spelling: Spelling,
     random: Random,
-    /// Whether draws are on now.
+    /// Whether moves are drawn at random now.
     pub randomised: bool,
-    /// What the interface says in the middle of a search.
+    /// Lines of the interface that arrive during a search.
     pub interrupts: Arc<Interrupts>,
     searcher: Option<Searcher>,
-    /// A learned evaluation, and what the searcher's was made for.
+    /// A learned evaluation, if one is used.
     evaluation: Option<Evaluation>,
+    /// What the searcher's evaluation was made for.
     purpose: Option<Purpose>,
     /// What the evaluation's parameters are chosen for against this opponent.
     style_goal: Option<Goal>,
@@ -130,8 +131,9 @@ pub struct Engine {
     style: Option<Style>,
     /// Whether the style's folder and voices were found.
     style_checked: bool,
-    /// What the player should know and was not yet told, and what was.
+    /// Notes for the player that were not shown yet.
     notes: BTreeSet<String>,
+    /// Notes that were shown.
     told: BTreeSet<String>,
 }
 
@@ -289,8 +291,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Loads what the settings name and is not loaded yet; one message for each thing that cannot
-    /// be.
+    /// Loads everything that the settings name and that is not loaded yet. Returns one message for
+    /// each thing that cannot be loaded.
     pub fn load(&mut self) -> Vec<String> {
         let mut complaints = Vec::new();
         for color in [Color::White, Color::Black] {
@@ -680,7 +682,7 @@ impl Engine {
         Ok(())
     }
 
-    /// What the player should know and was not yet told.
+    /// Notes for the player that were not shown yet; each is returned once.
     pub fn news(&mut self) -> Vec<String> {
         let news = std::mem::take(&mut self.notes);
         news.into_iter().filter(|note| self.told.insert(note.clone())).collect()
@@ -747,8 +749,8 @@ impl Engine {
         }
     }
 
-    /// Completions that lead to positions of the book by moves it does not know: what was played
-    /// there, turned round.
+    /// Adds completions that lead to a position of the book by a move that the book does not know.
+    /// Their statistics are those of the position reached, seen from the other side.
     fn add_positions_met(&self, completions: &[Completion], known: &mut Vec<BookMove>) {
         let Some(book) = &self.book else { return };
         for completion in completions {
@@ -769,8 +771,8 @@ impl Engine {
         }
     }
 
-    /// Leaves out what endgame tables and, if asked, draw avoidance forbid, unless nothing would be
-    /// left.
+    /// Leaves out moves that endgame tables and, if it is on, draw avoidance exclude, unless no
+    /// move would be left.
     fn filter(&mut self, ranking: &[Scored], avoiding_draws: bool) -> Vec<Scored> {
         let mut list = ranking.to_vec();
         if let Some(tables) = &self.distances {
@@ -866,7 +868,8 @@ impl Engine {
 /// Presets whose models look ahead by themselves.
 const SEARCHING_PRESETS: [&str; 2] = ["best", "odds"];
 
-/// Half-moves of the opening in which draws keep away from blunders only.
+/// Number of half-moves at the beginning of a game in which a drawn move may be up to [`BLUNDER`]
+/// worse than the best.
 const VARIED: usize = 10;
 
 /// Centipawns that make a blunder.
@@ -892,8 +895,8 @@ fn odds_bonus(list: &[Scored], centipawns: f64) -> Vec<i32> {
 /// The most centipawns that odds may count.
 const MOST_ODDS: f64 = 50.0;
 
-/// Values beyond this are won or lost: there the best move is played, whatever the classifier
-/// thinks.
+/// Positions with values beyond this count as won or lost: there the best move is played, whatever
+/// its probability.
 const DECIDED: i32 = 600;
 
 /// The moves that are about as good as the best one found, in the classifier's order.
@@ -906,7 +909,7 @@ fn among_best(list: &[Scored], found: &Found, margin: u32) -> Vec<Scored> {
         .iter()
         .filter(|l| l.value.centipawns() >= top - margin)
         .filter_map(|l| l.moves.first().copied())
-        // Of moves that win alike the first found is as good as any.
+        // Without a margin the move that was found first is taken.
         .take(if margin == 0 { 1 } else { usize::MAX })
         .collect();
     let kept: Vec<Scored> =
@@ -949,7 +952,7 @@ fn soft_minimum(scores: &[f64], hard: bool) -> f64 {
     if hard { best } else { best - scores.iter().map(|s| (best - s).exp2()).sum::<f64>().log2() }
 }
 
-/// Where a model folder's path leads: the folder itself if it has a manifest.
+/// Whether `path` is a model folder: one with a manifest.
 pub fn is_model_folder(path: &Path) -> bool {
     path.join(MANIFEST).is_file()
 }
@@ -1028,7 +1031,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn resigning_takes_patience() {
+    fn the_engine_resigns_after_several_bad_moves() {
         let settings = Settings { resign_material: 5, resign_moves: 2, ..Settings::default() };
         let mut engine = engine(&[], settings);
         engine.set_position(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What an interface says while a move is being looked for.
+//! Lines of the interface that arrive while the engine searches.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -41,14 +41,13 @@ struct State {
     /// Number of lines that begin a search: read, and handled.
     read: u64,
     taken: u64,
-    /// Lines that are read and not handled yet: which search they are about, and what they mean for
-    /// it.
+    /// Lines that are read and not handled yet: the number of the search that they concern, and
+    /// what they mean for it.
     signals: VecDeque<(u64, Meaning)>,
 }
 
-/// Lines that were read and not yet handled, as far as they mean something for a search in
-/// progress. Each is about the search that the last line before it asked for, so that lines may
-/// come long before they are handled.
+/// Lines that were read and not yet handled, as far as they concern a search. Each concerns the
+/// search that the last line before it asked for, so that it may be read long before it is handled.
 #[derive(Debug, Default)]
 pub struct Interrupts {
     state: Mutex<State>,

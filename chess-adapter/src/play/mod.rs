@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A game, the classifier's scores and the settings become a move.
+//! Chooses moves, from the game, the classifier's scores and the settings.
 
 pub mod bayes;
 pub mod book;

@@ -133,7 +133,7 @@ impl Document {
 pub struct CategoryEntry {
     /// File name within the folder.
     pub file: String,
-    /// Size when learned, bytes: another size means another file.
+    /// Size of the file when it was learned, bytes. A file of another size is refused.
     pub bytes: u64,
     /// Factor of its score in the model's.
     pub factor: f64,
@@ -205,8 +205,8 @@ pub struct Manifest {
     /// Voices that leave out moves which draw at once, unless told otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub avoid_draws: Vec<String>,
-    /// What the scores of voices are divided by, so that probabilities are what they say; 1 where
-    /// nothing is told.
+    /// Temperatures of voices: scores are divided by them, which calibrates probabilities; 1 for a
+    /// voice that is missing here.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub temperatures: BTreeMap<String, f64>,
     /// White's models.
@@ -233,7 +233,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Writes the manifest beside, then renames.
+    /// Writes the manifest to a temporary file, which is then renamed.
     ///
     /// # Errors
     ///
@@ -367,7 +367,7 @@ fn check_category(folder: &Path, category: &CategoryEntry) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Writes a file beside, then renames it into place, so that nobody reads half of it.
+/// Replaces a file by writing a temporary one and renaming it, so that no reader sees half of it.
 ///
 /// # Errors
 ///
@@ -407,9 +407,9 @@ impl Term {
 pub struct Voice {
     template: Template,
     terms: Vec<Term>,
-    /// Only so many last words are sent, 0 for all.
+    /// Number of last words that are sent to the classifier, 0 for all.
     pub window: usize,
-    /// What sums of scores are divided by.
+    /// The temperature, by which sums of scores are divided.
     temperature: f64,
 }
 
@@ -501,7 +501,8 @@ impl Voice {
         Ok(total)
     }
 
-    /// One score per given line, by the first model, whose lines the caller knows to make.
+    /// One score per given line, by the first model. The caller makes the lines as that model reads
+    /// them.
     ///
     /// # Errors
     ///
@@ -545,7 +546,7 @@ impl Voice {
     }
 }
 
-/// What a model sees in a completion.
+/// The evidence of one model for a completion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
     /// What it reads.

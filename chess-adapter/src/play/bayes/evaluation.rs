@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Folders of learned evaluations: what they are, and what a search gets from them.
+//! Folders of learned evaluations, and the evaluations that a search gets from them.
 
 use std::path::{Path, PathBuf};
 
@@ -31,16 +31,17 @@ pub enum Kind {
     },
     /// Categories of positions.
     Positions {
-        /// Which words.
+        /// The name of the words that describe positions.
         words: String,
         /// Positions learned.
         positions: u64,
-        /// What the logarithms of the odds of each stage are divided by, so that they are true.
+        /// The temperature of each stage: logarithms of the odds are divided by it, which
+        /// calibrates them.
         temperatures: [f64; 3],
     },
 }
 
-/// What stands in the description.
+/// The description of a folder, as in its file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Description {
     /// [`FORMAT`].
@@ -68,7 +69,7 @@ impl Description {
         Ok(read)
     }
 
-    /// Writes the description beside, then renames.
+    /// Writes the description to a temporary file, which is then renamed.
     ///
     /// # Errors
     ///
@@ -88,7 +89,7 @@ pub enum Evaluation {
     Positions(PathBuf, [f64; 3]),
 }
 
-/// What an evaluation was made for: searches that want another one need a new one.
+/// What an evaluation was made for. A search for another purpose needs a new evaluation.
 pub type Purpose = Option<(Stage, Goal)>;
 
 impl Evaluation {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! An evaluation of 838 parameters, each of which may be perturbed, and those that games have
-//! taught.
+//! An evaluation of 838 parameters, each of which may be perturbed, and parameters learned from
+//! games.
 //!
 //! The parameters are the values of five pieces, that of a check, and thirteen tables of 64
 //! squares: one for each piece of each colour, and one for kings in the end. A perturbed parameter
-//! is 20 or 40 per cent more or less than its base. So a configuration is 838 levels, and a word of
-//! the classifier's is a parameter's number with a level's letter.
+//! is 20 or 40 per cent more or less than its base. So a configuration is 838 levels, and its word
+//! for the classifier is the parameter's number with the letter of the level.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use crate::random::Random;
 /// Number of parameters.
 pub const COUNT: usize = 838;
 
-/// What each level makes of a parameter, per cent of its base.
+/// The value of a parameter at each level, per cent of its base.
 const PER_CENT: [i32; 5] = [60, 80, 100, 120, 140];
 
 /// Their number.
@@ -32,9 +32,9 @@ const WORDS: f64 = 838.0;
 /// The level that leaves a parameter as it is.
 const UNCHANGED: u8 = 2;
 
-/// Where the value of a check is, behind those of the pieces.
+/// Number of the parameter for giving check, behind the values of the pieces.
 const CHECK: usize = 5;
-/// Where the tables begin.
+/// Number of the first parameter of the tables.
 const TABLES: usize = 6;
 /// Squares of a table.
 const SQUARES: usize = 64;
@@ -96,7 +96,7 @@ fn base() -> Vec<i32> {
     all
 }
 
-/// What a parameter is, for people.
+/// A name of a parameter that people understand.
 pub fn name(parameter: usize) -> String {
     let piece = |role: usize| ["pawn", "knight", "bishop", "rook", "queen", "king"][role];
     let square = |number: usize| Square::new(u32::try_from(number % SQUARES).unwrap_or(0));
@@ -191,14 +191,15 @@ impl Goal {
     }
 }
 
-/// The parameters that games have taught, by stage, for both goals.
+/// Learned parameters, by stage, for both goals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Learned([[Levels; 2]; 3]);
 
 impl Learned {
-    /// Asks the categories of games won and lost for the likeliest cause of winning, and the least
-    /// likely one of losing. Parameters are independent of each other given stage and outcome, so
-    /// each is chosen alone. A stage without games keeps its parameters.
+    /// Chooses the levels that are likeliest in games won, and those that are least likely in games
+    /// lost, from the categories in `folder`. Parameters are taken to be independent of each other
+    /// given stage and outcome, so each is chosen alone. A stage without games keeps its
+    /// parameters.
     ///
     /// A level other than the unchanged one has to be better than that by `caution` standard
     /// errors; with 0 the best level is taken, as BayesChess does.
@@ -216,8 +217,8 @@ impl Learned {
                     continue;
                 }
                 is_any = true;
-                // That of the difference of two logarithms of shares, each of a fifth of the games;
-                // a game has a word for each parameter.
+                // The standard error is that of the difference of two logarithms of shares, each of
+                // a fifth of the games; a game has one word for each parameter.
                 let games = f64::from(weights.occurrences().max(1)) / WORDS / LEVELS;
                 let lead = caution * (2.0 / games).sqrt();
                 for (at, level) in learned.0[stage as usize][goal].0.iter_mut().enumerate() {
@@ -304,8 +305,7 @@ impl Evaluate for Heuristic {
     }
 }
 
-/// The position whose value tells how parameters have developed: White has a knight and two pawns
-/// more.
+/// The test position: White has a knight and two pawns more. `bayes show` prints its value.
 pub const TEST_POSITION: &str = "r1bq1rk1/pp2bp1p/6p1/8/3N4/2NBP3/PPP2PPP/R2Q1RK1 w - - 0 12";
 
 /// The value of a position for White.

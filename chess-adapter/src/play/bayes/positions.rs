@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Positions as words, and an evaluation from what these words weigh in games won and lost.
+//! Positions described by words, and an evaluation from the weights of these words in games won and
+//! lost.
 //!
 //! A word is a letter for the side, `o` for the one to move and `t` for the other, and a feature:
 //!
@@ -11,9 +12,9 @@
 //! - `c`: in check, for the side to move only.
 //!
 //! The classifier learns lines of these words by stage and outcome for the side to move, and fits
-//! the categories of a stage together. What a word says is then its weight in games won less that
-//! in games lost. A position's value is the sum, from which the other side's view is subtracted: a
-//! knight on f3 weighs as much for one side as against the other.
+//! the categories of a stage together. The worth of a word is then its weight in games won less
+//! that in games lost. A feature counts for one side as much as against the other, so half the
+//! difference of its `o` and `t` words is used. A position's value is the sum over its features.
 
 use shakmaty::{Bitboard, Board, Chess, Color, File, Position as _, Rank, Role, Square, attacks};
 
@@ -24,7 +25,7 @@ use std::path::Path;
 use crate::play::bayes::stage::{Outcome, Stage};
 use crate::play::bayes::weights::{Weights, feature};
 
-/// The name under which evaluations remember these words.
+/// The name that evaluations record for these words.
 pub const NAME: &str = "position-words 1";
 
 const ROLES: [Role; 6] =
@@ -163,8 +164,8 @@ pub fn words(position: &Chess) -> String {
     line
 }
 
-/// Whether the value of a position can be told without looking ahead: nobody is in check, and
-/// neither the move that led here nor the one that follows takes or promotes.
+/// Whether a position is quiet, so that it can be judged without looking ahead: nobody is in check,
+/// and neither the move that led here nor the one that follows takes or promotes.
 pub fn is_quiet(position: &Chess, before: Option<shakmaty::Move>, next: shakmaty::Move) -> bool {
     let is_loud = |m: shakmaty::Move| m.is_capture() || m.is_promotion();
     !before.is_some_and(is_loud) && !is_loud(next) && !position.is_check()

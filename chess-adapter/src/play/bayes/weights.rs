@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the files of the classifier's categories say of words.
+//! Weights of words in the files of the classifier's categories.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use dbacl::{FeatureId, MappedCategory, open_category};
 
 use crate::play::bayes::stage::{Outcome, Stage, category};
 
-/// One of the classifier's categories, as a table of what its words weigh.
+/// One of the classifier's categories, as a table of its words' weights.
 pub struct Weights(Option<MappedCategory>);
 
 impl Weights {
-    /// Opens the category of a stage and outcome; one that is not there knows no word.
+    /// Opens the category of a stage and outcome. If there is none, all weights are 0.
     ///
     /// # Errors
     ///
@@ -38,8 +38,8 @@ impl Weights {
         self.0.as_ref().map_or(0, |category| category.header().features)
     }
 
-    /// What a word adds to the logarithm of a text's probability, nats, beyond what its letters do:
-    /// the less, the rarer it was in the texts learned.
+    /// The weight of a word, nats: what it adds to the logarithm of a text's probability beyond
+    /// what its letters do.
     pub fn of(&self, word: FeatureId) -> f64 {
         let Some(category) = &self.0 else { return 0.0 };
         let slot = category.find(word).filter(|slot| slot.id == word);
