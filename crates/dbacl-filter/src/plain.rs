@@ -34,7 +34,7 @@ pub fn plain_text(line: &mut Vec<u8>, in_uuencode: &mut bool, locale: Locale) ->
 
 /// What a line is while uuencoded lines are expected.
 enum Uuencoded {
-    /// Its first byte is no length: it is kept, and more data may follow.
+    /// Its first byte is no valid length: the line is kept, and more data may follow.
     OutOfRange,
     Data,
     /// It holds bytes that data cannot hold: the data have ended.
@@ -51,7 +51,7 @@ fn uuencoded(line: &[u8]) -> Uuencoded {
     }
 }
 
-/// The number of bytes that a uuencoded line says it holds, 0..=63.
+/// The number of bytes that a uuencoded line states, 0..=63.
 fn uuencode_length(line: &[u8]) -> Option<usize> {
     line.first()?.checked_sub(b' ').filter(|&length| length <= 63).map(usize::from)
 }
@@ -69,10 +69,10 @@ fn begins_uuencode(line: &[u8]) -> bool {
         .is_some_and(|mode| mode.iter().all(|digit| (b'0'..=b'6').contains(digit)))
 }
 
-/// Where the cleaner is with respect to URLs.
+/// The cleaner's place with respect to URLs.
 enum Place {
     Text,
-    /// In a URL, or behind one that nothing has cut.
+    /// In a URL, or behind one that was not cut.
     Url,
     /// Behind the cut of a URL: nothing is shown until a delimiter.
     Muted,
@@ -91,8 +91,8 @@ fn clean(mut text: Rewrite, locale: Locale) {
     text.finish();
 }
 
-/// Copies text up to a URL's `//`, or cleans what comes first; linear, as each colon is looked at
-/// once.
+/// Copies text up to a URL's `//`, or up to something else that must be cleaned. Each colon is
+/// examined once, so that time is linear.
 fn clean_text(text: &mut Rewrite, locale: Locale) -> Place {
     let rest = text.rest();
     let Some(stop) = memchr::memchr3(b'%', b'&', b':', rest) else {
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn armour_keeps_what_is_no_data() {
+    fn lines_of_an_armour_that_are_no_data_are_kept() {
         for (text, expected) in [
             ("-----BEGIN PGP MESSAGE-----\n", true),
             ("Version: PGP 2.6\n", true),

@@ -35,7 +35,7 @@ impl<'a> Rewrite<'a> {
         self.written
     }
 
-    /// The whole line: from the read position on, as it came.
+    /// The whole line; from the read position on it is unchanged.
     pub fn line(&self) -> &[u8] {
         self.line
     }
@@ -55,7 +55,7 @@ impl<'a> Rewrite<'a> {
         self.line.get(self.read + ahead).copied().unwrap_or(0)
     }
 
-    /// Writes `byte`. There must be room: something was read, or will be by this step.
+    /// Writes `byte`. At least as many bytes must have been read, or be read by the same step.
     pub fn put(&mut self, byte: u8) {
         self.line[self.written] = byte;
         self.written += 1;

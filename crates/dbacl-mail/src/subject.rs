@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The subject of a mail, for people.
+//! The subject of a mail, to be shown to the user.
 
 use crate::header_fields::header_fields;
 use crate::mailbox::FROM;
@@ -12,7 +12,7 @@ const LONGEST: usize = 80;
 const REACH: usize = 1 << 16;
 
 /// The subject of a mail that begins with these bytes, decoded, in one line of at most 80
-/// characters that does nothing to a terminal; `None` if it is no mail or has no subject.
+/// characters without control characters; `None` if it is no mail or has no subject.
 pub fn subject(mail: &[u8]) -> Option<String> {
     let mail = &mail[..mail.len().min(REACH)];
     let first = mail.split(|&byte| byte == b'\n').next()?;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Data written as lines of text - uuencoded files, and the armour of PGP - which are no words.
+//! Finds data that is written as lines of text: uuencoded files, and the armour of PGP. It holds no
+//! words.
 //!
-//! Only lines that have the form of such data are left out, so no text is lost behind a line that
-//! looks like a beginning.
+//! Only lines that have the form of such data are left out, so that no text is lost behind a line
+//! that only looks like the beginning of data.
 
 /// Letters that an armoured line may hold beside digits.
 const ARMOUR: &[u8] = b"+/=";
-/// A line of armoured data has as many bytes or more, or is the last one behind such a line, or the
-/// checksum. Single words, one a line, are text wherever they stand.
+/// A line of armoured data has at least so many bytes, or is the line behind such a line, or the
+/// checksum. Single words on lines of their own are text wherever they stand.
 const FULL: usize = 40;
-/// What is armoured, behind `-----BEGIN PGP `.
+/// Kinds of armoured data, as they stand behind `-----BEGIN PGP `.
 const ARMOURED: [&[u8]; 4] = [b"MESSAGE", b"PUBLIC KEY BLOCK", b"PRIVATE KEY BLOCK", b"SIGNATURE"];
 
 /// Tells which lines of a text are data.
@@ -20,9 +21,9 @@ pub enum Blob {
     Outside,
     /// In an uuencoded file.
     Encoded,
-    /// In an armour, perhaps behind a line of data that is as long as can be.
+    /// In an armour.
     Armoured {
-        /// A shorter line of data may come.
+        /// Whether the line before was a full line of data, so that a shorter one may follow.
         goes_on: bool,
     },
 }
@@ -52,7 +53,7 @@ impl Blob {
         is_data
     }
 
-    /// What begins with a line of text.
+    /// The state behind a line of text, which may begin data.
     fn beginning(line: &[u8]) -> Self {
         let after = |start: &[u8]| line.strip_prefix(start);
         if let Some(rest) = after(b"begin ") {
@@ -109,7 +110,7 @@ mod tests {
                 "-----BEGIN PGP SIGNATURE-----|Version: 1||-----END PGP SIGNATURE-----|bye",
             ),
             ("-----BEGIN PGP SIGNED MESSAGE-----\nword", "-----BEGIN PGP SIGNED MESSAGE-----|word"),
-            // Text that a reader sees does not hide in what begins like an armour.
+            // Text behind the beginning of an armour is kept if it is no data.
             (
                 "-----BEGIN PGP MESSAGE-----\n\nBUY\nNOW\n\nplain words\nabc",
                 "-----BEGIN PGP MESSAGE-----||BUY|NOW||plain words|abc",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! HTML to the text that a reader sees, in pieces of any size.
 //!
-//! Tags are found as browsers find them; elements that end a line end one here, others do not break
-//! words, and no more do comments. Text that a style hides is set apart: elements that are open
-//! stand on a stack of bounded depth with what their styles say.
+//! Tags are found as browsers find them. Elements that end a line for a reader end one here; other
+//! elements and comments do not break words. Text that a style hides is kept apart: open elements
+//! stand with their styles on a stack of bounded depth.
 
 use crate::unicode::lines::{Builder, Lines};
 use crate::unicode::style::{Colour, Sheet, Style, are_alike, colour};
@@ -12,20 +12,20 @@ use dbacl_charset::references;
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::{ModelOption, ModelOptions};
 
-/// Bytes of a tag that are looked at; its end is found wherever it is.
+/// Bytes of a tag whose attributes are read; the end of a longer tag is found, too.
 const LONGEST_TAG: usize = 1 << 14;
-/// Bytes of style sheets that are looked at.
+/// Bytes of style sheets that are read.
 const LONGEST_SHEET: usize = 1 << 15;
-/// Open elements that are told apart.
+/// The most open elements on the stack.
 const MOST_OPEN: usize = 256;
 
-/// Where the machine is between two bytes.
+/// The state of the machine between two bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Text,
-    /// Behind a `&`; what follows is held.
+    /// Behind a `&`; the characters of the reference are collected.
     Reference,
-    /// Behind a `<`; what follows is held as far as it decides.
+    /// Behind a `<`; bytes are collected until it is clear what begins.
     Open,
     /// In a tag, outside quotes.
     Tag,
@@ -35,13 +35,13 @@ enum State {
     Quoted(u8),
     /// In a value without quotes.
     Value,
-    /// In a comment, behind so many dashes, 2 standing for more; 3 is `--!`.
+    /// In a comment, behind so many dashes (2 stands for two or more); 3 is `--!`.
     Comment(u8),
     /// Behind `<!`, `<?` or `</`, up to `>`.
     Bogus,
     /// In an element whose text holds no tags.
     Raw,
-    /// The same, behind a `<` and what may be the end tag.
+    /// In such an element, behind a `<` that may begin its end tag.
     RawEnd,
 }
 
@@ -93,7 +93,7 @@ const PAGE: Element = Element {
 pub struct Html {
     options: ModelOptions,
     state: State,
-    /// A reference, a tag, or what may be an end tag, as far as it was read.
+    /// The beginning of a reference, a tag or a possible end tag.
     held: Vec<u8>,
     raw_name: Vec<u8>,
     raw_kind: RawKind,
@@ -130,7 +130,8 @@ impl Html {
         }
     }
 
-    /// Begins a page whose text has the medium `text`, and what is asked for beside it `aside`.
+    /// Begins a page. Its text gets the medium `text`; links and other attributes that options ask
+    /// for get `aside`.
     pub fn start(&mut self, text: Medium, aside: Medium) {
         self.state = State::Text;
         self.held.clear();
@@ -364,7 +365,7 @@ impl Html {
         }
     }
 
-    /// A byte of what may be the end tag of such an element.
+    /// Takes a byte of the possible end tag of such an element.
     fn raw_end(&mut self, byte: u8, output: &mut Lines) -> usize {
         let at = self.held.len();
         let wanted = match at {
@@ -533,7 +534,7 @@ impl Html {
         self.push(tag, &attributes.style(&self.sheet));
     }
 
-    /// Opens an element. Too deep down all have the styles of the last that is told apart.
+    /// Opens an element. If the stack is full, it has the style of the innermost element there.
     fn push(&mut self, tag: Name, style: &Style) {
         let Some(parent) = self.stack.last().filter(|_| self.stack.len() < MOST_OPEN) else {
             return;
@@ -542,7 +543,7 @@ impl Html {
             &tag,
             b"template" | b"datalist" | b"audio\0\0\0" | b"video\0\0\0" | b"canvas\0\0"
         );
-        // The colour of links is the reader's.
+        // The colour of links is chosen by the reader's program.
         let own_colour = if tag == name("a") { Some(None) } else { None };
         let element = Element {
             name: tag,
@@ -575,7 +576,7 @@ impl Html {
     }
 }
 
-/// Elements of which another of the same name, but not within one of these, is the end.
+/// For elements that another of the same name ends: the names of elements within which it does not.
 fn closed_by_same(tag: Name) -> Option<&'static [Name]> {
     const LISTS: [Name; 2] = [name("ul"), name("ol")];
     const TABLE: [Name; 1] = [name("table")];
@@ -671,17 +672,17 @@ fn is_void(tag: Name) -> bool {
     NAMES.contains(&tag)
 }
 
-/// What the attributes of a tag say, as far as it matters.
+/// The attributes of a tag, as far as they are used.
 struct Attributes<'a> {
-    /// Of the attribute `style`.
+    /// The style of the attribute `style`.
     own: Style,
-    /// Of other attributes.
+    /// The style of older attributes, such as `color`.
     older: Style,
     classes: &'a str,
     id: &'a str,
-    /// An image that a reader sees: it is no dot.
+    /// Whether it is an image that a reader sees, larger than one pixel.
     is_picture: bool,
-    /// Values that are asked for, as places in the scratch memory.
+    /// Values of attributes that options ask for, as ranges of the scratch memory.
     shown: [(usize, usize); 4],
 }
 
@@ -742,7 +743,7 @@ impl<'a> Attributes<'a> {
         found
     }
 
-    /// The style, with what a sheet says of its classes.
+    /// The style, with the rules of a sheet for its classes and id.
     fn style(&self, sheet: &Sheet) -> Style {
         let mut style = self.older;
         style.override_by(&sheet.style(self.classes, self.id));
@@ -785,7 +786,7 @@ fn attribute(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((key, &value[..end], &value[end..]))
 }
 
-/// The character set that a page names in the beginning of it, if it does.
+/// The character set that a page names at its beginning, if it names one.
 pub fn declared_charset(sample: &[u8]) -> Option<Charset> {
     let mut rest = sample;
     while let Some(at) = memchr::memchr(b'<', rest) {
@@ -810,7 +811,7 @@ pub fn declared_charset(sample: &[u8]) -> Option<Charset> {
             } else {
                 None
             };
-            // A page that could be read so far is in none of the kinds of UTF-16.
+            // A page whose tags could be read so far is not in UTF-16.
             if let Some(charset) = label.and_then(Charset::by_label) {
                 let is_wide = charset.name().starts_with("UTF-16");
                 return Some(if is_wide { Charset::UTF_8 } else { charset });
@@ -913,7 +914,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_set_apart() {
+    fn attributes_that_options_ask_for_are_kept_apart() {
         let page = "<a href='http://a.b/?x&amp;y'>t</a><img alt='a picture' src=p.gif>\
             <script>s</script><input value=v><!-- c-d --><style>e{}</style><i onclick=o>";
         for (option, expected) in [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Lines of text that wait to be handed on, and how text becomes lines.
+//! Lines of text that wait to be passed on, and a builder that makes lines of pieces of text.
 
 use super::blob::Blob;
 use dbacl_model::medium::Medium;
@@ -14,7 +14,7 @@ struct Line {
     in_header: bool,
 }
 
-/// Lines of valid UTF-8 with what is known of them, first in, first out.
+/// Lines of valid UTF-8 with their media, first in, first out.
 #[derive(Debug, Default)]
 pub struct Lines {
     bytes: Vec<u8>,
@@ -52,7 +52,7 @@ impl Lines {
         self.waiting.push(Line { end: self.bytes.len(), medium, in_header });
     }
 
-    /// Adds a text of any length that holds no line end but as blanks.
+    /// Adds a text of any length. A line end in it is a blank.
     pub fn push_long(&mut self, mut text: &[u8], medium: Medium, in_header: bool) {
         while text.len() > LONGEST {
             let (line, rest) = text.split_at(cut(text));
@@ -76,7 +76,7 @@ impl Lines {
         Some((medium, in_header))
     }
 
-    /// Takes over the lines of `other`, which is left empty.
+    /// Moves the lines of `other` to the end of these.
     pub fn append(&mut self, other: &mut Self) {
         let before = self.bytes.len();
         self.bytes.extend_from_slice(&other.bytes);
@@ -113,9 +113,9 @@ fn cut(text: &[u8]) -> usize {
 #[derive(Debug)]
 pub struct Builder {
     line: Vec<u8>,
-    /// What the lines belong to.
+    /// The medium of the lines.
     pub medium: Medium,
-    /// Tells which lines are data, where these are left out.
+    /// Finds lines that are data, where these are left out.
     blob: Option<Blob>,
 }
 
@@ -174,7 +174,7 @@ impl Builder {
         }
     }
 
-    /// Hands on what is too long for one line.
+    /// Passes on the beginning of a text that is too long for one line.
     fn spill(&mut self, output: &mut Lines) {
         let mut start = 0;
         while self.line.len() - start > LONGEST {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Mail as Unicode text (`-T email:unicode`): what a reader sees, by declared character sets.
+//! Mail as Unicode text (`-T email:unicode`): the text that a reader of the mail sees, decoded by
+//! its character sets.
 //!
 //! ```text
 //! line ─→ structure (messages, headers, parts) ─┬→ fields ─────────────────┬→ lines of UTF-8
@@ -8,8 +9,8 @@
 //!
 //! Unlike the classic filter this one is a MIME parser: fields are unfolded, parameters read,
 //! boundaries nested. One line of mail may give no line of text, or many, which wait in `output`.
-//! What waits is bounded: a field, the sample by which a character set is told, and the plain text
-//! of an alternative until it shows whether a reader sees it (`MOST_HELD`). Nothing recurses.
+//! Memory is bounded: a field, the sample by which a character set is detected, and the plain text
+//! of an alternative until it is known whether a reader sees it (`MOST_HELD`). Nothing recurses.
 
 mod blob;
 mod html;
@@ -35,14 +36,14 @@ use dbacl_model::settings::{ModelOption, ModelOptions};
 
 /// The medium of text that is shown.
 const TEXT: Medium = Medium::new(3);
-/// The medium of what markup has beside text: links, and more that is asked for.
+/// The medium of links and other attributes of markup that options ask for.
 const ASIDE: Medium = Medium::new(2);
-/// The medium of what a mail is like beside what it says.
+/// The medium of traits (docs/spec/unicode-mail.md, section 7).
 const TRAITS: Medium = Medium::new(4);
 
 /// A field that is longer is read in pieces.
 const LONGEST_FIELD: usize = 1 << 16;
-/// Parts within parts that are told apart.
+/// The most parts within parts that are treated as parts.
 const DEEPEST: usize = 32;
 /// Bytes of a boundary that count; RFC 2046 allows 70.
 const LONGEST_BOUNDARY: usize = 200;
@@ -76,11 +77,11 @@ struct Multipart {
     boundary: Vec<u8>,
     /// Only one of the parts is shown.
     is_alternative: bool,
-    /// The parts are messages unless they say otherwise.
+    /// The parts are messages unless their headers name another type.
     is_digest: bool,
 }
 
-/// What the header of a message or part says of its content.
+/// The description of the content in the header of a message or part.
 #[derive(Debug, Clone, Default)]
 struct Headers {
     kind: Option<ContentType>,
@@ -93,7 +94,7 @@ struct Headers {
     is_attached: bool,
 }
 
-/// Text that a reader may not see, until that is known.
+/// Text that is held back until it is known whether a reader sees it.
 #[derive(Debug, Default)]
 struct Held {
     lines: Lines,
@@ -127,11 +128,11 @@ pub struct UnicodeMail {
     raw: Vec<(Vec<u8>, Medium)>,
     raw_size: usize,
     words: Words,
-    /// What the mail is like, if that is asked for.
+    /// Collects the traits of the mail, if they are asked for.
     traits: Option<Traits>,
     scratch: Vec<u8>,
     output: Lines,
-    /// Of the last line that was handed on.
+    /// Medium of the last line that was passed on, and whether it belongs to a header.
     last: (Medium, bool),
 }
 
@@ -162,7 +163,7 @@ impl UnicodeMail {
         }
     }
 
-    /// Begins a source: nothing is left of the one before.
+    /// Begins a source, with the initial state.
     pub fn start_file(&mut self) {
         self.finish();
         self.output.clear();
@@ -182,9 +183,9 @@ impl UnicodeMail {
         self.last.1
     }
 
-    /// Takes a line as it was read; [`Self::next`] has the lines of text that it gives.
+    /// Takes a line as it was read; [`Self::next`] returns the lines of text that it gives.
     pub fn take(&mut self, line: &[u8]) {
-        // A line that just fills the reader's room comes with the one behind it.
+        // A line that just fills the reader's room arrives joined with the next one.
         let mut rest = line;
         while !rest.is_empty() {
             let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
@@ -205,7 +206,7 @@ impl UnicodeMail {
         }
     }
 
-    /// Ends the source: what waits for more comes out.
+    /// Ends the source: text that was held back is passed on.
     pub fn finish(&mut self) {
         if matches!(self.place, Place::Header | Place::PartHeader) {
             self.end_field();
@@ -220,7 +221,7 @@ impl UnicodeMail {
         self.place = Place::Start;
     }
 
-    /// Shows what the header of the mail, if it ends here, says of what the mail is like.
+    /// Shows the traits, if the header of the mail ends here.
     fn end_traits_of_header(&mut self) {
         if self.place == Place::Header
             && let Some(traits) = &mut self.traits
@@ -316,7 +317,7 @@ impl UnicodeMail {
         true
     }
 
-    /// The end of a field: it is shown, or read for what it says.
+    /// Ends a field: it is shown, or read for the description of the content.
     fn end_field(&mut self) {
         let mut field = std::mem::take(&mut self.field);
         if !field.is_empty() {
@@ -349,7 +350,7 @@ impl UnicodeMail {
         if !is_shown || !self.is_message {
             return;
         }
-        // A message within the mail is a text to its reader.
+        // For the reader a message within the mail is text.
         let medium = if self.place == Place::Header {
             Medium::new(header_medium(scan.id))
         } else {
@@ -358,7 +359,7 @@ impl UnicodeMail {
         self.show_field(field, medium);
     }
 
-    /// Shows a field, now or when it is known how to decode it.
+    /// Shows a field now, or when its character set is known.
     fn show_field(&mut self, field: &[u8], medium: Medium) {
         if fields::is_raw(field) {
             self.raw_size += field.len();
@@ -375,8 +376,8 @@ impl UnicodeMail {
         self.output.push_long(&self.scratch, medium, in_header);
     }
 
-    /// Shows the fields whose character set was not known, in `charset`, or else in the one that
-    /// they look like together.
+    /// Shows the fields whose character set was not known. They are decoded from `charset`, or
+    /// without it from the set that is detected in all of them together.
     fn flush_raw(&mut self, charset: Option<Charset>) {
         if self.raw.is_empty() {
             return;
@@ -464,7 +465,7 @@ impl UnicodeMail {
         self.show_field(&text, self.label_medium());
     }
 
-    /// The end of a header: what its content is.
+    /// Ends a header: decides how the content is read.
     fn end_header(&mut self) {
         let in_mail = self.place == Place::Header;
         self.end_traits_of_header();
@@ -477,7 +478,7 @@ impl UnicodeMail {
             });
             self.place = Place::Preamble;
             if in_mail {
-                // It is shown if there are no parts.
+                // The text before the first part is shown if there are no parts.
                 self.hold(self.open.len());
                 self.start_part(
                     Content::Plain,
@@ -529,8 +530,8 @@ impl UnicodeMail {
         self.open.iter().rposition(|parts| parts.is_alternative).map(|at| at + 1)
     }
 
-    /// The text of the coming part is held until parts of this depth are at their end. Text that is
-    /// held already stays with the outer ones.
+    /// Holds back the text of the coming part until the parts of this depth end. Text that is held
+    /// back already stays with the outer parts.
     fn hold(&mut self, depth: usize) {
         self.is_holding = true;
         self.held.depth.get_or_insert(depth);
@@ -577,7 +578,7 @@ impl UnicodeMail {
         }
     }
 
-    /// The parts that a line is a boundary of, by their depth, and whether it is the last one.
+    /// The depth of the parts whose boundary a line is, and whether it is their last one.
     fn boundary(&self, line: &[u8]) -> Option<(usize, bool)> {
         let line = line.trim_ascii_end();
         let rest = line.strip_prefix(b"--")?;
@@ -595,7 +596,7 @@ impl UnicodeMail {
         let is_preamble = self.place == Place::Preamble && depth == self.open.len();
         self.end_part();
         if is_preamble && self.held.depth == Some(depth) {
-            // Nobody sees what is before the parts.
+            // Readers do not see the text before the parts.
             self.held.lines.clear();
             self.held.depth = None;
         }

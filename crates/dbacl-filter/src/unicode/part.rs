@@ -16,12 +16,12 @@ use dbacl_model::settings::ModelOptions;
 /// The medium of attached texts and messages.
 pub const ATTACHED: Medium = Medium::new(1);
 
-/// Bytes of a text by which its character set is told; they are held until it is.
+/// Bytes of a text by which its character set is detected; they are held back until then.
 const SAMPLE: usize = 1 << 13;
 /// Bytes in which a page may name its character set.
 const HEAD: usize = 1024;
 
-/// What a part is read as.
+/// How a part is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// Text as it stands.
@@ -32,7 +32,7 @@ pub enum Content {
     Strings,
 }
 
-/// What is known of a part before its first line.
+/// The description of a part in its header.
 #[derive(Debug, Clone, Copy)]
 pub struct Description {
     /// What it is read as.
@@ -134,7 +134,7 @@ impl Part {
         }
     }
 
-    /// Tells the character set by what was read so far, and decodes that.
+    /// Decides on the character set by the bytes read so far, and decodes them.
     fn decide(&mut self, output: &mut Lines) {
         let Some(description) = self.description else { return };
         let sample = std::mem::take(&mut self.sample);

@@ -4,7 +4,7 @@
 /// A colour, red, green and blue; `None` if it cannot be told.
 pub type Colour = Option<[u8; 3]>;
 
-/// What a list of declarations says. What it does not say is `None`.
+/// The properties that a list of declarations sets; others are `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Style {
     /// Nothing within the element is shown.
@@ -76,7 +76,7 @@ impl Style {
         style
     }
 
-    /// Adds what goes before what is said already.
+    /// Takes over the properties that `other` sets.
     pub fn override_by(&mut self, other: &Self) {
         self.is_gone |= other.is_gone;
         self.is_invisible = other.is_invisible.or(self.is_invisible);
@@ -146,7 +146,7 @@ pub fn colour(value: &str) -> Colour {
     Some([part()?, part()?, part()?])
 }
 
-/// The colour in the short form of all that is behind text: one that nothing lies upon.
+/// The colour in the short form `background`; unknown if it also sets a picture.
 fn background(value: &str) -> Colour {
     let has_picture = ["url(", "gradient("].iter().any(|word| value.contains(word));
     if has_picture {
@@ -155,7 +155,7 @@ fn background(value: &str) -> Colour {
     colour(value).or_else(|| value.split_ascii_whitespace().find_map(colour))
 }
 
-/// Whether two colours can hardly be told from each other.
+/// Whether two colours can hardly be distinguished.
 pub fn are_alike(one: Colour, other: Colour) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => one.iter().zip(other).all(|(a, b)| a.abs_diff(b) <= 8),
@@ -174,11 +174,11 @@ enum Selector {
 #[derive(Debug, Default)]
 pub struct Sheet {
     rules: Vec<(Selector, Style)>,
-    /// A rule that is passed over sets colours: where text lies upon what cannot be told.
+    /// Whether a rule that was ignored sets colours, so that the colour behind text is unknown.
     pub has_other_colours: bool,
 }
 
-/// More rules are not remembered.
+/// The most rules that are kept.
 const MOST_RULES: usize = 200;
 
 /// A name as a number; two names with one number are one, which is harmless here.
@@ -252,7 +252,7 @@ impl Sheet {
         }
     }
 
-    /// What the rules say of an element of these classes and with this id.
+    /// The style that the rules give an element with these classes and this id.
     pub fn style(&self, classes: &str, id: &str) -> Style {
         let mut style = Style::default();
         if self.rules.is_empty() {

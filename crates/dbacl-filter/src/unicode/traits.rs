@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What a mail is like beside what it says (`-T email:traits`): the form of its sender's name, and
-//! where it began its way.
+//! Traits of a mail besides its text (`-T email:traits`): the form of its sender's name, and the
+//! host where it entered the net.
 //!
 //! ```text
 //! From, oldest Received → words such as sender_example.com and first_helo, of medium 4
 //! ```
 //!
-//! Dates, random names and what other servers wrote are left out: they tell where mail was
-//! collected, not what it is. What the text looks like is left out as well, as anybody can pad it
-//! (`docs/quality-refit.md`).
+//! Dates, random names and lines of other servers are left out, because they show where mail was
+//! collected and not what it is. The look of the text is left out as well, since a sender can
+//! change it at will (`docs/quality-refit.md`).
 
 use crate::bytes::starts_with_ci;
 
@@ -73,7 +73,7 @@ impl Traits {
         std::mem::take(&mut self.words)
     }
 
-    /// What a From field looks like, and the hosts of its address.
+    /// Adds the form of a From field, and the hosts of its address.
     fn sender(&mut self, value: &[u8]) {
         let mut form = Vec::new();
         let mut address: &[u8] = b"";
@@ -134,8 +134,8 @@ impl Traits {
         }
     }
 
-    /// A host with all domains that it is in; nothing for numbers. Of names with many dots only the
-    /// last domains count.
+    /// Adds a host and all domains that it is in; nothing for an address of numbers. Of names with
+    /// many dots only the last [`MOST_DOMAINS`] domains count.
     fn host(&mut self, tag: &[u8], name: &[u8]) {
         let mut name = name;
         if let Some(dot) = memchr::memrchr_iter(b'.', name).nth(MOST_DOMAINS - 1) {
