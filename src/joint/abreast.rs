@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Fits of several categories against the rest, abreast: each document is looked at once for all of
+//! Fits of several categories against the rest, side by side: each document is read once for all of
 //! them.
 //!
-//! Fits do not know of each other, and every one does the same sums in the same order as
-//! [`super::solver::solve`] does them alone, so the bits are the same. What is saved is memory
+//! The fits are independent, and each computes the same sums in the same order as
+//! [`super::solver::solve`] does for one fit, so the bits are the same. What is saved is memory
 //! traffic: the weights of a feature lie side by side, and are multiplied by instructions that take
 //! several at a time. Squared lengths of views are worked out for the documents that need them
 //! only, which are those within the margin of a category.
@@ -15,7 +15,7 @@ use crate::numeric::random::SplitMix64;
 use hashbrown::HashMap;
 use std::ops::Range;
 
-/// Problems that are solved abreast at most.
+/// The most problems that are solved side by side.
 pub const WIDEST: usize = 16;
 
 /// Fits each of `problems` (numbers of categories, at most [`WIDEST`]) against all other
@@ -37,7 +37,7 @@ pub fn solve(
     Fits { width, lanes }
 }
 
-/// Fits that were made abreast.
+/// Fits that were made side by side.
 pub struct Fits {
     width: usize,
     lanes: Lanes,
@@ -76,7 +76,7 @@ impl Fits {
 /// times count, scale times squared count.
 type Squares = [f64; 3];
 
-/// `L` fits; lanes behind the last category hold fits that nobody asks for.
+/// `L` fits. Lanes behind the last category hold fits that are not used.
 struct Abreast<const L: usize> {
     weights: Vec<[f32; L]>,
     scales: Vec<[f32; L]>,
@@ -84,7 +84,7 @@ struct Abreast<const L: usize> {
     duals: Vec<[Duals; L]>,
 }
 
-/// What the passes over the documents need beside the fits.
+/// Data of the passes over the documents besides the fits.
 struct Passes<'a, const L: usize> {
     data: &'a Dataset,
     /// Number of the category in the first lane.
@@ -139,7 +139,7 @@ impl<const L: usize> Abreast<L> {
             let rests = |old: f32, margin: f64| old == 0.0 && gradient(old, margin) >= 0.0;
             let presence_margin = ones[lane] * row.presence + bias * row.presence_bias;
             let counts_margin = counts[lane] * row.counts + bias * row.counts_bias;
-            // Beyond the margin in both views, and so before: nothing changes.
+            // Both views are beyond the margin with dual variables of 0, so nothing changes.
             if rests(old_presence, presence_margin) && rests(old_counts, counts_margin) {
                 continue;
             }
@@ -244,7 +244,7 @@ fn sums<const L: usize>(weights: &[[f32; L]], cells: &[Cell]) -> ([f64; L], [f64
     (ones, counts)
 }
 
-/// What the squared lengths of a document's views are made of, for one lane.
+/// The sums from which the squared lengths of a document's views are computed, for one lane.
 fn squares_of<const L: usize>(scales: &[[f32; L]], cells: &[Cell], lane: usize) -> Squares {
     let (mut ones, mut counts, mut squares) = (0.0, 0.0, 0.0);
     for cell in cells {
@@ -283,7 +283,7 @@ fn scales<const L: usize>(data: &Dataset, first: usize, part: &[bool]) -> Vec<[f
         }
     }
     for ((scales, with), &all) in scales.iter_mut().zip(&with).zip(&frequencies) {
-        // What takes no part has no scale, whatever its contrast.
+        // A feature that takes no part has the scale 0, whatever its contrast.
         if all < MIN_DOCUMENTS {
             continue;
         }
@@ -296,7 +296,8 @@ fn scales<const L: usize>(data: &Dataset, first: usize, part: &[bool]) -> Vec<[f
 }
 
 /// The documents in the order in which the fits see them before they are shuffled, and the places
-/// where their fits see different ones: copies with different labels go the other side first.
+/// where fits see different ones: of copies with different labels, those of the other side come
+/// first.
 fn order<const L: usize>(
     data: &Dataset,
     first: usize,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Fitted weights and ordinary weights → the tables of category files (spec refit 3.4).
+//! Computes the tables of category files from fitted and ordinary weights (spec refit 3.4).
 //!
-//! What is judged is the fitted margin plus `blend` times the ordinary score. Files hold one weight
-//! for each feature and category, none negative, so that part of every weight which is the same in
-//! all categories is free: it is chosen so that the smallest is 0 and need not be written.
+//! Verdicts depend on the fitted margin plus `blend` times the ordinary score. Files hold one
+//! weight for each feature and category, none negative. A number that is added to the weights of a
+//! feature in all categories changes no verdict; it is chosen so that the smallest weight is 0 and
+//! need not be written.
 
 use super::checksum::Checksum;
 use super::dataset::{BIAS_INPUT, Dataset};
@@ -23,9 +24,10 @@ pub struct Set {
     pub name: u64,
     /// Weights by category, empty ones left out.
     pub tables: Vec<Vec<(FeatureId, QuantWeight)>>,
-    /// log Z by category, nats; here only the bias of a unit of complexity.
+    /// log Z by category, nats; for fitted categories it is only a bias for each unit of
+    /// complexity.
     pub log_partitions: Vec<f64>,
-    /// Nats in the files for a nat of what is judged.
+    /// Nats in the files for a nat of the score that verdicts depend on.
     pub scale: f64,
     /// A digram table for all categories, where they may not keep their own.
     pub digrams: Option<DigramTable>,
@@ -37,15 +39,15 @@ pub fn stored(weight: f64) -> QuantWeight {
     QuantWeight((weight * 32.0).round().clamp(0.0, f64::from(u16::MAX)) as u16)
 }
 
-/// The weight of a feature that a category has learned, where verdicts count features once: the
-/// files say that it was learned, by the smallest weight if it speaks for nothing.
+/// The stored weight of a feature that a category has learned, where verdicts count features once:
+/// at least the smallest weight above 0, so that the file shows that it was learned.
 pub fn learned(weight: QuantWeight) -> QuantWeight {
     QuantWeight(weight.0.max(1))
 }
 
-/// The weights of a feature in two categories, from how much it speaks for the second, in nats.
-/// Where `once` says so a feature that speaks for neither has the smallest weight in both: verdicts
-/// that count features once also ask whether a feature was learned.
+/// The weights of a feature in two categories; `difference` is its weight for the second, nats.
+/// With `once`, a feature of difference 0 has the smallest weight in both, because verdicts that
+/// count features once also depend on whether a feature was learned.
 pub fn stored_pair(difference: f64, once: bool) -> [QuantWeight; 2] {
     let weights = [stored(-difference), stored(difference)];
     let is_silent = weights[0].0 == 0 && weights[1].0 == 0;
@@ -64,7 +66,7 @@ pub fn uniform_digrams() -> DigramTable {
     digrams
 }
 
-/// Whether all categories price characters alike, so that scores can be scaled freely.
+/// Whether all categories have the same digrams, so that scores can be scaled freely.
 pub fn digrams_agree<D: AsRef<[u8]>>(categories: &[Category<D>]) -> bool {
     categories.windows(2).all(|pair| pair[0].digrams().eq(pair[1].digrams()))
 }
@@ -91,7 +93,7 @@ pub fn compose<D: AsRef<[u8]>>(
         };
         fit.weights.get(feature).map_or(0.0, |weight| f64::from(weight.value))
     };
-    // All features: those of the fit first, then those that only the ordinary files know.
+    // All features: those of the fit first, then those that only the ordinary files have.
     let mut index = FeatureIndex::of(data.ids.clone());
     let mut slots = Vec::with_capacity(width);
     for category in categories {
@@ -148,7 +150,7 @@ pub fn compose<D: AsRef<[u8]>>(
             }
         }
     }
-    // In an order that does not tell which documents came first.
+    // Sorted, so that the order does not depend on the order of the documents.
     for table in &mut tables {
         table.sort_unstable_by_key(|&(id, _)| id);
     }
@@ -158,7 +160,7 @@ pub fn compose<D: AsRef<[u8]>>(
     Set { name, tables, log_partitions, scale, digrams }
 }
 
-/// Which categories know each feature, and their weights.
+/// Which categories have each feature, with its weights there.
 struct Known {
     /// Where the entries of each feature begin; they end where those of the next one begin.
     starts: Vec<usize>,

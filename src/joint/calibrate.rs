@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Scores → probabilities and thresholds, from scores of documents that the fit had not seen
-//! (spec refit 4).
+//! Calibration of scores: probabilities and thresholds from scores of documents that the fit had
+//! not seen (spec refit 4).
 
 use super::real;
 use crate::measures::Scored;
@@ -80,10 +80,9 @@ pub fn platt(scored: &[Scored]) -> Calibration {
     now
 }
 
-/// The calibration where there are too few documents to find more than a slope: even odds are at
-/// score 0, and the slope is that of [`platt`]. Of very few documents that slope may come out
-/// negative, because a fit without one of them is moved away from it; certainty is then one nat at
-/// the mean score.
+/// The calibration for few documents: even odds are at score 0, and the slope is that of [`platt`].
+/// With very few documents that slope may be negative, because a fit without a document is moved
+/// away from it; the slope is then one over the mean absolute score.
 pub fn platt_of_few(scored: &[Scored]) -> Calibration {
     let slope = platt(scored).slope;
     let sizes: f64 = scored.iter().map(|one| one.score.abs()).sum();
@@ -134,14 +133,14 @@ pub fn probabilities(scores: &[f64], slope: f64) -> Vec<f64> {
 pub struct Threshold {
     /// Scores above it are positive.
     pub score: f64,
-    /// Documents on the wrong side of it that it rests on.
+    /// Documents on the wrong side of it, by which it was found.
     pub wrong: usize,
-    /// Whether there were enough documents to check the wish.
+    /// Whether there were enough documents to verify the rate.
     pub is_checked: bool,
 }
 
 /// The lowest threshold that at most the share `rate` of the negative documents exceeds. With fewer
-/// than 10/rate of them the wish cannot be checked.
+/// than 10/rate of them the rate cannot be verified.
 pub fn threshold_for_false_positives(scored: &[Scored], rate: f64) -> Threshold {
     let negative = scored.iter().filter(|one| !one.positive).map(|one| one.score);
     threshold(negative.collect(), rate)
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_let_the_wished_share_through() {
+    fn at_most_the_given_share_exceeds_a_threshold() {
         let scored: Vec<Scored> =
             (0..100).map(|k| Scored { score: real(k), positive: k >= 50 }).collect();
         let found = threshold_for_false_positives(&scored, 0.1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A 64-bit checksum: finds damage, and names documents and sets. It is no protection against
-//! somebody who wants to deceive.
+//! A 64-bit checksum, which detects damage and names documents and sets. It is no cryptographic
+//! hash: inputs with a given sum can be constructed.
 
 /// A sum over words, order included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Checksum {
         self.word(bytes.len() as u64);
     }
 
-    /// What is needed to go on with the sum later.
+    /// The state from which the sum can be continued later.
     pub const fn state(self) -> u64 {
         self.0
     }

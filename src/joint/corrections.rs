@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Corrections: a ledger of the documents that users have put right, beside the ledger of all. They
-//! win over the folders that documents are learned from until these say the same.
+//! Corrections: a ledger of the documents that users have corrected, beside the ledger of all
+//! documents. They override the folders from which documents are learned, until the folders agree.
 
 use super::documents::Term;
 use super::ledger::{Fault, Ledger};
 use hashbrown::HashMap;
 
-/// What corrections have made of a ledger.
+/// The result of applying corrections to a ledger.
 #[derive(Debug, Clone)]
 pub struct Corrected {
     /// The ledger.
@@ -66,11 +66,11 @@ pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> 
     Ok(Corrected { ledger: corrected, corrections: kept, applied })
 }
 
-/// What is said of a document: its label, the occurrences of its features, and its terms.
+/// A correction of a document: its label, the occurrences of its features, and its terms.
 pub type Correction<'a> = (u32, u32, &'a [Term]);
 
 /// The same corrections with those of `changes`, in place of earlier ones for the same documents;
-/// `None` takes back what was said of a document.
+/// `None` removes the correction of a document.
 ///
 /// # Errors
 /// A damaged record.
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn corrections_win_until_the_folders_say_the_same() {
+    fn corrections_override_folders_until_these_agree() {
         for (folders, corrections, expected, still) in [
             // In the wrong folder.
             (
@@ -152,7 +152,7 @@ mod tests {
             assert_eq!(documents(&done.ledger), expected);
             assert_eq!(documents(&done.corrections), still);
             assert_eq!(done.applied, still.len());
-            // Labels of the other order mean the same.
+            // With the labels in the other order the result is the same.
             let turned: Vec<_> = corrections.iter().map(|&(label, id)| (1 - label, id)).collect();
             let done =
                 apply(&ledger(&["ham", "spam"], &folders), &ledger(&["spam", "ham"], &turned))

@@ -19,7 +19,7 @@ use super::scoring::Scoring;
 use crate::numeric::elementary::{log, narrow};
 use crate::token::id::FeatureId;
 
-/// What the bias inputs are multiplied by, so that the bias counts little in the penalty.
+/// The factor of the bias inputs. It is small, so that the penalty restrains the bias.
 pub const BIAS_INPUT: f64 = 0.1;
 
 /// Documents that must contain a feature for it to take part in the fit.
@@ -69,7 +69,7 @@ pub struct Dataset {
     pub references: Vec<f32>,
     /// What documents are fitted for.
     pub scoring: Scoring,
-    /// Whether weights of features that tell the sides apart move more easily, see [`contrast`].
+    /// Whether weights of features that distinguish the sides are penalised less, see [`contrast`].
     pub contrast: bool,
 }
 
@@ -165,7 +165,7 @@ impl Dataset {
         documents
     }
 
-    /// What sums over a document are divided by, to be nats a unit of complexity.
+    /// The divisor that turns sums over a document into nats a unit of complexity.
     pub fn complexity(&self, scoring: Scoring, document: usize) -> f64 {
         let (distinct, occurrences) = (self.distinct[document], self.occurrences[document]);
         scoring.complexity(distinct, occurrences, self.max_order)
@@ -176,8 +176,8 @@ impl Dataset {
         self.document_frequencies.iter().filter(|&&df| df >= MIN_DOCUMENTS).count()
     }
 
-    /// Takes features out that too few documents contain; numbers change, lengths and counts of
-    /// distinct features do not.
+    /// Removes features that too few documents contain. The numbers of features change; lengths and
+    /// counts of distinct features do not.
     #[allow(clippy::cast_possible_truncation)] // numbers only become smaller
     pub fn drop_rare_features(&mut self) {
         let mut new = vec![u32::MAX; self.ids.len()];
@@ -216,7 +216,7 @@ impl Dataset {
     }
 }
 
-/// The middle one of `numbers`, at least 1.
+/// The median of `numbers`, at least 1.
 fn median(numbers: &[u32]) -> f64 {
     let mut numbers = numbers.to_vec();
     if numbers.is_empty() {
@@ -277,11 +277,11 @@ impl Row {
     }
 }
 
-/// What a fit on some of the documents sees: scales of features, factors of documents.
+/// The data of a fit on some of the documents: scales of features, factors of documents.
 #[derive(Debug, Clone)]
 pub struct Views {
     /// `f_t = ln((N + 1)/df_t)`, with contrast times [`contrast`]: the penalty of a weight is its
-    /// square divided by this, so that weights of rare features move more easily. 0 for features
+    /// square divided by this, so that weights of rare features are penalised less. 0 for features
     /// that take no part.
     pub scales: Vec<f32>,
     /// Factors of each document.
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fit_without_a_document_does_not_know_its_features() {
+    fn features_only_of_left_out_documents_have_no_scale() {
         let data = Dataset::new(corpus(), 2, 1);
         let views = Views::new(&data, &[-1, 0]);
         assert_eq!(views.scales, [0.0; 3]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Features of a document → its distinct features with their counts; documents → a corpus.
+//! Collects the distinct features of a document with their counts, and documents to a corpus.
 
 use super::checksum::Checksum;
 use crate::category::reader::Category;
@@ -8,22 +8,23 @@ use crate::numeric::elementary::narrow;
 use crate::token::id::FeatureId;
 use crate::token::{BOUNDARY, Feature};
 
-/// What is known of a feature beside its id.
+/// Properties of a feature besides its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Makeup {
     /// Number of words; 0 stands for eight.
     pub order: u8,
     /// Number of the medium.
     pub medium: u8,
-    /// Pairs of neighbouring characters in its text, boundary marks included; at most 255. What the
-    /// uniform measure asks for a feature is as much for each.
+    /// Pairs of neighbouring characters in its text, boundary marks included; at most 255. Under
+    /// the uniform measure the cost of a feature is proportional to this.
     pub pairs: u8,
-    /// The id of the second of two words; 0 for features of other orders, and where nobody asks.
+    /// The id of the second of two words; 0 for features of other orders, and where it is not
+    /// needed.
     pub second: FeatureId,
 }
 
 impl Makeup {
-    /// That of a feature; the second word is left out.
+    /// The properties of a feature, without the second word.
     pub fn of(feature: &Feature<'_>) -> Self {
         Self {
             order: feature.order & 7,
@@ -33,7 +34,7 @@ impl Makeup {
         }
     }
 
-    /// All of that of a feature.
+    /// All properties of a feature.
     pub fn whole(feature: &Feature<'_>) -> Self {
         let makeup = Self::of(feature);
         let second = (makeup.order == Self::PAIR)
@@ -46,7 +47,7 @@ impl Makeup {
     /// The order of two words.
     pub const PAIR: u8 = 2;
 
-    /// Whether the feature is text: what a mail says, and not what its header says of it.
+    /// Whether the feature comes from text, and not from the header of a mail.
     pub const fn is_text(self) -> bool {
         !Medium::new(self.medium).is_header()
     }
@@ -71,7 +72,7 @@ impl Term {
     }
 }
 
-/// What is known of a document beside its features.
+/// Properties of a document besides its features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Document {
     /// Where its terms begin in the corpus; they end where those of the next one begin.
@@ -101,7 +102,7 @@ impl Corpus {
         &self.terms[self.documents[number].start..end]
     }
 
-    /// Adds a document; one without terms has nothing to tell and is left out.
+    /// Adds a document; one without terms is left out.
     pub fn push(&mut self, label: u32, occurrences: u32, terms: &[Term]) {
         if terms.is_empty() {
             return;
@@ -111,7 +112,7 @@ impl Corpus {
     }
 }
 
-/// Makes a corpus of the features of one document after the other.
+/// Builds a corpus from the features of one document after the other.
 ///
 /// `measured` are the categories if their reference measures differ, else none.
 #[derive(Debug, Default)]
@@ -133,7 +134,7 @@ impl CorpusBuilder {
         }
     }
 
-    /// Ends the document, which is of category `label`; one without features is none.
+    /// Ends the document, which is of category `label`; one without features is left out.
     pub fn end_document<D: AsRef<[u8]>>(&mut self, label: u32, measured: &[Category<D>]) {
         if self.collector.is_empty() {
             return;
@@ -165,8 +166,8 @@ impl CorpusBuilder {
     }
 }
 
-/// The name of a document: a checksum of its terms, which mail systems leave alone when they add
-/// headers that no feature comes from. The order of the terms plays no part in it.
+/// The name of a document: a checksum of its terms, in whatever order. It stays the same when mail
+/// systems add headers from which no features are made.
 pub fn fingerprint(terms: &[Term]) -> u64 {
     let mut all = Checksum::default();
     let mut sum = 0u64;
@@ -199,14 +200,14 @@ impl Collector {
         self.makeups.push(makeup);
     }
 
-    /// Whether nothing was taken since the last document ended.
+    /// Whether nothing was added since the last document ended.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Ends the document: its occurrences and its terms, in order of first appearance. Of two
-    /// features under one id, a collision of hashes, the first one tells what the term is, as in a
-    /// table of counts.
+    /// Ends the document: its occurrences and its terms, in order of first appearance. If two
+    /// features have one id (a collision of hashes), the term has the properties of the first, as
+    /// in a table of counts.
     #[allow(clippy::cast_possible_truncation)] // both halves were put there as 32 bits
     pub fn finish(&mut self) -> (u32, &[Term]) {
         let occurrences = u32::try_from(self.keys.len()).unwrap_or(u32::MAX);
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_called_the_same_in_whatever_order_it_is_told() {
+    fn the_name_of_a_document_does_not_depend_on_the_order_of_its_terms() {
         let term = |id, count| Term::new(FeatureId(id), 1, count);
         let name = fingerprint(&[term(1, 2), term(3, 4)]);
         assert_eq!(fingerprint(&[term(3, 4), term(1, 2)]), name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Why a verdict: what each token says for one category and against another, in bits.
+//! Explanations of verdicts: the evidence of each token for one category and against another, in
+//! bits.
 //!
 //! The sum of the evidence of all tokens, and of the prior, is the logarithm to base 2 of the odds.
 
@@ -7,13 +8,13 @@ use crate::report::html::{escape, page};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Tokens shown for each side.
+/// The most tokens that are shown for each side.
 pub const SHOWN: usize = 20;
 
-/// What is known of one token.
+/// The evidence of one token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TokenEvidence {
-    /// The token for people.
+    /// The token, to be shown.
     pub text: String,
     /// Occurrences.
     pub count: u32,
@@ -26,7 +27,7 @@ pub struct TokenEvidence {
 pub enum Piece {
     /// A token, with the evidence of this occurrence, bits.
     Token(String, f64),
-    /// What stands between tokens.
+    /// Text between tokens.
     Other(String),
 }
 
@@ -41,7 +42,7 @@ pub struct Explanation {
     pub category: String,
     /// The category that it is against.
     pub other: String,
-    /// Evidence of no token: what the categories differ by before any is seen, bits.
+    /// Evidence that comes from no token, bits: the log odds before any token.
     pub prior: f64,
     /// Evidence by token.
     pub tokens: Vec<TokenEvidence>,
@@ -78,20 +79,20 @@ impl Gatherer {
     }
 }
 
-/// A token's bytes for people: blanks between the words of an n-gram, no control characters.
+/// A token's bytes as text: blanks between the words of an n-gram, no control characters.
 pub fn shown(body: &[u8]) -> String {
     let inner: Vec<u8> =
         body.iter().map(|&byte| if byte == crate::token::BOUNDARY { b' ' } else { byte }).collect();
     printable(String::from_utf8_lossy(&inner).trim())
 }
 
-/// Text without characters that would do something to a terminal.
+/// Text without control characters.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 impl Explanation {
-    /// Evidence of all tokens and of none, bits.
+    /// The sum of all evidence, bits: the prior and all tokens.
     pub fn total(&self) -> f64 {
         self.prior + self.tokens.iter().map(|token| token.bits).sum::<f64>()
     }
@@ -103,7 +104,7 @@ impl Explanation {
         self.tokens.iter().filter(fits).take(SHOWN)
     }
 
-    /// For a terminal or a file.
+    /// The explanation as text, for a terminal or a file.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.heading);
         for source in &self.sources {
@@ -131,7 +132,7 @@ impl Explanation {
         text
     }
 
-    /// One HTML page that needs nothing else: no scripts, nothing loaded, all text escaped.
+    /// The explanation as one HTML page without scripts, which loads nothing; all text is escaped.
     pub fn html(&self) -> String {
         let mut html = format!("<h1>{}</h1>\n", escape(&self.heading));
         for source in &self.sources {

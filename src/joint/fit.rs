@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Ordinary categories and labelled documents → a set that judges better: settings, weights,
-//! calibration and thresholds (spec refit 3).
+//! Fits ordinary categories together on labelled documents: settings, weights, calibration and
+//! thresholds (spec refit 3).
 //!
-//! Nothing here reads or writes a file. What a user should know comes as [`FitNote`] values.
+//! Nothing here reads or writes a file. Warnings are returned as [`FitNote`] values.
 
 use super::blend::{self, Set};
 use super::calibrate::{
@@ -25,10 +25,12 @@ use super::thresholds::{self, Promise};
 use crate::category::reader::Category;
 use crate::token::id::FeatureId;
 
-/// Share of the documents of a category that is not protected which may surely be called another.
+/// Share of the documents of a category that may surely be called another, where the category is
+/// not protected.
 const MISSES: f64 = 0.005;
 
-/// The same with more than two categories: mail in a wrong folder is found again.
+/// The same with more than two categories. It is larger because mail in a wrong folder can still be
+/// found.
 const MISFILED: f64 = 0.02;
 
 /// Share of the documents of the protected category that may surely be called another, where no
@@ -38,11 +40,11 @@ pub const FALSE_POSITIVES: f64 = 0.001;
 /// Documents of each category that settings can be chosen with.
 const ENOUGH: usize = 20;
 
-/// Documents of each category of which a quarter tells the quality and the posterior's scale well
-/// enough.
+/// With so many documents of each category, a quarter of them is enough to measure the quality and
+/// to calibrate.
 const PLENTY: usize = 20_000;
 
-/// What a joint fit is asked for. What is not said is chosen by cross-validation.
+/// Options of a joint fit. A cost or blend that is not given is chosen by cross-validation.
 ///
 /// ```
 /// use dbacl::FitOptions;
@@ -62,7 +64,7 @@ pub struct FitOptions {
     pub(crate) always: bool,
     pub(crate) false_positives: Option<f64>,
     pub(crate) unsure: bool,
-    /// Shares of [`RefitLine::rates`].
+    /// The shares of [`RefitLine::rates`].
     pub(crate) rates: Vec<Option<f64>>,
     pub(crate) quick: bool,
     /// The set that is fitted anew, where there is one: a category may be without documents then.
@@ -70,8 +72,8 @@ pub struct FitOptions {
 }
 
 impl FitOptions {
-    /// What a mail filter is fitted with: each feature counts once in a mail, mails may be unsure,
-    /// and the fit is taken whatever it brings.
+    /// The options of a mail filter: each feature counts once in a mail, verdicts may be unsure,
+    /// and the fit is used even if it is no better than the ordinary categories.
     pub fn mail() -> Self {
         Self::default().once().unsure().always()
     }
@@ -90,8 +92,8 @@ impl FitOptions {
         self
     }
 
-    /// With three categories or more, every category carries every feature: larger files that judge
-    /// as they were fitted (`--exact`).
+    /// With three categories or more, every category carries every feature. The files are larger,
+    /// and their verdicts are exactly those of the fit (`--exact`).
     #[must_use]
     pub const fn exact(mut self) -> Self {
         self.exact = true;
@@ -105,15 +107,15 @@ impl FitOptions {
         self
     }
 
-    /// Whether features that tell the categories apart are preferred (`--contrast`). Unless it is
-    /// said, they are in text and are not in mail.
+    /// Whether features that distinguish the categories are preferred (`--contrast`). By default
+    /// they are in text, and not in mail.
     #[must_use]
     pub const fn contrast(mut self, contrast: bool) -> Self {
         self.contrast = Some(contrast);
         self
     }
 
-    /// The fit is taken even where the ordinary categories judge as well (`--always`).
+    /// The fit is used even if the ordinary categories judge as well (`--always`).
     #[must_use]
     pub const fn always(mut self) -> Self {
         self.always = true;
@@ -128,30 +130,31 @@ impl FitOptions {
         self
     }
 
-    /// With two categories, documents that cannot be told are *unsure* (`--unsure`).
+    /// Verdicts may be *unsure* (`--unsure`).
     #[must_use]
     pub const fn unsure(mut self) -> Self {
         self.unsure = true;
         self
     }
 
-    /// Of the documents of each category, at most this share is surely called another; `None` for
-    /// what is usual.
+    /// The share of the documents of each category that may surely be called another; `None` for
+    /// the default.
     pub(crate) fn rates(mut self, rates: Vec<Option<f64>>) -> Self {
         self.rates = rates;
         self
     }
 
-    /// Of the four parts that documents are divided into, one is judged by a fit of the others; all
-    /// four are, unless this is said. The quality and the scale of probabilities rest on a quarter
-    /// of the documents then.
+    /// Of the four parts into which documents are divided, only one is judged by a fit of the
+    /// others, and not all four. The quality and the calibration then rest on a quarter of the
+    /// documents.
     #[must_use]
     pub const fn quick(mut self) -> Self {
         self.quick = true;
         self
     }
 
-    /// What `line` says of a set that is to be fitted anew; with `same_settings` C and blend stay.
+    /// The options of a set with this `line` that is to be fitted anew; with `same_settings` its
+    /// cost and blend are kept.
     pub(crate) fn like(line: &RefitLine, same_settings: bool) -> Self {
         Self {
             cost: same_settings.then_some(line.cost),
@@ -192,16 +195,16 @@ pub enum FitError {
         /// The category's name.
         category: String,
     },
-    /// The category is the result of a fit: a fit starts from what was learned.
+    /// The category is the result of a fit. A fit needs its ordinary category.
     #[error("category {category} was fitted before: its ordinary category is needed")]
     AlreadyFitted {
         /// The category's name.
         category: String,
     },
-    /// The categories cannot be compared: why, for people.
+    /// The categories cannot be compared; the text says why.
     #[error("{0}")]
     Incomparable(String),
-    /// The label of a document is no category's name.
+    /// The label of a document is not the name of a category.
     #[error("no category is called {label}")]
     UnknownLabel {
         /// The label.
@@ -218,7 +221,7 @@ pub enum FitError {
     NoSettings,
 }
 
-/// What a user should know about a fit that went well.
+/// Warnings about a successful fit.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FitNote {
@@ -237,7 +240,7 @@ pub enum FitNote {
         documents: usize,
         /// The share of false positives that was asked for.
         share: f64,
-        /// The documents that the threshold rests on.
+        /// The documents beyond the threshold, by which it was found.
         wrong: usize,
         /// The documents that would be needed.
         needed: f64,
@@ -270,7 +273,7 @@ impl std::fmt::Display for FitNote {
 pub struct FitVerdicts {
     /// Documents of the first category that are surely called another.
     pub wrong: usize,
-    /// Documents of other categories that are surely called what they are not.
+    /// Documents of other categories that are surely called another.
     pub missed: usize,
     /// Documents that are called unsure.
     pub unsure: usize,
@@ -286,7 +289,7 @@ pub struct Problem<'a, D> {
     pub categories: &'a [Category<D>],
     /// Their names, for errors and notes.
     pub names: &'a [String],
-    /// What is asked for.
+    /// The options.
     pub options: &'a FitOptions,
     /// Whether the documents are mail.
     pub is_mail: bool,
@@ -304,9 +307,9 @@ pub struct Solution {
     pub before: Quality,
     /// The settings, and how well their fit judges.
     pub choice: Choice,
-    /// How weights are written.
+    /// The form in which weights are written.
     pub form: Form,
-    /// The set; `None` where the ordinary categories judge as well and are kept.
+    /// The set; `None` if the ordinary categories judge as well and are kept.
     pub fitted: Option<FittedWeights>,
 }
 
@@ -314,15 +317,15 @@ pub struct Solution {
 pub struct FittedWeights {
     /// The fits: one for two categories, else one each.
     pub fits: Vec<solver::Fit>,
-    /// What the files hold.
+    /// The tables of the files.
     pub set: Set,
-    /// Their line in the header, but for the place.
+    /// Their `# refit` line, without the place.
     pub line: RefitLine,
     /// Verdicts on the documents, with two categories or where they can be unsure.
     pub verdicts: Option<FitVerdicts>,
 }
 
-/// Whether categories can be fitted together; all are ordinary ones.
+/// Checks whether ordinary categories can be fitted together.
 ///
 /// # Errors
 /// [`FitError::Multinomial`], [`FitError::OtherFeatures`].
@@ -392,7 +395,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         Ok(Solution { data, evidence, before, choice, form, fitted })
     }
 
-    /// Notes categories with few documents.
+    /// Warns of categories with few documents.
     fn count_labels(&self, data: &Dataset, note: &mut dyn FnMut(FitNote)) -> Result<(), FitError> {
         for (name, documents) in self.names.iter().zip(data.documents_by_category()) {
             let category = name.clone();
@@ -417,7 +420,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let few = smallest < ENOUGH;
         let costs = if few { &COSTS[2..] } else { &COSTS };
         let costs = options.cost.map_or(costs.to_vec(), |cost| vec![cost]);
-        // With word pairs the ordinary scores of text are too far off to be worth a share.
+        // With word pairs the ordinary scores of text are too inaccurate to be blended in.
         let learned = categories.iter().map(|category| category.header().documents as usize).sum();
         let is_stale = documents_grew(data.len(), learned);
         let blends: &[f64] = match (is_stale, blend::digrams_agree(categories), data.max_order) {
@@ -426,7 +429,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             _ => &BLENDS,
         };
         let blends = options.blend.map_or(blends.to_vec(), |blend| vec![blend]);
-        // Where nothing is to be decided and documents abound, three of four trial fits are saved.
+        // If nothing is to be decided and there are many documents, one trial fit is enough.
         let is_decided = options.always && costs.len() == 1 && blends.len() == 1;
         let is_spared =
             is_decided && !options.wants_thresholds() && form == Form::Exact && smallest >= PLENTY;
@@ -470,14 +473,14 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         };
         let promises = self.promises();
         if let (true, Some(known)) = (line.wants_unsure, known) {
-            // What is like nothing learned is unusual for the mail that must not be lost.
+            // The least known share is found with the documents of the protected category.
             let rates = promises.iter().map(|promise| promise.rate);
             let strictest = rates.fold(f64::INFINITY, f64::min);
             let each = known.iter().zip(&choice.labels);
             let own = each.filter(|&(_, &label)| promises[label as usize].rate <= strictest);
             let mut least = thresholds::least_known(own.map(|(known, _)| known.0));
             for category in 0..promises.len() {
-                // Usual documents of another category are not unlike what was learned.
+                // It is not larger than the median share of any other category.
                 let each = known.iter().zip(&choice.labels);
                 let own = each.filter(|&(_, &label)| label as usize == category);
                 least = least.min(thresholds::usual_share(own.map(|(known, _)| known.0)));
@@ -524,7 +527,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             let limits = thresholds::limits(&thresholds::excesses_of_pair(&scored), &promises);
             (low, high) = (-limits[1], limits[0]);
             if low > high {
-                // Both wishes can be had at once.
+                // Both rates can be met with one threshold.
                 (low, high) = (f64::midpoint(low, high), f64::midpoint(low, high));
             } else {
                 // No verdict is sure against the odds.
@@ -554,7 +557,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         (line, Some(verdicts))
     }
 
-    /// How seldom each category's documents are surely called another.
+    /// The rates at which each category's documents may surely be called another.
     fn promises(&self) -> Vec<Promise> {
         let protected = |rate: f64| Promise { is_protected: true, rate, tail: rate };
         let rate = if self.categories.len() == 2 { MISSES } else { MISFILED };
@@ -597,9 +600,9 @@ fn verdicts_of_many(
     verdicts
 }
 
-/// Of what is known of each document, that of the documents that were judged.
+/// Selects from values of all documents those of the documents that were judged.
 fn judged_of<T: Copy>(all: &[T], folds: &[usize], choice: &Choice) -> Vec<T> {
-    // Folds are judged from the first one on.
+    // Folds are judged in order, from the first one.
     let mut judged = FOLDS;
     while judged > 1 && folds.iter().filter(|&&fold| fold < judged).count() > choice.labels.len() {
         judged -= 1;
@@ -608,8 +611,8 @@ fn judged_of<T: Copy>(all: &[T], folds: &[usize], choice: &Choice) -> Vec<T> {
     each.filter(|&(_, &fold)| fold < judged).map(|(&value, _)| value).collect()
 }
 
-/// Whether many more documents are to be fitted than the ordinary categories were learned from:
-/// their scores are not worth a share then. Text has no documents in the files.
+/// Whether many more documents are to be fitted than the ordinary categories were learned from;
+/// their scores are then not blended in. Categories of text do not count documents.
 const fn documents_grew(documents: usize, learned: usize) -> bool {
     learned > 0 && documents * 4 > learned * 5
 }

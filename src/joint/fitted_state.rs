@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A complete fit → the state from which single documents are learned.
+//! Makes the state, from which single documents are learned, after a complete fit.
 
 use super::dataset::BIAS_INPUT;
 use super::fit::{FittedWeights, Solution};
@@ -18,8 +18,8 @@ use crate::numeric::quantize::QuantWeight;
 use crate::token::id::FeatureId;
 
 /// The state of a fit of the documents of `ledger`; `ordinary` are the categories that it started
-/// from. `None` where the fit was not taken, or the files of more than two categories hold what no
-/// state tells (`--exact`). Takes the evidence out of `solution`.
+/// from. `None` if the fit was not used, or if the files of more than two categories were written
+/// with `--exact`. Moves the evidence out of `solution`.
 ///
 /// # Errors
 /// A damaged record.
@@ -40,7 +40,7 @@ fn learned<D: AsRef<[u8]>>(category: &Category<D>, id: FeatureId) -> QuantWeight
     slot.map_or_else(QuantWeight::default, |slot| slot.weight)
 }
 
-/// Whether the ledger tells all that the ordinary weights follow from.
+/// Whether the ledger has everything that determines the ordinary weights.
 fn counts_ordinary<D: AsRef<[u8]>>(
     ledger: &Ledger,
     ordinary: &[Category<D>],
@@ -124,7 +124,8 @@ fn state_of_many<D: AsRef<[u8]>>(
     }
     let documents_of =
         |feature: &FeatureOfFit| -> u32 { feature.evidence.iter().map(|own| own.documents).sum() };
-    // Features that many documents have come first: what an update changes lies close together.
+    // Features of many documents come first, so that the slots that an update changes lie close
+    // together.
     features.sort_by_key(|feature| std::cmp::Reverse(documents_of(feature)));
     let numbers = many::Numbers {
         set: set.name,

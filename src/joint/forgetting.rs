@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! An ordinary category without the counts of forgotten documents, where the documents that are
-//! left do not tell all that it was made of.
+//! Removes the counts of forgotten documents from an ordinary category that cannot be made anew
+//! from the remaining documents.
 
 use super::blend;
 use super::index::FeatureIndex;
@@ -11,7 +11,7 @@ use crate::numeric::quantize::QuantWeight;
 use crate::token::id::FeatureId;
 
 /// The bytes of the ordinary category `old` of `label` without `forgotten`, which are documents of
-/// `whole`: each weight falls as if it had been learned without them (spec refit 3.6); log Z stays.
+/// `whole`. Each weight is reduced by the formula of spec refit 3.6; log Z stays.
 ///
 /// # Errors
 /// A damaged record.
@@ -21,7 +21,7 @@ pub fn without_documents<D: AsRef<[u8]>>(
     whole: &Ledger,
     forgotten: &[&Record],
 ) -> Result<Vec<u8>, Fault> {
-    // All features of the category: what is left is a larger share of the rest.
+    // All features of the category change, since each remaining one has a larger share.
     let mut index = FeatureIndex::default();
     let (mut counts, mut orders): (Vec<u32>, Vec<u8>) = (Vec::new(), Vec::new());
     let mut all = 0.0;

@@ -1,48 +1,47 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What a verdict rests on beside the scores: how much of a document is known, and what its parts
-//! say.
+//! What a verdict depends on besides the scores: how much of a document is known, and the scores of
+//! its parts.
 //!
-//! Who wants spam to pass adds words of good mail to it, as many as it takes: in all of the
-//! document they prevail. But what the spam is there to say still stands in one place. With two
-//! categories a document is therefore looked at a second time, in *parts* of 64 distinct features,
-//! in the order of their first appearance, each of which begins in the middle of the one before.
-//! Where the whole is surely of the first category and a part surely of the second, nothing is
-//! sure.
+//! A spammer can add so many words of good mail to a spam that they prevail in the whole document.
+//! But the spam's own words still stand in one place. With two categories a document is therefore
+//! judged a second time, in *parts* of 64 distinct features, in the order of their first
+//! appearance; each part begins in the middle of the one before. If the whole is surely of the
+//! first category and a part surely of the second, the verdict is unsure.
 
 use super::documents::Term;
 use super::header::RefitLine;
 use super::scoring::Scoring;
 use super::thresholds::known_share;
 
-/// Distinct features of a part. Among 40 there is something like spam in 0.3 % of good mail that
-/// was not learned and in 1.7 % of that of later times, among 64 in 0.2 and 0.3 %; with 100 a fifth
-/// of the disguised spam passes where 64 stop all but a twentieth (`docs/quality-refit.md`).
+/// Distinct features of a part. With 40, a part resembles spam in 0.3 % of good mail that was not
+/// learned, and in 1.7 % of later good mail; with 64 in 0.2 and 0.3 %. With 100, a fifth of
+/// disguised spam passes; with 64, a twentieth (`docs/quality-refit.md`).
 const PART: usize = 64;
 
-/// What a verdict rests on beside the scores.
+/// What a verdict depends on besides the scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grounds {
-    /// How many of its distinct features are text: what a mail says, and not what its header says
-    /// of it, which changes with the ways that mail takes.
+    /// How many of its distinct features come from text, and not from the header of a mail, which
+    /// changes with the way that the mail takes.
     pub texts: u32,
     /// The share of these that any category has learned.
     pub known: f64,
-    /// The highest score of a part, by how much the second of two categories is better, as scores
-    /// of whole documents are; minus infinity where parts play no role.
+    /// The highest score of a part: the score of the second category less that of the first, as for
+    /// whole documents. Minus infinity if there are no parts.
     pub part: f64,
 }
 
 impl Default for Grounds {
-    /// All is known, and no part is looked at.
+    /// All features are known, and there are no parts.
     fn default() -> Self {
         Self { texts: 0, known: 1.0, part: f64::NEG_INFINITY }
     }
 }
 
 impl Grounds {
-    /// The grounds of a verdict of the set that says `line`, on a document with these distinct
+    /// The grounds of a verdict by the set with this `line`, on a document with these distinct
     /// features, in order of first appearance, and their weights in the categories. Categories have
-    /// these log Z and highest orders; all are in the order of the set.
+    /// these log Z and highest orders. All lists are in the order of the set.
     pub fn of(
         line: &RefitLine,
         terms: &[Term],
@@ -80,7 +79,7 @@ fn highest(differences: &[f64], order: f64, partition: f64) -> f64 {
         let rest = &differences[start..];
         let part = &rest[..rest.len().min(PART)];
         if part.len() <= PART / 2 {
-            // It belongs to the part before.
+            // These features belong to the part before.
             break;
         }
         let distinct = u32::try_from(part.len()).unwrap_or(u32::MAX);
@@ -97,7 +96,7 @@ mod tests {
     use crate::token::id::FeatureId;
 
     #[test]
-    fn a_part_is_heard_among_any_number_of_others() {
+    fn a_part_is_found_among_any_number_of_others() {
         let mut differences = vec![-2.0; 1024];
         assert_eq!(highest(&differences[..PART], 1.0, 0.0), f64::NEG_INFINITY);
         let of_good = highest(&differences, 1.0, 0.0);
@@ -126,7 +125,7 @@ mod tests {
             let term = Term::new(FeatureId(id), 1, 1);
             Term { makeup: Makeup { medium, ..term.makeup }, ..term }
         };
-        // The last one is of the header.
+        // The last term comes from the header.
         let terms = [term(1, 3), term(2, 2), term(3, 1), term(4, 3), term(5, 12)];
         let weights = [vec![0.0, 1.0, 0.0, 0.0, 0.0], vec![0.5, 0.0, 0.0, 0.0, 0.0]];
         let grounds = Grounds::of(&line, &terms, &weights, &[(0.0, 1), (0.0, 1)]);

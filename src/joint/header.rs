@@ -23,7 +23,7 @@ pub const MARK: &[u8] = b"# refit";
 /// Words of the line behind the word `set`, without those that may be missing.
 const LINE_WORDS: usize = 20;
 
-/// What the line says.
+/// The contents of the line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RefitLine {
     /// Name of the set: files with different names do not belong together.
@@ -38,8 +38,8 @@ pub struct RefitLine {
     pub blend: f64,
     /// Documents fitted.
     pub documents: u32,
-    /// From scores to odds. Scores are nats a unit of complexity: with two categories the second
-    /// one's less the first one's; with more, each category's.
+    /// The calibration of scores. Scores are nats a unit of complexity: with two categories the
+    /// second one's less the first one's; with more, each category's.
     pub calibration: Calibration,
     /// With two categories: scores up to the first are of the first category, scores above the
     /// second of the second, between them the verdict is *unsure*.
@@ -49,35 +49,34 @@ pub struct RefitLine {
     /// Whether features that tell the categories apart were preferred; `contrast` stands before the
     /// end of the line.
     pub contrast: bool,
-    /// Share of the first category's documents that were wished above the band, if one was; `fp`
-    /// and the share stand before the end of the line.
+    /// The share of false positives that was asked for, if any; `fp` and the share stand before the
+    /// end of the line.
     pub false_positives: Option<f64>,
-    /// Whether a band was wished, even if there is none because all documents can be told apart;
-    /// `unsure` stands before the end of the line.
+    /// Whether unsure verdicts were asked for; `unsure` stands before the end of the line.
     pub wants_unsure: bool,
-    /// The least share of known features with which a verdict can be sure; 0 where any will do.
-    /// `known` and the share stand before the end of the line, unless it is 0.
+    /// The least share of known features with which a verdict can be sure; 0 if any share is
+    /// enough. `known` and the share stand before the end of the line, unless it is 0.
     pub known: f64,
     /// With more than two categories, the limits of all of them in the order of the set, log odds
     /// (see [`super::thresholds`]); none if verdicts are always sure. A line that was read has that
     /// of its own category only, and [`set_of`] gathers them; `limit` and its own stand before the
     /// end of the line.
     pub limits: Vec<f64>,
-    /// The shares of the documents of each category that may surely be called another, where more
-    /// is promised than of ordinary ones; none if that is nowhere. Of two categories the first
-    /// one's is [`Self::false_positives`]. They are gathered as limits are; `rate` and its own
-    /// stand before the end of the line.
+    /// The shares of the documents of each category that may surely be called another, where the
+    /// category is protected; empty if no category is. Of two categories the first one's is
+    /// [`Self::false_positives`]. They are gathered as limits are; `rate` and its own stand before
+    /// the end of the line.
     pub rates: Vec<Option<f64>>,
 }
 
-/// What a document is, as far as a set can tell.
+/// The verdict of a set on a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decision {
     /// Number of the more probable category, from 0.
     pub category: usize,
     /// Its probability.
     pub probability: f64,
-    /// Whether the score lies in the band of those that cannot be told.
+    /// Whether the verdict is unsure.
     pub is_unsure: bool,
 }
 
@@ -95,7 +94,7 @@ impl Decision {
     }
 }
 
-/// Why the categories of a run do not make a set.
+/// Why the categories of a run do not form a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mismatch {
     /// Some belong to a set and others do not.
@@ -107,7 +106,7 @@ pub enum Mismatch {
 }
 
 impl Mismatch {
-    /// What is wrong, for people.
+    /// A text that says what is wrong.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Partly => "only some of these categories were fitted together",
@@ -163,7 +162,7 @@ impl RefitLine {
         out.extend_from_slice(text.as_bytes());
     }
 
-    /// Reads the line, without its end; `None` when it is not one or says impossible things.
+    /// Reads the line, without its end; `None` if it is no such line or has impossible values.
     pub fn parse(line: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(line).ok()?;
         let mut words = text.split(' ');
@@ -283,8 +282,8 @@ impl RefitLine {
     }
 
     /// The verdict on a document, from its scores under the categories in the order of the set,
-    /// nats a unit of complexity, see [`Scoring`], and what else it rests on. A document without
-    /// tokens has no scores: nothing can be told.
+    /// nats a unit of complexity, see [`Scoring`], and the grounds. The verdict on a document
+    /// without tokens, which has no scores, is unsure.
     pub fn verdict(&self, scores: &[f64], grounds: Grounds) -> Decision {
         let Calibration { slope, offset } = self.calibration;
         if scores.iter().any(|score| !score.is_finite()) {
@@ -321,11 +320,11 @@ impl RefitLine {
     }
 }
 
-/// What the set says that categories with these lines make; `None` when none of them belongs to
-/// one.
+/// The line of the set that categories with these lines form; `None` if none of them belongs to a
+/// set.
 ///
 /// # Errors
-/// What keeps them from making one set.
+/// Why they do not form one set.
 pub fn set_of(lines: &[Option<RefitLine>]) -> Result<Option<RefitLine>, Mismatch> {
     let mut known: Vec<&RefitLine> = lines.iter().flatten().collect();
     let Some(first) = known.first() else { return Ok(None) };
@@ -390,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn how_features_are_counted_is_told() {
+    fn the_line_says_how_features_are_counted() {
         let once = RefitLine { scoring: Scoring::Once, ..line(1, 1) };
         let mut text = Vec::new();
         once.write(&mut text);
@@ -401,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn wishes_are_kept() {
+    fn options_of_the_fit_are_kept_in_the_line() {
         for (scoring, contrast) in [
             (Scoring::Counts, false),
             (Scoring::Once, false),
