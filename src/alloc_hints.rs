@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Memory that will be needed: whether there is enough, and hints to the processor and the system,
-//! which change no result.
+//! Memory: checks whether there is enough, and hints to the processor and the system, which change
+//! no result.
 //!
 //! Beside the memory map of categories this is the one module with `unsafe`: learning 3.5 million
 //! words takes about a tenth less time for `-w 2` and `-w 3` with it (docs/performance.md).
 
-/// Asks for the line of the cache that holds `slice[at]`, if there is such an element.
+/// Prefetches the cache line that holds `slice[at]`, if there is such an element.
 #[inline]
 #[allow(unsafe_code)]
 pub fn prefetch<T>(slice: &[T], at: usize) {
@@ -20,10 +20,11 @@ pub fn prefetch<T>(slice: &[T], at: usize) {
     let _ = (slice, at);
 }
 
-/// Whether the system has so many bytes to give; also where it does not say how many it has. A
-/// system that promises more memory than it has ends the process that takes it at its word.
+/// Whether the system has so many bytes of memory available; true if it does not say how much it
+/// has. A check is needed because a system may grant more memory than it has, and kill the process
+/// later.
 pub fn is_available(bytes: u64) -> bool {
-    /// What is not worth asking for.
+    /// Smaller amounts are not checked.
     const LITTLE: u64 = 1 << 28;
     if bytes < LITTLE {
         return true;
@@ -44,8 +45,8 @@ pub fn with_memory<T>(length: usize) -> Vec<T> {
     vector
 }
 
-/// Makes room in `vector`, which is full: twice as much, or, where it is large and room that is not
-/// used costs nothing, sixteen times as much.
+/// Enlarges `vector`, which is full: to twice its capacity or, if it is large and unused capacity
+/// costs nothing, to sixteen times.
 pub fn make_room<T: Copy>(vector: &mut Vec<T>) {
     const LARGE: usize = 1 << 19;
     let is_large = vector.len() * size_of::<T>() >= LARGE && has_addresses_to_spare();
@@ -58,8 +59,8 @@ pub fn make_room<T: Copy>(vector: &mut Vec<T>) {
     *vector = larger;
 }
 
-/// Whether the process may take as many addresses as it likes, so that room which may never be used
-/// takes nothing from others.
+/// Whether the process may reserve as many addresses as it likes, so that capacity which is never
+/// used costs nothing.
 pub fn has_addresses_to_spare() -> bool {
     #[cfg(target_os = "linux")]
     return rustix::process::getrlimit(rustix::process::Resource::As).current.is_none();
@@ -67,9 +68,9 @@ pub fn has_addresses_to_spare() -> bool {
     false
 }
 
-/// Takes the memory behind the first `length` elements that `vector` has room for, as far as it is
-/// not in use yet: at once, and in large pages where the system has some. They are about to be
-/// filled; page by page that costs much more.
+/// Has the system provide the memory for the first `length` elements of `vector`'s capacity at
+/// once, in large pages where it can, as far as they are not in use yet. They are about to be
+/// filled, and providing memory page by page would take much longer.
 #[allow(unsafe_code)]
 pub fn take_memory<T>(vector: &Vec<T>, length: usize) {
     #[cfg(target_os = "linux")]
@@ -99,8 +100,7 @@ pub fn take_memory<T>(vector: &Vec<T>, length: usize) {
     let _ = (vector, length);
 }
 
-/// Does `action` where the process would abort, as it does when memory is refused that nothing can
-/// be done without.
+/// Has `action` called before the process aborts, which it does when the system refuses memory.
 ///
 /// `action` may only do what a signal handler may: write to descriptors, use atomic values, end the
 /// process. If it returns the process aborts.
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_little_is_always_there_and_a_world_never() {
+    fn little_memory_is_always_available_and_the_most_never() {
         assert!(is_available(0) && is_available(1 << 20));
         if std::path::Path::new("/proc/meminfo").exists() {
             assert!(!is_available(1 << 60));

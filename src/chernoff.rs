@@ -3,8 +3,8 @@
 //! information (spec tools 4).
 //!
 //! With P0 and P1 the two models, the family `Q(beta)`, proportional to `P0^beta P1^(1-beta)`,
-//! leads from P1 to P0. Where it is as far from both, the divergence is the best rate at which the
-//! error of a test between the two can fall with the length of the text.
+//! leads from P1 to P0. At the member with equal divergences from both, this divergence is the best
+//! rate at which the error of a test between the two models can fall with the length of the text.
 //!
 //! Weights are f32 and added in f32 where the formulas say so; all else is f64. Sums run in the
 //! slot order of the table that [`Pair`] stands for.
@@ -16,9 +16,9 @@ use crate::token::id::FeatureId;
 
 /// Beginning of the line after which the features of a dump come.
 const TITLE: &[u8] = b"# lambda | dig_ref | count | id     | token";
-/// Slots of the table in whose order sums run: 2^15.
+/// Slots of the table in whose order features are summed: 2^15.
 const SLOTS: usize = 1 << 15;
-/// Reference weights further apart than this are different measures.
+/// If reference weights of a feature differ by more than this, the models have different measures.
 const SAME_REFERENCE: f64 = 0.00001;
 
 /// A dumped unigram model.
@@ -93,7 +93,7 @@ fn newlines(text: &[u8]) -> usize {
     text.split(|&byte| byte == b'\n').count() - 1
 }
 
-/// Weight, reference weight, count and identifier; the rest of the line is for people.
+/// Parses weight, reference weight, count and identifier; the rest of the line is ignored.
 fn feature(line: &[u8]) -> Option<DumpedFeature> {
     let (weight, rest) = take(line, strtof)?;
     let (reference, rest) = take(rest, strtof)?;
@@ -126,8 +126,8 @@ struct PairedFeature {
 }
 
 impl Pair {
-    /// Brings the two models together; features priced differently by them go to `unequal`, and
-    /// keep the weight of the first model only.
+    /// Joins the two models. `unequal` is called for features with different reference weights;
+    /// these keep the weight of the first model only.
     pub fn new(first: &Dump, second: &Dump, unequal: &mut dyn FnMut(FeatureId)) -> Self {
         let mut table = Table::with_room_for(first.features.len() + second.features.len());
         for feature in &first.features {
@@ -233,12 +233,12 @@ pub struct Tilted {
     pub to_second: f64,
 }
 
-/// Follows the family from P1 to P0 and notes where it is as far from both.
+/// Follows the family from P1 to P0 and records where the divergences from both are equal.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChernoffSearch {
     /// The best exponent, nats.
     pub rate: f64,
-    /// Where it was found; 0 or less: not found.
+    /// The beta where it was found; 0 or less if it was not found.
     pub beta: f64,
     last: f64,
 }
@@ -265,8 +265,8 @@ pub fn places(step: f64) -> impl Iterator<Item = f64> {
     std::iter::successors(Some(0.0), move |beta| Some(beta + step)).take_while(|&beta| beta < 1.0)
 }
 
-/// Open addressing by identifier modulo size with linear probing, so that a slot's place is the
-/// reference's.
+/// A hash table with open addressing: identifier modulo size, linear probing. So each feature has
+/// the slot that it has in hypex 1.14.1.
 struct Table(Vec<Option<PairedFeature>>);
 
 impl Table {
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn features_priced_differently_are_told_and_lose_their_second_weight() {
+    fn features_with_unequal_reference_weights_lose_their_second_weight() {
         let first = model(&[(1.0, -2.0, 7), (1.0, -2.0, 8)]);
         let second = model(&[(3.0, -2.0001, 7), (3.0, -2.000001, 8)]);
         let mut told = Vec::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Who may change what decides verdicts.
+//! Warnings about files that decide verdicts and that anybody may write to.
 
 use crate::error::Warning;
 use std::fs::{self, Metadata};
@@ -11,8 +11,7 @@ const ANYBODY: u32 = 0o002;
 /// The bit of a folder's mode that lets only owners replace files.
 const STICKY: u32 = 0o1000;
 
-/// Warns of a file or folder that anybody may write to. One that its group may write to is shared
-/// on purpose.
+/// Warns of a file or folder that anybody may write to. Permission for a group counts as intended.
 pub fn warning_about(path: &Path) -> Option<Warning> {
     warning_of(path, &fs::metadata(path).ok()?)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The text header of a category file: print and parse.
+//! The text header of a category file: printing and parsing.
 
 use super::layout::{HEADER_END, LINE_LIMIT, MAGIC, UNICODE_MAGIC};
 use crate::model::medium::MEDIA;
@@ -39,28 +39,29 @@ pub struct Header {
     pub scheme: Option<Scheme>,
 }
 
-/// Why a header cannot be read: the reference's number of the offending line, if it is one of
-/// those.
+/// Why a header cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderFault {
     /// The first line is not that of a category file of this version.
     Foreign,
-    /// The line that the reference numbers so cannot be read, or says something impossible.
+    /// The line with this number in messages of dbacl 1.14.1 cannot be read, or has an impossible
+    /// value.
     Line(u8),
-    /// The header does not fit its checksum.
+    /// The checksum of the header is wrong.
     Sum,
 }
 
-/// The largest log-partition, nats, either way, that any category can have: 7 orders of features
-/// whose weights are 65535/32 at most. One of 1e30 would win or lose every comparison.
+/// The largest absolute value of the log-partition, nats, that a category can have: 7 orders of
+/// features whose weights are at most 65535/32. A damaged value such as 1e30 would win or lose
+/// every comparison.
 const MAX_LOG_PARTITION: f64 = 7.0 * 2048.0;
 
-/// How the line with the checksum of a header begins. Only files that `--refit` writes have one:
-/// those that are learned are the reference's to the byte.
+/// The beginning of the line with the checksum of a header. Only files that `--refit` writes have
+/// one, since learned files have the bytes that dbacl 1.14.1 writes.
 const SUM_MARK: &[u8] = b"# crc32 ";
 
-/// Adds the line with the checksum to a whole header: the CRC-32 of all its other lines. Programs
-/// that do not know the line skip it.
+/// Adds the checksum line to a complete header: the CRC-32 of all its other lines. Programs that do
+/// not know the line skip it.
 pub fn add_checksum(header: &mut Vec<u8>) {
     debug_assert!(header.ends_with(HEADER_END));
     let sum = crc32fast::hash(header);
@@ -70,7 +71,7 @@ pub fn add_checksum(header: &mut Vec<u8>) {
     header.extend_from_slice(HEADER_END);
 }
 
-/// Makes the checksum of a whole header fit again after a change, if the header has one.
+/// Updates the checksum of a complete header after a change, if the header has one.
 pub fn renew_checksum(header: &mut Vec<u8>) {
     if !header.ends_with(HEADER_END) {
         return;
@@ -89,7 +90,7 @@ pub fn renew_checksum(header: &mut Vec<u8>) {
     add_checksum(header);
 }
 
-/// Whether a header fits the checksum in the line `text`, which stands at `from`.
+/// Whether the checksum in the line `text`, which begins at `from`, is that of the header.
 fn fits_checksum(header: &[u8], from: usize, text: &[u8]) -> bool {
     let mut sum = crc32fast::Hasher::new();
     sum.update(&header[..from]);
@@ -112,8 +113,8 @@ pub struct ParsedHeader {
 }
 
 impl Header {
-    /// How the first line begins: that of dbacl 1.14.1, or one that it refuses where it would read
-    /// text otherwise than these settings ask for.
+    /// The beginning of the first line: that of dbacl 1.14.1, or, if dbacl 1.14.1 would read text
+    /// in another way than these settings ask for, one that it refuses.
     pub(crate) fn magic(&self) -> &'static [u8] {
         let scheme = self.scheme.unwrap_or(Scheme::Alpha);
         if self.options.read_unicode(scheme) { UNICODE_MAGIC } else { MAGIC }
@@ -268,8 +269,7 @@ impl Header {
         if sum.is_some_and(|(from, text)| !fits_checksum(&bytes[..lines.at], from, text)) {
             return Err(HeaderFault::Sum);
         }
-        // A first line that hides from dbacl 1.14.1 how the text is to be read, or the opposite, is
-        // that of no version.
+        // A first line that does not suit the settings is invalid.
         if !first.starts_with(header.magic()) {
             return Err(HeaderFault::Foreign);
         }
@@ -402,7 +402,7 @@ mod tests {
         let text = written(&header);
         assert!(text.starts_with(b"# dbacl 1.15 dlw unicode category x \n"));
         assert_eq!(Header::parse(&text).unwrap().header.options, header.options);
-        // Neither line goes with the other's settings.
+        // Each first line is refused with the settings of the other.
         for (one, other) in [(UNICODE_MAGIC, MAGIC), (MAGIC, UNICODE_MAGIC)] {
             let settings = if one == MAGIC { written(&example()) } else { text.clone() };
             let false_line = [other, settings.strip_prefix(one).unwrap()].concat();
@@ -421,8 +421,8 @@ mod tests {
         let parsed = Header::parse(&text).unwrap();
         assert_eq!(parsed.length, text.len());
         assert_eq!(ParsedHeader { length: plain.length, ..parsed }, plain);
-        // In the mark, or the line end before it, a change hides the checksum, and is all that
-        // changed.
+        // A change in the mark, or in the line end before it, hides the checksum line, and the rest
+        // is unchanged.
         let mark = text.windows(SUM_MARK.len()).position(|at| at == SUM_MARK).unwrap();
         let is_mark = |at: usize| (mark - 1..mark + SUM_MARK.len()).contains(&at);
         for at in (0..text.len() - HEADER_END.len()).filter(|&at| !is_mark(at)) {

@@ -14,12 +14,13 @@ pub const FORMAT: &str = "1.14.1 dlw portable";
 /// How the first line of a category file begins.
 pub const MAGIC: &[u8] = b"# dbacl 1.14.1 dlw portable category";
 
-/// How the first line of a category begins whose text was read as Unicode: dbacl 1.14.1 would cut
-/// such text otherwise, and refuses the file because of this line. The version stands for the
-/// Unicode tables as well: text that another version of them cuts otherwise needs another line.
+/// How the first line of a category begins whose text was read as Unicode. dbacl 1.14.1 would cut
+/// such text into other words, and refuses the file because of this line. The version also stands
+/// for the version of the Unicode tables: if other tables give other words, another line is needed.
 pub const UNICODE_MAGIC: &[u8] = b"# dbacl 1.15 dlw unicode category";
 
-/// How every file of the programs begins; a target that begins otherwise is not overwritten.
+/// How every category file and online dump begins; a target that begins otherwise is not
+/// overwritten.
 pub const ANY_MAGIC: &[u8] = b"# dbacl 1.";
 
 /// The last line of the header.

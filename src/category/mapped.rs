@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Opens a category: its file is read into memory, or mapped, of which look-ups then read the pages
+//! Opens a category: its file is read into memory, or mapped, so that look-ups read only the pages
 //! that they touch.
 //!
-//! One of two modules with `unsafe`: a map is sound as long as nobody changes or cuts the file
-//! while it is mapped. Our own programs never do - a category is replaced by renaming a new file
-//! over it - but others may, and a process that touches what was cut off is killed. So files of any
-//! size are read unless a map is asked for.
+//! One of two modules with `unsafe`: a map is sound as long as nobody changes or truncates the file
+//! while it is mapped. dbacl's programs never do that, since they replace a category by renaming a
+//! new file over it. Other programs may, and a process that reads what was cut off is killed. So
+//! files of any size are read unless a map is asked for.
 
 use super::header::HeaderFault;
 use super::reader::{Category, Fault};
@@ -17,15 +17,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// A category in pages of its own, or in a memory map.
+/// A category in anonymous memory, or in a memory map.
 pub type MappedCategory = Category<Mmap>;
 
 /// Opens the category at `path` and reads it into memory.
 ///
 /// # Errors
 /// [`Error::Io`] when the file cannot be read, is no regular file or finds no memory,
-/// [`Error::NotACategory`] when its first line says something else, [`Error::Damaged`] and its like
-/// when it is cut short or says impossible things.
+/// [`Error::NotACategory`] when its first line is not that of a category, [`Error::Damaged`] and
+/// its like when it is truncated or has impossible values.
 pub fn open(path: &Path) -> Result<MappedCategory> {
     let read = open_regular(path).and_then(|file| copy(&file)?.make_read_only());
     category(read.map_err(|error| Error::io(path, error))?, path)
@@ -37,9 +37,9 @@ pub fn open(path: &Path) -> Result<MappedCategory> {
 /// Those of [`open`].
 ///
 /// # Safety
-/// Nobody changes the file or cuts it short as long as the category lives: what was read from it
-/// may change, and touching what was cut off ends the process. Replacing the file by renaming
-/// another over it is no change in this sense.
+/// Nobody may change or truncate the file as long as the category lives: data that was read may
+/// change, and reading what was cut off ends the process. Replacing the file by renaming another
+/// over it is no change in this sense.
 #[allow(unsafe_code)]
 pub unsafe fn map(path: &Path) -> Result<MappedCategory> {
     let file = open_regular(path).map_err(|error| Error::io(path, error))?;
@@ -52,7 +52,7 @@ fn category(bytes: Mmap, path: &Path) -> Result<MappedCategory> {
     Category::new(bytes).map_err(|fault| error_of(fault, path))
 }
 
-/// What is wrong with the file at `path`.
+/// The error that says what is wrong with the file at `path`.
 pub(crate) fn error_of(fault: Fault, path: &Path) -> Error {
     match fault {
         Fault::Header(HeaderFault::Foreign) => Error::NotACategory { path: path.to_path_buf() },
@@ -67,8 +67,9 @@ pub(crate) fn error_of(fault: Fault, path: &Path) -> Error {
     }
 }
 
-/// A file's bytes in pages of their own, taken at once: one by one they cost more than the copy. A
-/// file that is cut short meanwhile ends where it ended.
+/// Copies a file's bytes to anonymous memory. Its pages are provided at once, because one by one
+/// they would take longer than the copy. If the file is truncated meanwhile, the copy ends where
+/// the file ended.
 fn copy(mut file: &File) -> io::Result<MmapMut> {
     let length = file.metadata()?.len();
     let too_large = || io::Error::from(io::ErrorKind::OutOfMemory);
@@ -89,7 +90,7 @@ fn copy(mut file: &File) -> io::Result<MmapMut> {
     Ok(memory)
 }
 
-/// Opens a category that was never a file: its bytes are copied into anonymous memory.
+/// Opens a category from its bytes, which are copied into anonymous memory.
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bytes are no category, [`Error::Io`] when there is no memory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The category file: a learned model at rest.
+//! The category file: a learned model as it is stored.
 
 pub mod access;
 pub mod header;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Reads a category in place: checked once when opened, then every look-up is in bounds.
+//! Reads a category in place. It is checked once when it is opened; after that every look-up is in
+//! bounds.
 
 use super::header::{Header, HeaderFault, ParsedHeader, renew_checksum};
 use super::layout::{ANY_MAGIC, DIGRAM_BYTES, SLOT_BYTES, WEIGHT_BYTES};
@@ -67,7 +68,7 @@ impl<D: AsRef<[u8]>> Category<D> {
         Ok(Self { bytes, header, patterns, other_lines, digrams, slots, mask: size - 1 })
     }
 
-    /// Writes the file, with `name` as what its first line calls the category.
+    /// Writes the file, with `name` as the category's name in its first line.
     ///
     /// # Errors
     /// Those of `out`.
@@ -152,7 +153,7 @@ impl<D: AsRef<[u8]>> Category<D> {
         }
     }
 
-    /// Asks for the memory where the searches for `ids` begin.
+    /// Prefetches the slots where the searches for `ids` begin.
     #[inline]
     pub(crate) fn prefetch(&self, ids: impl Iterator<Item = FeatureId>) {
         let bytes = self.bytes.as_ref();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Looks up the features of one document in a category's file, without taking the file into memory:
-//! what is read goes through one small buffer.
+//! Looks up the features of one document in a category's file, without reading the whole file into
+//! memory. The parts that are needed are read through one small buffer.
 //!
-//! For a single mail that is half the work of reading the whole file, most of which goes into new
-//! pages, and as safe: a file that is cut short meanwhile is an error.
+//! For a single mail this takes half the work of reading the whole file, most of which would be to
+//! fill new pages. It is as safe: if the file is truncated meanwhile, that is an error.
 
 use super::header::{Header, ParsedHeader};
 use super::layout::{DIGRAM_BYTES, SLOT_BYTES};
@@ -95,7 +95,7 @@ impl SparseCategory {
     pub fn weights(&self, ids: &[FeatureId]) -> Result<Vec<f32>> {
         let size = 1usize << self.header.bits;
         let home = |id: FeatureId| id.0 as usize & (size - 1);
-        // Through the file once, from its beginning to its end.
+        // Look-ups are sorted, so that the file is read once from its beginning to its end.
         let mut order: Vec<usize> = (0..ids.len()).collect();
         order.sort_unstable_by_key(|&at| home(ids[at]));
         let is_dense = size / ids.len().max(1) < MANY / 4;
@@ -152,8 +152,8 @@ mod tests {
     use crate::category::mapped;
     use std::io::Write;
 
-    /// A category of `bits` bits with these ids, each at the end of its chain; the weight tells
-    /// which.
+    /// A category of `bits` bits with these ids, each at the end of its chain; its weight is its
+    /// place in `ids`.
     fn file(bits: u8, ids: &[u32]) -> tempfile::NamedTempFile {
         let mut bytes = format!(
             "# dbacl 1.14.1 dlw portable category x \n# entropy 1.0 logZ 1.0 max_order 1 type \

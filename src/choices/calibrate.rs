@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The temperature that makes probabilities true, and how far they are from it.
+//! The temperature that calibrates probabilities, and the calibration error.
 
 use super::fit::{Tally, probabilities};
 use crate::numeric::elementary::log;
 
-/// The scores of groups whose choice is known, kept for calibration: they must be groups that the
-/// fit has not seen.
+/// Scores of groups whose choice is known, for calibration. The fit must not have learned these
+/// groups.
 #[derive(Debug, Clone, Default)]
 pub struct Judged {
     scores: Vec<f64>,
@@ -16,8 +16,8 @@ pub struct Judged {
 /// The highest temperature that is considered; the lowest is one over it.
 const HIGHEST: f64 = 20.0;
 
-/// Steps of the search: each takes off three eighths of the interval, so what is left is below
-/// 1e-8.
+/// Steps of the search. Each removes about three eighths of the interval, so that the remainder is
+/// below 1e-8.
 const STEPS: usize = 45;
 
 /// Bins of probabilities.
@@ -51,7 +51,7 @@ impl Judged {
         }
     }
 
-    /// How well the groups are judged where scores are divided by `temperature`.
+    /// How well the groups are judged when their scores are divided by `temperature`.
     pub fn tally(&self, temperature: f64) -> Tally {
         let mut tally = Tally::default();
         self.each(temperature, |shares, chosen| tally.add(shares, chosen, shares[chosen]));

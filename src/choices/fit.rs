@@ -15,41 +15,42 @@
 //!
 //! Weights and sums of squares are f32, scores and probabilities f64; a score is summed in the
 //! order of the features. Groups are taken one after the other in one thread, so that the same
-//! groups in the same order give the same weights to the bit, whoever prepared them.
+//! groups in the same order give the same weights to the bit, whichever thread has prepared them.
 
 use super::groups::{Group, Groups};
 use super::table::{NOWHERE, Slot, Table};
 use crate::numeric::elementary::{LN_2, exp, log, narrow};
 
-/// Alternatives with smaller gradients are left alone: most alternatives are hopeless soon.
+/// Alternatives with smaller gradients are skipped; most alternatives soon have hardly any
+/// probability.
 pub const SKIP: f64 = 0.001;
 
-/// What a weight's sum of squared gradients starts from.
+/// The initial value of a weight's sum of squared gradients.
 pub const START: f32 = 0.3;
 
 /// Share of the run after which the steps become smaller.
 pub const CONSTANT_SHARE: f64 = 0.5;
 
-/// What the steps have come down to at the end of the run, as a share of the first ones.
+/// The length of the last steps as a share of the first ones.
 pub const LAST_SHARE: f64 = 0.2;
 
-/// The length of the first steps for texts of so many words: the more words share a score, the
-/// shorter. 100 words an alternative give 0.035.
+/// The length of the first steps. The more words an alternative has, the shorter the steps; 100
+/// words give 0.035.
 #[allow(clippy::cast_precision_loss)] // numbers of words are far below 2^52
 pub fn rate_for(occurrences: usize, alternatives: usize) -> f64 {
     0.35 / (occurrences as f64 / alternatives.max(1) as f64).max(1.0).sqrt()
 }
 
-/// How to fit.
+/// Settings of the fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// The first steps' length; see [`rate_for`].
     pub rate: f64,
-    /// Groups that will be learned, all passes together: steps depend on how much of the run is
-    /// over.
+    /// Number of groups that will be learned in all passes together. The length of a step depends
+    /// on the share of them that was learned.
     pub groups: u64,
-    /// Whether a feature is taken up only when a chosen alternative has it. What never was chosen
-    /// cannot speak against an alternative then, and much fewer features are kept.
+    /// Whether only features that a chosen alternative has get a weight. Then features that were
+    /// never chosen cannot speak against an alternative, and far fewer features are kept.
     pub chosen_only: bool,
     /// Features that are kept at most; further ones are ignored.
     pub features: usize,
@@ -61,7 +62,7 @@ impl Default for Settings {
     }
 }
 
-/// What a model makes of groups whose choice is known.
+/// How well a model judges groups whose choice is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tally {
     /// Groups judged.
@@ -121,7 +122,7 @@ pub struct Fit {
     shares: Vec<f64>,
 }
 
-/// Features that are asked for ahead of their turn.
+/// How many features ahead slots are prefetched.
 const AHEAD: usize = 16;
 
 impl Fit {
@@ -194,8 +195,8 @@ impl Fit {
         (&self.scores, &self.shares)
     }
 
-    /// Learns the groups in their order. What the model made of each before it was learned is added
-    /// to `tally`.
+    /// Learns the groups in their order. `tally` counts how well the model judged each group before
+    /// it was learned.
     pub fn learn(&mut self, groups: &Groups, tally: &mut Tally) {
         for group in groups.iter() {
             self.learn_group(group, tally);
@@ -225,7 +226,7 @@ impl Fit {
         self.learned += 1;
     }
 
-    /// Makes places for features that the table does not know.
+    /// Inserts features that are not in the table.
     fn take_up(&mut self, group: Group<'_>) {
         let slots = self.table.slots().len();
         self.table.reserve(group.ids().len());
@@ -248,7 +249,7 @@ impl Fit {
                 }
             }
         }
-        // Another alternative may have what the chosen one has brought in.
+        // Another alternative may have a feature that the chosen one has just inserted.
         if is_new && self.settings.chosen_only {
             for (place, &id) in self.places.iter_mut().zip(group.ids()) {
                 if *place == NOWHERE {
@@ -318,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn strength_makes_weights_move_faster() {
+    fn strong_features_take_longer_steps() {
         let mut groups = Groups::default();
         for (id, strength) in [(1, 1), (2, 5), (3, 1)] {
             groups.push_strong(FeatureId(id), strength);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Groups of alternatives, as the fit reads them: features in arrays, ends in others.
+//! Groups of alternatives in the form that the fit reads: arrays of features, and arrays of the
+//! places where alternatives and groups end.
 
 use crate::model::medium::Medium;
 use crate::token::BOUNDARY;
@@ -37,9 +38,9 @@ impl Groups {
         self.push_strong(id, 1);
     }
 
-    /// Adds a feature whose weight moves as if it occurred `strength` times, at least once,
-    /// wherever it occurs. Features that are rare and tell much want more than 1. A feature's
-    /// strength must be the same wherever it occurs.
+    /// Adds a feature whose weight changes as if each occurrence were `strength` occurrences (at
+    /// least one). Rare features that say much need more than 1. The strength of a feature must be
+    /// the same wherever it occurs.
     pub fn push_strong(&mut self, id: FeatureId, strength: u8) {
         self.ids.push(id);
         self.strengths.push(strength.max(1));
@@ -77,7 +78,7 @@ impl Groups {
         self.alternative_ends.len() - self.group_ends.last().map_or(0, |&(end, _)| end)
     }
 
-    /// Ends the group, of which alternative `chosen`, from 0, was chosen.
+    /// Ends the group; `chosen` is the number of the chosen alternative, from 0.
     ///
     /// # Panics
     /// If the group has no such alternative.

@@ -15,11 +15,11 @@
 //! p(i) = exp(s_i) / sum over j of exp(s_j)
 //! ```
 //!
-//! Only differences between the scores of one group matter. So there is no bias, and what all
-//! alternatives of a group have in common tells nothing.
+//! Only differences between the scores of one group matter. So there is no bias, and features that
+//! all alternatives of a group have in common have no effect.
 //!
-//! The weights are written as two ordinary categories, such that the difference of their scores is
-//! the model's score: every dbacl can tell the odds.
+//! The weights are written as two ordinary categories. The difference of their scores is the
+//! model's score, so that any dbacl can compute the odds.
 //!
 //! ```
 //! use dbacl::choices::{Fit, Form, Groups, Settings, Tally, files};

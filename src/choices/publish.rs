@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Weights → two ordinary category files, *chosen* and *other*.
+//! Writes the weights as two ordinary category files, *chosen* and *other*.
 //!
-//! Category files hold no negative weights. So a feature that speaks for the choice stands in
-//! *chosen* with its weight, one that speaks against it in *other* with its weight's size, and no
-//! feature stands in both: the difference of the two is what half the weight in one and minus half
-//! of it in the other would give. Both categories have the same measure of characters and the same
-//! log Z, which cancel. So for a text
+//! Category files hold no negative weights. So a feature with a positive weight stands in *chosen*
+//! with its weight, one with a negative weight stands in *other* with the absolute value, and no
+//! feature stands in both. Both categories have the same measure of characters and the same log Z,
+//! which cancel. So for a text
 //!
 //! ```text
 //! score(chosen) - score(other) = -scale * s / ln 2      bits, as `dbacl -n` prints them
@@ -35,8 +34,8 @@ pub struct Form {
     pub scheme: Scheme,
     /// Longest n-gram.
     pub max_order: u8,
-    /// What weights are multiplied by. With 1 the files hold nats; with more, the grid is finer,
-    /// and whoever reads the scores divides by it.
+    /// The factor of the weights. With 1 the files hold nats. With a larger factor the grid is
+    /// finer, and readers of the scores have to divide by it.
     pub scale: f64,
     /// Weights of at most this size, nats, are left out.
     pub smallest: f64,
@@ -68,7 +67,7 @@ pub fn files(fit: &Fit, form: &Form, names: [&[u8]; 2]) -> [Vec<u8>; 2] {
     let mut place = 0;
     let mut file = |side: &mut Vec<(FeatureId, QuantWeight)>, name: &[u8]| {
         place += 1;
-        // In an order that does not tell how the table grew.
+        // Sorted, so that the order does not depend on how the table grew.
         side.sort_unstable_by_key(|&(id, _)| id);
         one_file(side, form, name, place, &digrams)
     };
@@ -169,7 +168,7 @@ mod tests {
             assert!(exact > 0.3 && (found - exact).abs() <= 1.0 / 512.0, "{id} {found} {exact}");
             assert_eq!(weight(not, id), None);
         }
-        // What all alternatives share moves only by the change of its step within a group.
+        // A feature of all alternatives changes only because its step changes within a group.
         assert!(weight(&chosen, 7).or(weight(&other, 7)).unwrap_or(0.0) < 0.1);
         assert_eq!(chosen.header().log_partition, other.header().log_partition);
     }

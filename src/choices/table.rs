@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Weights by feature id: an open table that grows up to a limit.
+//! Weights by feature id: a hash table with open addressing that grows up to a limit.
 
 use crate::alloc_hints;
 use crate::token::id::FeatureId;
 
-/// A feature's weight and what its steps depend on. 12 bytes; id 0 marks an empty slot.
+/// A feature's weight, and the sum on which the length of its steps depends. 12 bytes; id 0 marks
+/// an empty slot.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Slot {
     /// The feature.
@@ -55,17 +56,18 @@ impl Table {
         &self.slots
     }
 
-    /// The slot at `place`, which [`Self::find`] or [`Self::insert`] told.
+    /// The slot at `place`, which [`Self::find`] or [`Self::insert`] has returned.
     pub fn at(&mut self, place: u32) -> &mut Slot {
         &mut self.slots[place as usize]
     }
 
-    /// Ids are hashes; spreading them once more undoes what an adversary may have chosen.
+    /// Ids are hashes. They are mixed once more, so that an adversary cannot choose features that
+    /// share a slot.
     const fn home(&self, id: FeatureId) -> usize {
         (id.0.wrapping_mul(0x9e37_79b1) >> 3) as usize & (self.slots.len() - 1)
     }
 
-    /// Asks for the memory that [`Self::find`] will need for `id`.
+    /// Prefetches the slot where [`Self::find`] begins for `id`.
     #[inline]
     pub fn prefetch(&self, id: FeatureId) {
         alloc_hints::prefetch(&self.slots, self.home(id));
@@ -111,8 +113,8 @@ impl Table {
         }
     }
 
-    /// Where `id` is from now on, with weight 0 if it is new; [`NOWHERE`] if the table is full or
-    /// `id` is 0. Room must have been made by [`Self::reserve`].
+    /// The place of `id`, which is inserted with weight 0 if it is new; [`NOWHERE`] if the table is
+    /// full or `id` is 0. [`Self::reserve`] must have been called before.
     #[allow(clippy::cast_possible_truncation)] // at most 2^29 slots
     pub fn insert(&mut self, id: FeatureId) -> u32 {
         if id.0 == 0 {

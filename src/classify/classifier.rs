@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Document → features → scores → verdict.
+//! Turns a document into features, scores and a verdict.
 
 use super::fitted::{Fitted, FittedScores};
 use super::set::CategorySet;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Bits of the table of a document's own counts, unless others are asked for.
 pub const EMPIRICAL_BITS: u8 = 15;
 
-/// What the categories of a set make of a document.
+/// The verdict of a set of categories on a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     names: Arc<[String]>,
@@ -50,7 +50,8 @@ impl Verdict {
         self.probabilities[self.best]
     }
 
-    /// Whether the document cannot be told: categories that were fitted together may say so.
+    /// Whether the verdict is unsure. Only categories that were fitted together give unsure
+    /// verdicts.
     pub const fn is_unsure(&self) -> bool {
         self.is_unsure
     }
@@ -74,8 +75,8 @@ impl Verdict {
     }
 
     /// Probability of each category, 0 to 1. Those of categories that were fitted together are
-    /// calibrated, each against all others; else they add up to 1 and are far too sure, as are
-    /// those of any model that takes tokens for independent.
+    /// calibrated. Those of other categories add up to 1 and are far too close to 0 and 1, as with
+    /// any model that takes tokens for independent.
     pub fn probabilities(&self) -> &[f64] {
         &self.probabilities
     }
@@ -122,7 +123,7 @@ impl<D: AsRef<[u8]>> Classifier<D> {
         Self { reader, scores, fitted, names, counts_length: false }
     }
 
-    /// The same classifier, for which the length of a mail counts as well (`-P`).
+    /// The same classifier, with the length of a mail as part of its score (`-P`).
     #[doc(hidden)]
     #[must_use]
     pub const fn counting_length(mut self) -> Self {
@@ -137,9 +138,9 @@ impl<D: AsRef<[u8]>> Classifier<D> {
         self.finish()
     }
 
-    /// Takes in a text that goes on with the document so far; [`Self::finish`] ends the document.
+    /// Adds a text to the present document; [`Self::finish`] ends the document.
     pub fn add(&mut self, text: &[u8]) {
-        // Memory can be read, and scoring refuses nothing.
+        // Reading memory cannot fail, and scoring accepts all features.
         let _ = self.reader.read_bytes(text, &mut self.scores);
     }
 
@@ -151,7 +152,7 @@ impl<D: AsRef<[u8]>> Classifier<D> {
     /// The verdict on a document from a stream.
     ///
     /// # Errors
-    /// The error that ended reading: half a document gives no verdict.
+    /// The error that ended reading. There is no verdict on a part of a document.
     pub fn read(&mut self, document: impl Read) -> io::Result<Verdict> {
         self.begin();
         let source = Source { name: Vec::new(), reader: Box::new(document) };
@@ -174,7 +175,7 @@ impl<D: AsRef<[u8]>> Classifier<D> {
         self.scores.scorer.forget_words();
     }
 
-    /// The verdict on what was added. The next text begins another document.
+    /// The verdict on the texts that were added. The next text begins another document.
     pub fn finish(&mut self) -> Verdict {
         let DocumentScores { scorer, collector, .. } = &mut self.scores;
         scorer.settle_words(&mut |_| {});
@@ -223,13 +224,13 @@ impl<D: AsRef<[u8]>> DocumentScores<D> {
         Self { scorer, collector: None, by_words: false, warnings: Vec::new() }
     }
 
-    /// Prepares to score words instead of spelled features, which is faster, where that is
-    /// possible.
+    /// Prepares to score words instead of the texts of features where that is possible; it is
+    /// faster.
     pub fn expect_words(&mut self, cutter: &Cutter, order: u8, wanted: Wanted) {
         self.by_words = cutter.has_only_words() && self.scorer.expect_words(order, wanted);
     }
 
-    /// The standings of the document, which ends.
+    /// Ends the document and returns its scores.
     pub fn finish(&mut self, counts_length: bool) -> Vec<Standing> {
         self.scorer.settle_words(&mut |warning| self.warnings.push(warning));
         let standings = document::finish(&self.scorer, counts_length);
@@ -237,7 +238,7 @@ impl<D: AsRef<[u8]>> DocumentScores<D> {
         standings
     }
 
-    /// The next document is scored as if it came first.
+    /// Forgets which words were seen, so that the next document is scored as if it came first.
     pub fn forget_words(&mut self) {
         self.scorer.forget_words();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Why a verdict: what each token of a text adds to the odds of the best category against the
-//! second best, in bits.
+//! Explanations of verdicts: what each token of a text adds to the odds of the best category
+//! against the second best, in bits.
 
 use super::fitted::{Fitted, FittedScores};
 use super::set::CategorySet;
@@ -34,7 +34,8 @@ pub struct Explained {
 }
 
 impl<D: AsRef<[u8]>> CategorySet<D> {
-    /// Which tokens of a document speak for the best category and against the second best, in bits.
+    /// The evidence of the tokens of a document for the best category and against the second best,
+    /// in bits.
     ///
     /// # Errors
     /// [`Incomparable::Empty`] with fewer than two categories.
@@ -43,7 +44,7 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
             return Err(Incomparable::Empty);
         }
         let mut recorder = Recorder::new(self.models.clone());
-        // Memory can be read, and recording refuses nothing.
+        // Reading memory cannot fail, and recording accepts all features.
         let _ = FeatureReader::new(&self.reading).read_bytes(document, &mut recorder);
         Ok(recorder.explain(self.fitted.as_ref()))
     }
@@ -74,15 +75,15 @@ struct Line {
 /// Sources and mails that an explanation names.
 const NAMED: usize = 3;
 
-/// Bytes of the header of a mail that are looked at.
+/// Bytes of the header of a mail in which the subject is looked for.
 const HEAD: usize = 1 << 16;
 
-/// Remembers what is read, for the lines of an explanation that name it.
+/// Records the names of what is read, for the lines of an explanation.
 #[derive(Default)]
 struct Sources {
     /// Whether they are mail.
     is_mail: bool,
-    /// Lines so far, and how many there would be.
+    /// Lines so far, and how many there would be without a limit.
     lines: Vec<String>,
     number: usize,
     /// The source that is being read.
@@ -113,7 +114,7 @@ impl Sources {
             && head.len() < HEAD
             && !head.ends_with(b"\n\n")
         {
-            // Of a line end both forms are one.
+            // LF and CR LF are treated alike.
             head.extend_from_slice(line.trim_ascii_end());
             head.push(b'\n');
         }
@@ -148,7 +149,7 @@ impl Sources {
     }
 }
 
-/// Scores a text and remembers what it was made of, for an explanation.
+/// Scores a text and records its tokens, for an explanation.
 pub struct Recorder<D = Mmap> {
     scorer: Scorer<D>,
     sources: Sources,
@@ -163,7 +164,7 @@ struct Addition {
     weight: f64,
     /// Its cost under the reference measure, as a log-probability.
     reference: f64,
-    /// What any occurrence takes away.
+    /// What every occurrence subtracts.
     renorm: f64,
 }
 
@@ -192,19 +193,19 @@ impl<D: AsRef<[u8]>> Recorder<D> {
         Self { scorer, sources, occurrences: Vec::new(), lines: Vec::new() }
     }
 
-    /// Lets the explanation name what is read; of mail it tells the subjects.
+    /// Has the explanation name the sources and, of mail, the subjects.
     #[must_use]
     pub const fn naming(mut self, is_mail: bool) -> Self {
         self.sources.is_mail = is_mail;
         self
     }
 
-    /// Says that a source of this name begins; `None` for standard input.
+    /// A source of this name begins; `None` for standard input.
     pub fn start_source(&mut self, name: Option<&[u8]>) {
         self.sources.start(name);
     }
 
-    /// The explanation of the text, by how `fitted` categories judge if they were fitted together.
+    /// The explanation of the text. `fitted` says how categories judge that were fitted together.
     /// There must be two categories or more.
     pub fn explain(self, fitted: Option<&Fitted>) -> Explained {
         let standings = document::finish(&self.scorer, false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! How categories judge that were fitted together: their order in the set, and their scores as the
-//! set counts them.
+//! Scores of categories that were fitted together: the order of the set, and the scores by counts
+//! or by distinct features, as the set asks for.
 
 use crate::category::reader::Category;
 use crate::joint::documents::{Collector, Term};
@@ -10,31 +10,31 @@ use crate::joint::scoring::Scoring;
 use crate::score::document::Standing;
 use crate::score::model::Model;
 
-/// What verdicts on a document are made of.
+/// Everything that the verdict on a document depends on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedScores {
     /// The scores in the order of the set, nats a unit of complexity.
     pub scores: Vec<f64>,
     /// Number of distinct features, where they were collected; else 0.
     pub distinct: u32,
-    /// What a verdict rests on beside the scores, as far as features were collected.
+    /// What a verdict depends on besides the scores, as far as features were collected.
     pub grounds: Grounds,
 }
 
 /// A whole set of categories that were fitted together.
 #[derive(Debug, Clone)]
 pub struct Fitted {
-    /// How the set makes verdicts of scores.
+    /// The settings by which the set turns scores into verdicts.
     pub line: RefitLine,
     /// Numbers of the categories, in the order of the set.
     pub order: Vec<usize>,
 }
 
 impl Fitted {
-    /// The set that `models` make; `None` when none of them was fitted.
+    /// The set that `models` form; `None` when none of them was fitted.
     ///
     /// # Errors
-    /// What keeps them from making one set.
+    /// Why they do not form one set.
     pub fn of<D: AsRef<[u8]>>(models: &[Model<D>]) -> Result<Option<Self>, Mismatch> {
         let lines: Vec<Option<RefitLine>> =
             models.iter().map(|model| RefitLine::find(model.category()?.other_lines())).collect();
@@ -49,7 +49,8 @@ impl Fitted {
         self.line.scoring == Scoring::Once
     }
 
-    /// What the verdict on a document is made of. Ends the collector's document.
+    /// The scores of a document, and what else its verdict depends on. Ends the collector's
+    /// document.
     pub fn scores<D: AsRef<[u8]>>(
         &self,
         models: &[Model<D>],

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Categories and documents → verdicts.
+//! Verdicts of categories on documents.
 //!
 //! ```text
 //! categories ─→ CategorySet (can they be compared? how is a text read for all of them?)
 //!                   └→ Classifier (document ─→ features ─→ scores) ─→ Verdict
 //! ```
 //!
-//! [`shared`] decides which reading suits several categories, [`fitted`] how categories judge that
-//! were fitted together, [`explain`] tells which tokens decided.
+//! [`shared`] decides how a text is read for several categories. [`fitted`] computes the scores of
+//! categories that were fitted together. [`explain`] shows the evidence of each token.
 
 pub mod classifier;
 pub mod explain;

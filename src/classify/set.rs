@@ -13,7 +13,7 @@ use memmap2::Mmap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Categories to compare documents with, in an order that verdicts keep to.
+/// Categories with which documents are compared. Their order is that of all lists in verdicts.
 ///
 /// ```
 /// use dbacl::{CategorySet, LearnOptions, Learner};
@@ -81,7 +81,7 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         Self::shared(categories.into_iter().map(|(name, it)| (name, Arc::new(it))), locale)
     }
 
-    /// A set of named categories that others may hold, too.
+    /// A set of named categories that are shared with other owners.
     ///
     /// # Errors
     /// Why they cannot be compared.
@@ -119,7 +119,7 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         &self.names
     }
 
-    /// The names, to keep.
+    /// The names, shared.
     pub(crate) fn shared_names(&self) -> Arc<[String]> {
         self.names.clone()
     }
@@ -130,7 +130,8 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         &self.reading
     }
 
-    /// What a user should know about the choice of categories: options that were forced.
+    /// Warnings about the choice of categories, such as options that were changed to suit all of
+    /// them.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }

@@ -10,7 +10,7 @@ use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
 use crate::score::model::{Model, PatternSet};
 use crate::token::pattern::PatternList;
 
-/// Options that are chosen for all categories as soon as one was learned with them.
+/// Options that are used for all categories as soon as one of them was learned with them.
 const UNITED: [ModelOption; 20] = [
     ModelOption::ReferenceOnly,
     ModelOption::Wide,
@@ -81,7 +81,7 @@ impl SharedReading {
         Self { options: ModelOptions::default(), scheme: None, order: 1, patterns }
     }
 
-    /// Takes in a category. Returns which expressions are its own.
+    /// Adds a category. Returns which of the regular expressions are its own.
     ///
     /// # Errors
     /// [`Incomparable::Tokenizer`], [`Incomparable::Pattern`].
@@ -94,7 +94,7 @@ impl SharedReading {
         self.add_header(name, category.header(), category.patterns(), warnings)
     }
 
-    /// The same for a category with this header and these expressions, as stored.
+    /// Adds a category with this header and these stored expressions, as [`Self::add`] does.
     ///
     /// # Errors
     /// Those of [`Self::add`].
@@ -114,7 +114,7 @@ impl SharedReading {
         Ok(patterns)
     }
 
-    /// Takes over a category's options.
+    /// Adds a category's options to those of the others.
     fn unite(
         &mut self,
         name: &[u8],
@@ -215,8 +215,8 @@ pub fn complete_kind(options: &mut ModelOptions) -> Result<(), Incomparable> {
     Ok(())
 }
 
-/// Multinomial scores need counts of a document's tokens, which suit all categories or none.
-/// Returns whether multinomial scores were asked for in vain and are taken back.
+/// Multinomial scores need counts of a document's tokens, which must suit all categories. If they
+/// do not, the option is removed. Returns whether it was removed.
 pub fn settle_multinomial<D: AsRef<[u8]>>(options: &mut ModelOptions, models: &[Model<D>]) -> bool {
     if options.has(ModelOption::Multinomial) && agree_on_multinomial(models) {
         options.insert(ModelOption::Entropy);
