@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
-/// How all such files begin, up to the version.
+/// The beginning of all such files, up to the version.
 const KIND: &[u8] = b"# dbacl model ";
 /// The first line of this version.
 const MAGIC: &[u8] = b"# dbacl model 1\n";
@@ -30,7 +30,7 @@ const HEAD: usize = MAGIC.len() + 8 + 4 + 4;
 const ENTRY: usize = 1 + 2 + 8 + 4 + 2;
 /// Bytes of a piece in the table.
 const PIECE: usize = 8 + 8;
-/// Pieces shorter than this are not looked for among the others.
+/// Shorter pieces are stored even if an equal one is stored already.
 const SHARED: usize = 4096;
 
 /// What a member is.
@@ -42,7 +42,7 @@ pub enum MemberKind {
     Category,
     /// The documents that the model was learned from; the member's name is empty.
     Documents,
-    /// A kind that this version does not know, and passes over.
+    /// A kind that this version does not know and ignores.
     Other(u8),
 }
 
@@ -104,7 +104,7 @@ pub fn bytes(members: &[NewMember<'_>]) -> Vec<u8> {
     put_u32(&mut table, members.len());
     for member in members {
         table.push(member.kind.number());
-        // Names are labels, which readers bound.
+        // Names are labels, whose length is limited.
         put_u16(&mut table, member.name.len());
         table.extend_from_slice(member.name.as_bytes());
         table.extend_from_slice(&member.documents.to_le_bytes());
@@ -204,7 +204,7 @@ pub struct Container<D = Vec<u8>> {
 #[non_exhaustive]
 pub enum ContainerFault {
     /// The first line says something else.
-    #[error("it is no model of dbacl")]
+    #[error("it is not a model of dbacl")]
     Foreign,
     /// The first line says another version.
     #[error("the model is of another version")]
@@ -212,11 +212,11 @@ pub enum ContainerFault {
     /// The file is shorter or longer than it says.
     #[error("the model is cut short, or something stands behind it")]
     Length,
-    /// The table of members does not fit its checksum, or says impossible things.
+    /// The checksum of the table of members is wrong, or the table has impossible values.
     #[error("the model's table of members is damaged")]
     Table,
-    /// A member does not fit its checksum.
-    #[error("a member of the model does not fit its checksum")]
+    /// The checksum of a member is wrong.
+    #[error("the checksum of a member of the model is wrong")]
     Member,
 }
 
@@ -280,7 +280,7 @@ impl<D: AsRef<[u8]>> Container<D> {
     /// The bytes of a member: those of the file where it is stored in one piece, else a copy.
     ///
     /// # Errors
-    /// [`ContainerFault::Member`] when they do not fit their checksum.
+    /// [`ContainerFault::Member`] when their checksum is wrong.
     pub fn bytes_of(&self, member: &Member) -> Result<Cow<'_, [u8]>, ContainerFault> {
         let all = self.bytes.as_ref();
         let piece = |range: &Range<usize>| all.get(range.clone()).unwrap_or_default();
@@ -307,7 +307,7 @@ fn read_table(table: &[u8], body: Range<usize>) -> Option<Vec<Member>> {
     let mut fields = Fields { rest: table };
     let number = fields.u32()? as usize;
     let mut members = Vec::new();
-    // What is stored once must not become endlessly many copies.
+    // A damaged table must not make many copies of one piece, so their total length is limited.
     let mut room = body.len().checked_add(number.checked_mul(DIGRAM_BYTES)?)?;
     for _ in 0..number {
         let kind = MemberKind::by_number(fields.take(1)?[0]);
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_file_cannot_ask_for_much_memory() {
+    fn a_small_file_cannot_cause_large_allocations() {
         let common = vec![1; DIGRAM_BYTES * 2];
         let member = NewMember::new(MemberKind::Documents, "", common.as_slice());
         let bytes = bytes(&vec![member; 100]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What can go wrong, and what is only worth a warning.
+//! Errors and warnings of the library.
 //!
-//! [`Error`] ends an operation; its variants follow what a caller can do about it. [`Warning`]
-//! values go into a sink that the caller passes down, so that tests read them and programs print
-//! them; the library itself prints nothing.
+//! An [`Error`] ends an operation; there is a variant for each case that a caller may want to
+//! handle in its own way. [`Warning`] values are given to a function that the caller passes down.
+//! The library itself prints nothing.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub enum Error {
         /// The file concerned.
         path: PathBuf,
     },
-    /// A line of the header cannot be read or says something impossible.
+    /// A line of the header cannot be read or has an impossible value.
     #[error("bad category file [{line}]")]
     BadHeader {
         /// The file concerned.
@@ -55,12 +55,12 @@ pub enum Error {
         /// The file concerned.
         path: PathBuf,
     },
-    /// The file begins as it should and is damaged further on.
+    /// The beginning of the file is right, but a later part is damaged.
     #[error("{}: damaged: {what}", path.display())]
     Damaged {
         /// The file concerned.
         path: PathBuf,
-        /// Which part does not hold together, and how.
+        /// What is damaged.
         what: String,
     },
     /// The documents of a category held no token to learn.
@@ -88,7 +88,7 @@ pub enum Error {
     /// More regular expressions than a model can number.
     #[error("too many regular expressions")]
     TooManyPatterns,
-    /// The target of a save exists and is none of our files.
+    /// The target of a save exists and is no file of dbacl.
     #[error("the file {} is already used for something", path.display())]
     Occupied {
         /// The file concerned.
@@ -129,7 +129,7 @@ impl Error {
         Self::Io { path: path.to_path_buf(), source }
     }
 
-    /// The file that it is about, to be changed where users know the file by another name.
+    /// The path in the error, to be replaced where users know the file by another name.
     pub(crate) const fn path_mut(&mut self) -> Option<&mut PathBuf> {
         match self {
             Self::Io { path, .. }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The program `hypex`: dumped models → divergences and Chernoff information (spec tools 4). Its
+//! The program `hypex`: divergences and Chernoff information of dumped models (spec tools 4). Its
 //! exit status is always 0.
 
 use std::ffi::{OsStr, OsString};
@@ -66,7 +66,7 @@ pub fn run(
     for (first, name) in files.iter().enumerate() {
         for other in &files[first + 1..] {
             session.pair(name, other);
-            // a reader who has gone away needs no more
+            // A closed pipe ends the output.
             if stdout.write_all(&session.out).is_err() {
                 return;
             }
@@ -132,7 +132,7 @@ impl Session<'_> {
 
     fn set_step(&mut self, text: &OsStr) {
         let (step, _) = strtod(text.as_bytes());
-        // a step that is lost in rounding near 1 would never arrive
+        // With a step so small that rounding loses it near 1, the loop would not end.
         if step > 0.0 && step < 1.0 && 1.0 - step < 1.0 {
             self.step = step;
         } else {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_in_options_are_reported() {
         for (args, expected) in [
             (&[][..], "hypex:error: missing model dumps! Use dbacl(1) with -d switch\n"),
             (&["-q", "x"], "hypex: invalid option -- 'q'\n"),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What a program does when memory that cannot be refused is not there, or when it must stop for
-//! another reason that no error can tell: one line, a status, and perhaps something more.
+//! The end of a program that runs out of memory where that cannot be reported as an error, or that
+//! aborts for another reason: it prints one line, ends with a status, and may do something before.
 //!
-//! Large buffers are asked for so that a refusal is an error like others. A small one that is
-//! refused makes the standard library abort the process: status 134, perhaps a memory image on the
-//! disk, and a mail on its way would be lost. What is set here comes first.
+//! If a large buffer cannot be had, that is an ordinary error. But when a small allocation fails,
+//! the standard library aborts the process: the status is 134, a memory image may be written, and a
+//! mail that is being passed on would be lost. The handler that is installed here runs first.
 
 use crate::alloc_hints::before_abort;
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ static PROGRAM: OnceLock<&'static str> = OnceLock::new();
 static STATUS: AtomicU8 = AtomicU8::new(1);
 static ACTION: OnceLock<fn()> = OnceLock::new();
 
-/// From now on `program` ends with a line and a status where it would abort.
+/// From now on `program` prints a line and ends with a status when it would abort.
 pub fn install(program: &'static str) {
     if PROGRAM.set(program).is_ok() {
         before_abort(end);
@@ -26,13 +26,13 @@ pub fn set_status(status: u8) {
     STATUS.store(status, Ordering::Relaxed);
 }
 
-/// Does `action` before such an end. It may neither take memory nor wait for a lock.
+/// Has `action` called before such an end. It may neither allocate memory nor wait for a lock.
 pub fn set_action(action: fn()) {
     let _ = ACTION.set(action);
 }
 
 fn end() {
-    // Written piece by piece: there may be no memory to put them together.
+    // The pieces are written one by one, since there may be no memory to join them.
     let stderr = rustix::stdio::stderr();
     for part in [PROGRAM.get().copied().unwrap_or_default(), ":error: out of memory, giving up\n"] {
         let _ = rustix::io::write(stderr, part.as_bytes());

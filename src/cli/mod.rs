@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The classic programs: from options to a configuration, one library call, and what is printed.
+//! The classic programs. Each turns options into a configuration, calls the library, and prints the
+//! results.
 //!
 //! One file or folder for each program.
 

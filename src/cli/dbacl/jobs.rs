@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The jobs of the program, each with the settings that it needs and no others.
 //!
-//! [`super::config::Builder`] turns the options of a command line into one of these; the modules
-//! named like them do it.
+//! [`super::config::Builder`] turns the options of a command line into one of these jobs; the
+//! modules with the names of the jobs carry them out.
 
 use super::categories::OpenSets;
 use super::structured::Format;
@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a command line asks for.
+/// The job that a command line asks for.
 pub enum Job {
     /// Learn a category (`-l`).
     Learn(Box<LearnJob>),
@@ -28,7 +28,7 @@ pub enum Job {
     Classify(Box<ClassifyJob>),
     /// Compare lines that are documents of their own with categories (`-c` and `--input`).
     ClassifyRecords(Box<RecordsJob>),
-    /// Say why a text is like a category (`-c` and `--explain`).
+    /// Explain the verdict on a text (`-c` and `--explain`).
     Explain(Box<ExplainJob>),
     /// Count features for a later fit (`--count`).
     Count(Box<CountJob>),
@@ -60,7 +60,8 @@ pub struct Reading {
     pub indented: bool,
     /// Each line is a document: the two lines that end an input are not added.
     pub by_lines: bool,
-    /// Each input is read as if it came alone: nothing that is broken in the one before matters.
+    /// Each input is read as if it were the only one, so that an unfinished attachment in the one
+    /// before has no effect.
     pub apart: bool,
     /// An input that cannot be read to its end is an error.
     pub whole: bool,
@@ -117,7 +118,7 @@ pub struct LearnJob {
     pub dump: bool,
     /// Print new tokens (`-D`).
     pub debug: bool,
-    /// Somebody is there to read a hint.
+    /// Print hints, since a person reads standard error.
     pub hints: bool,
     /// Let the length of a text count where categories are compared (`-P`).
     pub prior: bool,

@@ -51,7 +51,7 @@ fn warn(warning: Warning) {
     MESSAGES.warning(&warning.0);
 }
 
-/// Said of counts whose parts were not read as they would have been in one go.
+/// The warning for counts whose parts were not read as in a single run.
 pub(super) const INEXACT: &str = "a part of the input was read otherwise than it would have been \
                                   in one go, because of very long \
      lines or a broken attachment before it; a few features may differ";
@@ -64,7 +64,7 @@ pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result
     let mut settings = job.settings.clone();
     let verbose = job.verbose;
     let is_mail = job.reading.options.has(ModelOption::Mail);
-    // Counts that are kept (-o) go on, and so does the ledger.
+    // With kept counts (`-o`) the ledger is continued, too.
     let adds = job.online.as_ref().is_some_and(|path| path.exists());
     job.reading.patterns.refuse_unstorable()?;
     let kept = job.online.as_deref();
@@ -147,7 +147,7 @@ pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result
         let features = if full { hints::features(&job.reading, &options, signals)? } else { None };
         notes.hints(&state, full, features).iter().for_each(|hint| MESSAGES.hint(hint));
     }
-    // Waited for before anything is written.
+    // The locks are taken before anything is written.
     let _locks = locks(job, signals)?;
     let status = conclude(job, &settings, patterns, &mut state, output)?;
     if let (Some(keeper), Some(ledger)) = (keeper, &job.keep) {
@@ -224,14 +224,14 @@ fn is_unlearnable(
     }
     MESSAGES.warning("no tokens matched - have I learned nothing?");
     output.flush().map_err(|error| output_failure(&error))?;
-    // Who asks for a category and gets none should know.
+    // With strict statuses it is an error that no category was made.
     if job.reading.strict { Err(Failure::silent(Kind::Data)) } else { Ok(Some(0)) }
 }
 
 /// The exit status of a category that was saved.
 fn whole_text(job: &LearnJob, signals: &Signals, status: u8) -> Result<u8, Failure> {
     if job.reading.strict && signals.stopped() {
-        // Saved, but not from all of the text.
+        // The category was saved, but not all of the text was read.
         return Err(Failure::silent(Kind::Interrupted));
     }
     Ok(status)
@@ -309,7 +309,7 @@ fn conclude(
     }
 }
 
-/// Prints a line of progress. That a reader has gone is noticed at the end.
+/// Prints a line of progress. A closed pipe is noticed at the end.
 fn say(output: &mut Output, line: &str) {
     output.buffer().extend_from_slice(line.as_bytes());
     output.buffer().push(b'\n');
@@ -321,8 +321,8 @@ fn report(verbose: bool, say_line: &mut dyn FnMut(&str)) -> Progress<'_> {
     if verbose { Progress::to(say_line) } else { Progress::silent() }
 }
 
-/// What a category that could not be saved means for the exit status. A missing folder has always
-/// ended with 0 (case model/learn-errors); strict mode says better.
+/// The exit status for a category that could not be saved. For a missing folder it is 0, as in
+/// dbacl 1.14.1 (case model/learn-errors), unless statuses are strict.
 fn save_status(path: &Path, error: &Error, strict: bool) -> Result<u8, Failure> {
     let failure = save_failure(path, error);
     let missing_folder = matches!(
@@ -366,7 +366,7 @@ fn initial_state(
     settings: &mut LearnSettings,
     output: &mut Output,
 ) -> Result<LearningState, Failure> {
-    // Asked for first, because a table that cannot be had would end the process.
+    // Checked before, because a table for which there is no memory would end the process.
     if !Table::fits_in_memory(settings.bits) {
         let text = format!("not enough memory for 2^{} features (-h)", settings.bits);
         return Err(Failure::new(Kind::Internal, text));
@@ -408,7 +408,7 @@ fn initial_state(
                 return Err(Failure::new(Kind::NoInput, text));
             }
             None => {
-                // In silence for scripts, as ever.
+                // Scripts get no hint, as in dbacl 1.14.1.
                 if job.hints {
                     MESSAGES.warning(&format!("{}: no such counts, not added", path.display()));
                 }
@@ -560,7 +560,7 @@ struct Learner<'a> {
     by_words: bool,
     echo: Echo,
     debug: bool,
-    /// What may be worth a hint; nothing if nobody is there to read it.
+    /// Observations for hints; `None` if no hints are printed.
     notes: Option<LearnNotes>,
     /// No line of the source has been read yet.
     at_start: bool,

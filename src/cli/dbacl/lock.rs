@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! One process at a time changes a file that is added to: a second one waits, else one update would
-//! be lost.
+//! Locks. Only one process at a time may add to a file: a second one waits, because otherwise one
+//! update would be lost.
 //!
 //! Such files are replaced at the end of a run, so the lock is on an empty file beside them.
 
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// by something else.
 ///
 /// # Errors
-/// Somebody else learns into it for too long; a signal.
+/// Another process holds the lock for too long; or a signal ends the wait.
 pub fn of_counts(
     counts: &Path,
     limit: Duration,
@@ -36,7 +36,7 @@ pub fn of_counts(
 /// The right to change a set, or the ledger beside which it would be, waited for up to `limit`.
 ///
 /// # Errors
-/// Somebody else has it for too long; a signal; a lock that cannot be made.
+/// Another process holds the lock for too long; a signal ends the wait; or the lock cannot be made.
 pub fn of_set(store: &Store, limit: Duration, signals: &Signals) -> Result<Lock, Failure> {
     Ok(take(&store.anchor(), ".lock", limit, signals)?)
 }

@@ -19,10 +19,10 @@ pub struct Method {
     pub prior: bool,
 }
 
-/// What `dbacl OPTIONS -l CATEGORY` and `dbacl -c CATEGORY ...` would do.
+/// The method that `dbacl OPTIONS -l CATEGORY` and `dbacl -c CATEGORY ...` use.
 ///
 /// # Errors
-/// A message for people: an option that is unknown, impossible, or makes no sense here.
+/// A message about an option that is unknown, impossible or not allowed here.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Method, String> {
     let variable = |name: &str| std::env::var_os(name);
     let mut builder = Builder::new(OsStr::new("dbacl"), &MESSAGES, &variable);
@@ -40,11 +40,11 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Method, String
     Ok(Method { learn, prior: job.prior })
 }
 
-/// Said of options that do not belong to a method.
+/// The message for options that do not belong to a method.
 const OTHER_OPTION: &str = "it may only hold options that say how to learn (-T -e -w -g -j -L -q \
                             -h -H -z -x -M -S -r) and -P";
 
-/// Refuses what an option set cannot say.
+/// Refuses options that an option set may not have.
 fn check(event: Event<Key>) -> Result<Event<Key>, String> {
     match &event {
         Event::Complaint(message) => {

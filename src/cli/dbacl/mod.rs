@@ -51,7 +51,7 @@ pub fn main() -> ExitCode {
     {
         crate::cli::last_resort::set_status(Kind::Resources.status(true));
     }
-    // A crash must not look like a verdict: it ends as an error does.
+    // A panic must not look like a verdict, so the program ends as after an error.
     let run = std::panic::catch_unwind(|| run(&program, args, &strict));
     run.unwrap_or_else(|_| ExitCode::from(Kind::Internal.status(strict.load(Ordering::Relaxed))))
 }
@@ -64,7 +64,7 @@ fn run(program: &OsString, args: Vec<OsString>, strict: &AtomicBool) -> ExitCode
         for line in &failure.lines {
             MESSAGES.error(line);
         }
-        // What was printed before the error still goes out, behind the message as in the reference.
+        // Results from before the error are still written, after the message as in dbacl 1.14.1.
         let _ = output.flush();
         failure.kind.status(strict.load(Ordering::Relaxed))
     }))
@@ -73,12 +73,12 @@ fn run(program: &OsString, args: Vec<OsString>, strict: &AtomicBool) -> ExitCode
 /// A variable of the environment.
 const VARIABLE: fn(&str) -> Option<OsString> = |name| std::env::var_os(name);
 
-/// The same, but for the locale: a mail filter is learned at a terminal and asked by a mail system,
-/// whose locales may differ.
+/// A variable of the environment, but none of the locale: a mail filter is learned at a terminal
+/// and used by a mail system, whose locales may differ.
 const VARIABLE_BUT_LOCALE: fn(&str) -> Option<OsString> =
     |name| if matches!(name, "LC_ALL" | "LC_CTYPE" | "LANG") { None } else { VARIABLE(name) };
 
-/// Does what a command line asks for.
+/// Carries out a command line.
 fn command(
     program: &OsString,
     args: Vec<OsString>,
@@ -93,7 +93,7 @@ fn command(
     }
     let mut builder = Builder::new(program, &MESSAGES, variable);
     strict.store(builder.is_strict(), Ordering::Relaxed);
-    // What goes with --refit is understood first, since it says how categories are opened.
+    // Options of `--refit` are read first, since they decide how categories are opened.
     let request = refit::request(&events);
     let has_operands = events.iter().any(|event| matches!(event, Event::Operand(_)));
     let is_typed = !has_operands && std::io::stdin().is_terminal();
@@ -121,7 +121,7 @@ fn command(
     }
 }
 
-/// What the mail filter is to do, with its folder.
+/// The job of the mail filter, with its folder.
 enum MailJob {
     Learn(PathBuf),
     Filter(PathBuf),
@@ -157,7 +157,7 @@ fn mail(
     strict.store(builder.is_strict(), Ordering::Relaxed);
     let (mut protect, mut reading, mut window) = (Vec::new(), None, None);
     let mut with_reasons = false;
-    // A filter passes its mail on, whatever is wrong with its options.
+    // A filter passes its mail on even if its options are wrong.
     let mut refused = None;
     for event in events {
         let result = match event {
@@ -200,7 +200,8 @@ fn mail(
             if is_strict {
                 refit::pass::be_strict();
             }
-            // Opened when the mail is read: an error passes it on.
+            // The filter is opened after the mail was read, so that the mail is passed on after an
+            // error.
             let judge = |mail: &[u8]| match refused {
                 Some(failure) => Err(failure),
                 None => refit::mail::judge(&folder, mail, with_reasons, &signals),
@@ -208,7 +209,7 @@ fn mail(
             refit::pass::filter(judge, is_strict, &signals)
         }
         (_, Some(failure)) => Err(failure),
-        // What is wrong was said.
+        // The message was printed before.
         _ if builder.is_misread() => Err(Failure::silent(Kind::Usage)),
         (MailJob::Learn(folder), None) => {
             let (operands, limit) = (builder.take_operands(), builder.lock_timeout());

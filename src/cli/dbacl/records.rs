@@ -26,15 +26,17 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes read at a time: what is at hand is classified before more is waited for.
+/// The most bytes that are read at a time. Records that have arrived are classified before the
+/// program waits for more.
 const BLOCK: usize = 1 << 20;
-/// Bytes that make a thread worth starting.
+/// The fewest bytes for which another thread is started.
 const SHARE: usize = 1 << 14;
 
 /// Classifies the records of all inputs.
 ///
 /// # Errors
-/// What stopped it; records that cannot be read only make the status an error's.
+/// The failure that stopped it. Records that cannot be read do not stop it, but the status is that
+/// of an error.
 pub fn run(mut job: RecordsJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
     let all = || std::thread::available_parallelism().map_or(1, Into::into);
     let threads = job.threads.unwrap_or_else(all);
@@ -63,7 +65,7 @@ pub fn run(mut job: RecordsJob, signals: &Signals, output: &mut Output) -> Resul
     }
     for operand in &reading.operands {
         if records == Records::Ndjson && !Path::new(operand).is_dir() {
-            // Such a file is a file: a pipe with a name may wait for ever.
+            // Only a regular file is read here: opening a named pipe might wait for ever.
             source::open_regular(Path::new(operand)).map_err(|error| {
                 let text = format!("couldn't open {}: {error}", lossy(operand.as_bytes()));
                 Failure::new(Kind::of_reading(&error), text)
@@ -193,7 +195,7 @@ impl Run {
                         scope.spawn(move || worker.part(part, number, how))
                     })
                     .collect();
-                // A panic goes on in this thread, and ends the run as an error.
+                // A panic of a thread is raised again here, and ends the run as an error.
                 jobs.into_iter()
                     .map(|job| job.join().unwrap_or_else(|p| std::panic::resume_unwind(p)))
                     .collect()
@@ -208,7 +210,7 @@ impl Run {
             }
             output.spill().map_err(|error| output_failure(&error))?;
         }
-        // More may have to be waited for: what is known goes out before.
+        // Results are written before the program may have to wait for more records.
         output.flush().map_err(|error| output_failure(&error))
     }
 }
@@ -252,7 +254,7 @@ fn records_in(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// The members of a JSON object, as they stand there; of those with one name, the last.
 ///
 /// # Errors
-/// What is wrong with the line, for people.
+/// A text that says what is wrong with the line.
 pub fn members(line: &[u8]) -> Result<HashMap<String, &RawValue>, String> {
     serde_json::from_slice(line).map_err(|error| {
         if error.is_data() { "not an object".into() } else { format!("not valid JSON: {error}") }
@@ -285,7 +287,7 @@ struct Crew {
 }
 
 impl Crew {
-    /// Sees that there are `number` workers, which share the categories.
+    /// Starts workers until there are `number`; they share the categories.
     fn grow(&mut self, number: usize) {
         while self.workers.len() < number {
             let models = self.workers[0].scores.models().to_vec();
@@ -321,8 +323,8 @@ impl Crew {
     }
 }
 
-/// Scores one record after the other. Workers lie far enough apart in memory that processors do not
-/// take it from each other.
+/// Scores one record after the other. Workers are aligned so that no two of them share a cache
+/// line.
 #[repr(align(128))]
 struct Worker {
     reader: FeatureReader<'static>,
@@ -385,7 +387,7 @@ impl Worker {
     fn document(&mut self, text: &[u8]) {
         self.scores.forget_words();
         self.reader.start_anew();
-        // Memory can be read, and this sink has no errors.
+        // Reading memory cannot fail, and this sink has no errors.
         let _ = self.reader.read_bytes(text, &mut self.scores);
     }
 }

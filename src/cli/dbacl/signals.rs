@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Signals as flags, looked at before each line is read (spec text 12).
+//! Signals as flags, which are checked before each line is read (spec text 12).
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
@@ -16,7 +16,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Begins to listen. A signal that cannot be listened to keeps its usual effect.
+    /// Installs the handlers. A signal whose handler cannot be installed keeps its usual effect.
     pub fn install() -> Self {
         let signals = Self::default();
         for signal in [SIGTERM, SIGHUP, SIGQUIT, SIGINT] {
@@ -24,7 +24,8 @@ impl Signals {
         }
         let _ = flag::register(SIGINT, Arc::clone(&signals.interrupt));
         let _ = flag::register(SIGUSR1, Arc::clone(&signals.reload));
-        // Caught, so that a write beyond the file-size limit fails instead of killing.
+        // This signal is caught so that a write beyond the file-size limit fails and does not kill
+        // the process.
         let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
         signals
     }

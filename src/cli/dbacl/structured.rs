@@ -34,8 +34,7 @@ impl Format {
         }
     }
 
-    /// What stands before all results.
-    /// `verdicts` follow, or scores.
+    /// Appends the text before all results, which are `verdicts` or scores.
     pub fn begin(self, out: &mut Vec<u8>, models: &[Model], verdicts: bool) {
         if self != Self::Tsv {
             return;
@@ -57,14 +56,14 @@ impl Format {
         out.push(b'\n');
     }
 
-    /// What stands before a result, `first` or not.
+    /// Appends the text before a result.
     pub fn separate(self, out: &mut Vec<u8>, first: bool) {
         if self == Self::Json {
             out.extend_from_slice(if first { b"[" } else { b",\n " });
         }
     }
 
-    /// What stands behind all results.
+    /// Appends the text behind all results.
     pub fn end(self, out: &mut Vec<u8>, any: bool) {
         if self == Self::Json {
             out.extend_from_slice(if any { b"]\n" } else { b"[]\n" });
@@ -177,7 +176,7 @@ impl Format {
         }
     }
 
-    /// Appends, in place of a result, why there is none.
+    /// Appends the reason why there is no result, in its place.
     pub fn fault(self, out: &mut Vec<u8>, id: &Id<'_>, why: &str) {
         if self == Self::Tsv {
             escape(out, &id.plain());
@@ -198,7 +197,7 @@ impl Format {
     }
 }
 
-/// What a document is called.
+/// The identifier of a document in results.
 #[derive(Debug)]
 pub enum Id<'a> {
     /// A file's name.
@@ -221,7 +220,7 @@ impl Id<'_> {
     fn plain(&self) -> String {
         match self {
             Self::Name(name) => String::from_utf8_lossy(name).into_owned(),
-            // a string is named by what it says, anything else by its JSON
+            // A string stands for itself, any other value for its JSON.
             Self::Json(value) => {
                 serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_owned())
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Looks after inputs that are read on several processors: signals, and progress on a terminal.
+//! Signals and progress while inputs are read on several processors.
 
 use super::failure::{Failure, Kind};
 use super::inputs;
@@ -12,7 +12,7 @@ use dbacl_cli::progress;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Whether reading has ended is asked at least as often as that.
+/// The longest time between two checks whether reading has ended.
 const TICK: Duration = Duration::from_millis(50);
 
 /// The inputs of a run.
@@ -54,7 +54,7 @@ impl Watcher for Signals {
 
 impl From<Interrupted> for Failure {
     fn from(_: Interrupted) -> Self {
-        // The signal has been told.
+        // The message about the signal was printed before.
         Self::silent(Kind::Interrupted)
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! `--refit --choices`: groups of texts of which one was chosen → two categories whose scores tell
-//! the odds.
+//! `--refit --choices`: learns from groups of texts of which one was chosen, and writes two
+//! categories whose scores give the odds.
 
 use super::super::config::Builder;
 use super::super::failure::{Failure, Kind, output_failure};
@@ -88,7 +88,7 @@ pub fn run(
     Ok(0)
 }
 
-/// Features on their way into the alternative that is being read.
+/// Adds features to the alternative that is being read.
 struct Alternative<'a>(&'a mut Groups);
 
 impl FeatureSink for Alternative<'_> {
@@ -186,12 +186,12 @@ impl Reader<'_> {
     }
 }
 
-/// What the fit came to.
+/// The result of the fit.
 struct Model {
     fit: Fit,
     passes: u32,
     temperature: f64,
-    /// The groups kept back, judged by a fit that has not seen them, at that temperature.
+    /// How well a fit judged the groups kept back, which it had not learned, at that temperature.
     judged: Option<Tally>,
     calibration_error: f64,
 }
@@ -247,7 +247,7 @@ fn fit(groups: &Groups, signals: &Signals) -> Result<Model, Failure> {
         }
         let cost = judged.cost(judged.temperature());
         if best.as_ref().is_some_and(|(_, least, _)| cost >= *least) {
-            // More passes only go on from here.
+            // More passes would not become better again.
             break;
         }
         best = Some((passes, cost, judged));

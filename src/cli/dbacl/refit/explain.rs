@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! `--explain`: why a text gets its verdict, in the terminal or as one HTML page.
+//! `--explain`: explains the verdict on a text, as text or as one HTML page.
 
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::inputs;

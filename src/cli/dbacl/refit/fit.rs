@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! `--refit`: documents and ordinary categories → a set of files that judges better.
+//! `--refit`: fits ordinary categories together on labelled documents.
 
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::jobs::SetJob;
@@ -46,7 +46,7 @@ pub fn refit(
     say(output, &fitted.text)
 }
 
-/// Makes a change current, and says what users should know of it.
+/// Makes a change current, and prints its warnings.
 ///
 /// # Errors
 /// What stopped it; nothing has changed.
@@ -57,15 +57,15 @@ pub fn publish(files: SetFiles, is_forced: bool, signals: &Signals) -> Result<()
     Ok(())
 }
 
-/// What a fit has found.
+/// The result of a fit.
 struct Fitted {
-    /// Whether the set is another one.
+    /// Whether the fitted set replaces the ordinary categories.
     pub is_better: bool,
     /// The table.
     pub text: String,
 }
 
-/// The same where the set is being changed already.
+/// Fits the categories together while the lock of the set is held.
 ///
 /// # Errors
 /// What stopped it.
@@ -96,7 +96,7 @@ fn refit_files(
     Ok(Fitted { is_better: fitted.is_better(), text })
 }
 
-/// What a fit has found, for people.
+/// The report on a fit.
 pub fn text_of(fitted: &Refitted, verbose: bool) -> String {
     let (solution, names) = (&fitted.solution, &fitted.names);
     let mut text = String::new();
@@ -121,7 +121,7 @@ pub fn text_of(fitted: &Refitted, verbose: bool) -> String {
     text
 }
 
-/// Prints what a fit has found.
+/// Prints the report on a fit.
 ///
 /// # Errors
 /// Output that cannot be written.
@@ -175,7 +175,7 @@ fn read_documents(
     Ok(reader.into_corpus())
 }
 
-/// Prints what a fit has to say to people.
+/// Prints a warning of a fit.
 pub fn warn(note: &FitNote) {
     match note {
         FitNote::NoThresholds => {
@@ -185,7 +185,7 @@ pub fn warn(note: &FitNote) {
     }
 }
 
-/// The table: what the ordinary files do, what the refit does.
+/// The table that compares the ordinary categories with the fitted ones.
 fn describe(text: &mut String, solution: &Solution, names: &[String], verbose: bool) {
     let Solution { data, before, choice, .. } = solution;
     let documents = data.documents_by_category();

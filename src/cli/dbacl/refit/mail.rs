@@ -35,13 +35,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What is said of how mail is learned.
+/// How mail is learned, as the options say.
 pub struct How {
-    /// Which mail must not be lost, each with a share or without.
+    /// The categories that `--protect` names, each with or without a share.
     pub protect: Vec<OsString>,
     /// How mail is read.
     pub reading: Option<OsString>,
-    /// How many days old mail may be.
+    /// The oldest mail that is learned, in days.
     pub window: Option<OsString>,
 }
 
@@ -57,9 +57,8 @@ fn first_day(window: &OsStr) -> Result<i64, Failure> {
     Ok(i64::try_from(now / DAY).unwrap_or(i64::MAX) - i64::from(days))
 }
 
-/// Learns the mail of two categories into the filter of `folder`, with what is said of which mail
-/// must not be lost and how mail is read. All of the filter changes at once,
-/// at the end; until then it is in service as it was.
+/// Learns the mail of two categories or more into the filter of `folder`. The whole filter is
+/// replaced at the end; until then the old one can be used.
 ///
 /// # Errors
 /// What stopped it; the filter is as it was.
@@ -110,7 +109,7 @@ pub fn learn(
         let text = || format!("--reading is unicode or classic, not {}", lossy(name.as_bytes()));
         options = options.reading(known.ok_or_else(|| Failure::new(Kind::Usage, text()))?);
     }
-    // Behind the last mail nobody can tell how long the fit takes.
+    // After the last mail the time for the fit is unknown, so no share is shown.
     let part = || {
         let [done, total] = [&read[0], &read[1]].map(|number| number.load(Ordering::Relaxed));
         (done < total).then_some((done, total))
@@ -143,8 +142,8 @@ pub fn learn(
 /// (`docs/quality.md`).
 const USUAL: [(usize, u32); 3] = [(50, 31), (200, 12), (500, 6)];
 
-/// What may be expected of a filter that was learned from so many documents of each category. Of
-/// two categories the first is protected, of more it may be.
+/// A text that says how many unsure verdicts to expect of a filter that was learned from so many
+/// documents of each category. Of two categories the first is protected, of more it may be.
 fn outlook(
     documents: &[usize],
     names: &[String],
@@ -215,8 +214,8 @@ fn outlook_of_many(
     text
 }
 
-/// `LABEL=MAIL`. Mail that does not exist may be a pattern for the names of files and folders,
-/// which a shell does not look for behind a `=`.
+/// Parses `LABEL=MAIL`. MAIL that does not exist may be a pattern of file names, because shells do
+/// not expand patterns behind a `=`.
 fn mail_folder(operand: &OsStr) -> Result<MailFolder, Failure> {
     let usage = || {
         let operand = lossy(operand.as_bytes());
@@ -247,7 +246,7 @@ fn mail_folder(operand: &OsStr) -> Result<MailFolder, Failure> {
 /// Learns the mail on standard input, or in files, as what the user says it is.
 ///
 /// # Errors
-/// A folder that is none of a filter, no label, or what stopped the change; files are as they were.
+/// The folder holds no filter, the label is unknown, or the change failed; files are unchanged.
 pub fn correct(mut builder: Builder<'_>, folder: &Path) -> Result<u8, Failure> {
     let operands = builder.take_operands();
     let Some((label, files)) = operands.split_first() else {
@@ -274,7 +273,7 @@ pub fn correct(mut builder: Builder<'_>, folder: &Path) -> Result<u8, Failure> {
 /// if it is wanted.
 ///
 /// # Errors
-/// A folder that is none of a filter, or a filter that cannot be opened or read.
+/// The folder holds no filter, or the filter cannot be read.
 pub fn judge(
     folder: &Path,
     mail: &[u8],

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A mail on its way through the filter: it comes out whole, with one line more, whatever happens.
+//! Passes a mail through the filter. The mail comes out whole with one more line, whatever happens.
 //!
 //! ```text
 //! stdin ─→ read, as far as memory goes ─→ verdict, or `error` ─→ header without old ones ─→ stdout
 //!                            └─────────── what found no memory, block by block ───────────┘
 //! ```
 //!
-//! Reading takes one byte of memory a byte of mail, and judging looks at the first 8 MB. When
-//! memory is short after all, what would end the process passes the mail on first ([`on_abort`]).
+//! Reading takes one byte of memory for each byte of mail, and only the first 8 MB are judged. If
+//! memory runs out, the mail is passed on before the process ends ([`on_abort`]).
 
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::messages::MESSAGES;
@@ -31,9 +31,9 @@ const PATIENCE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 static MAIL: OnceLock<&'static [u8]> = OnceLock::new();
 /// Whether all of it was.
 static IS_WHOLE: AtomicBool = AtomicBool::new(false);
-/// Whether it is on its way out.
+/// Whether writing it has begun.
 static IS_OUT: AtomicBool = AtomicBool::new(false);
-/// Memory for the way out that is there from the beginning.
+/// Memory for writing the mail, taken at the start.
 static ROOM: Mutex<Room> = Mutex::new(Room { out: [0; BLOCK], block: [0; BLOCK] });
 
 struct Room {
@@ -41,8 +41,8 @@ struct Room {
     block: [u8; BLOCK],
 }
 
-/// Passes the mail on standard input on, with the line that `judge` makes of it. Whatever happens
-/// the mail comes through; a verdict line that it brought does not.
+/// Passes on the mail on standard input, with the line that `judge` returns. Whatever happens the
+/// mail comes through; a verdict line that it brought does not.
 ///
 /// # Errors
 /// Output that cannot be written; a signal before the mail's end; with strict statuses also what
@@ -65,7 +65,7 @@ pub fn filter(
         Ok(line) => (line, None),
         Err(failure) => (ERROR.to_vec(), Some(failure)),
     };
-    // Before the mail, which may be long on its way.
+    // The message is printed before the mail, which may take long to be written.
     if let Some(failure) = failure.as_ref().filter(|_| !strict) {
         failure.lines.iter().for_each(|line| MESSAGES.error(line));
     }
@@ -76,10 +76,11 @@ pub fn filter(
     }
 }
 
-/// Reads standard input as far as memory goes; why that is not to its end.
+/// Reads standard input as far as there is memory. Also returns why it was not read to its end, if
+/// so.
 fn read(signals: &Signals) -> Result<(Vec<u8>, Option<Failure>), Failure> {
     let mut mail: Vec<u8> = Vec::new();
-    // The size of a file is known.
+    // The size of a regular file is known.
     let length = rustix::fs::fstat(stdin()).map_or(0, |stat| stat.st_size);
     let _ = mail.try_reserve_exact(usize::try_from(length).unwrap_or(0).saturating_add(1));
     let cannot =
@@ -96,7 +97,7 @@ fn read(signals: &Signals) -> Result<(Vec<u8>, Option<Failure>), Failure> {
         let stdin = stdin();
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&PATIENCE)) {
             Ok(0) | Err(rustix::io::Errno::INTR) => continue,
-            // Nobody can be waited for; reading tells what is wrong.
+            // Waiting failed; reading reports the error.
             Ok(_) | Err(_) => {}
         }
         match rustix::io::read(stdin, rustix::buffer::spare_capacity(&mut mail)) {
@@ -107,7 +108,7 @@ fn read(signals: &Signals) -> Result<(Vec<u8>, Option<Failure>), Failure> {
     }
 }
 
-/// Passes the mail on as one that could not be judged, where the process would end without.
+/// Passes the mail on as one that could not be judged, when the process is about to abort.
 fn on_abort() {
     if !IS_OUT.load(Ordering::SeqCst) && pass(ERROR).is_ok() {
         last_resort::set_status(if STRICT.load(Ordering::SeqCst) { 75 } else { 0 });
@@ -117,7 +118,7 @@ fn on_abort() {
 /// Whether statuses are those of strict mode.
 static STRICT: AtomicBool = AtomicBool::new(false);
 
-/// Says that statuses are those of strict mode.
+/// Sets statuses to those of strict mode.
 pub fn be_strict() {
     STRICT.store(true, Ordering::SeqCst);
 }
@@ -131,7 +132,7 @@ fn pass(verdict: &[u8]) -> io::Result<()> {
     let is_whole = IS_WHOLE.load(Ordering::SeqCst);
     let mut first = 0;
     if mail.is_empty() && !is_whole {
-        // Enough to see how it begins.
+        // Enough is read to recognise the beginning of the mail.
         while first < BLOCK {
             match read_some(&mut block[first..])? {
                 0 => break,
@@ -164,14 +165,14 @@ fn read_some(block: &mut [u8]) -> io::Result<usize> {
     loop {
         match rustix::io::read(stdin(), &mut *block) {
             Err(rustix::io::Errno::INTR) => {}
-            // What cannot be read ends the mail.
+            // A read error ends the mail.
             Err(rustix::io::Errno::IO) => return Ok(0),
             read => return Ok(read?),
         }
     }
 }
 
-/// Small pieces on their way to standard output, together.
+/// Collects small pieces for standard output.
 struct Gather<'a> {
     room: &'a mut [u8; BLOCK],
     filled: usize,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Sources of labelled documents → a corpus, through the same filters and tokenizers as scoring.
+//! Reads sources of labelled documents into a corpus, through the same filters and tokenizers as
+//! scoring.
 
 use super::super::failure::{Failure, Kind};
 use super::super::inputs;
@@ -44,7 +45,7 @@ impl Unit {
         }
     }
 
-    /// What the name of a file with labels of its own says about it.
+    /// The unit of a file with labels of its own, by its name.
     pub fn by_extension(path: &Path) -> Option<Self> {
         Self::by_name(path.extension()?.as_encoded_bytes())
             .filter(|unit| matches!(unit, Self::Tsv | Self::Json))
@@ -57,7 +58,7 @@ pub struct Reader<'a> {
     documents: Documents<'a>,
 }
 
-/// What was read, and the document being read.
+/// The documents that were read, and the one that is being read.
 struct Documents<'a> {
     corpus: CorpusBuilder,
     is_mail: bool,
@@ -69,7 +70,7 @@ struct Documents<'a> {
     /// Whether a source may hold several messages.
     splits: bool,
     separators: Separators,
-    /// A message begins with this line.
+    /// Whether a message begins with this line.
     begins: bool,
     verdicts: VerdictHeaders,
     line: u64,
@@ -116,7 +117,7 @@ impl<'a> Reader<'a> {
     ) -> Result<(), Failure> {
         let folder = source.map(Path::new).filter(|path| path.is_dir());
         if let (Unit::Tsv | Unit::Json, Some(path)) = (unit, source.map(Path::new)) {
-            // A file with labels is a file: a pipe with a name may wait for ever.
+            // A file with labels must be a regular file: opening a named pipe might wait for ever.
             open_regular(path).map_err(|error| {
                 let text = format!("{}: {error}", path.display());
                 Failure::new(Kind::of_reading(&error), text)
@@ -169,7 +170,7 @@ impl Documents<'_> {
         u32::try_from(at).ok()
     }
 
-    /// Turns a line with a label into its text; `Err` tells what is wrong with it.
+    /// Removes the label from a line; `Err` says what is wrong with it.
     fn unlabel(&mut self, line: &mut Vec<u8>) -> Result<bool, String> {
         let end =
             line.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |at| at + 1);
@@ -209,7 +210,7 @@ impl FeatureSink for Documents<'_> {
         self.line += 1;
         if self.is_mail {
             self.begins = self.separators.line(line, self.splits) && self.splits;
-            // A verdict that came with the mail is not evidence.
+            // A verdict that came with the mail must not become a feature.
             if self.verdicts.contain(line) {
                 return Ok(false);
             }

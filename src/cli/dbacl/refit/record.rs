@@ -21,7 +21,7 @@ pub fn label_and_text(line: &[u8]) -> Result<(Vec<u8>, Vec<u8>), String> {
         })
     };
     let (label, mut text) = (string("label")?.into_bytes(), string("text")?.into_bytes());
-    // Zero bytes end lines elsewhere; here they separate words.
+    // Zero bytes would hide the rest of the text, so they become blanks.
     text.iter_mut().filter(|byte| **byte == 0).for_each(|byte| *byte = b' ');
     Ok((label, text))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the options of `--refit`, and of what goes with it, ask for.
+//! The options of `--refit` and of the jobs that belong to it.
 
 use super::super::config::Builder;
 use super::super::failure::{Failure, Kind};
@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// What the options of this module ask for.
+/// The values of these options.
 #[derive(Debug, Default)]
 pub struct Request {
     /// Documents of each category, from `-c NAME=SOURCE`; `None` where there is no source.
@@ -22,11 +22,11 @@ pub struct Request {
     pub(super) wishes: FitOptions,
     pub(super) keep: Option<PathBuf>,
     pub(super) action: Option<Action>,
-    /// Where the groups are that `--choices` names, and the categories to be made of them.
+    /// The source of the groups (`--choices`), and the categories to be made of them.
     pub(super) choices: Option<(OsString, Vec<OsString>)>,
 }
 
-/// What is to be done with single documents, and as what.
+/// What is to be done with single documents, and their category.
 #[derive(Debug)]
 pub struct Action {
     category: OsString,
@@ -34,7 +34,7 @@ pub struct Action {
 }
 
 impl Action {
-    /// What a mail filter is told of a mail.
+    /// The correction of a mail in a mail filter.
     pub(super) fn correction(label: &OsStr) -> Self {
         Self { category: label.to_owned(), change: ChangeKind::Correct }
     }
@@ -44,11 +44,10 @@ impl Action {
     }
 }
 
-/// What the options of this module ask for; `None` when no option of a command line asks for
-/// something to be done here.
+/// The request of a command line; `None` if it asks for no job of this module.
 ///
 /// # Errors
-/// Values that cannot be.
+/// Impossible values.
 pub fn request(events: &[Event<Key>]) -> Result<Option<Request>, Failure> {
     let is_ours = |event: &Event<Key>| {
         matches!(
@@ -72,8 +71,8 @@ pub fn request(events: &[Event<Key>]) -> Result<Option<Request>, Failure> {
 }
 
 impl Request {
-    /// Lets a part of the command line act that is not of this module; `Some` is a text to print
-    /// instead of any job.
+    /// Handles a part of the command line that does not belong to this module. `Some` is a text to
+    /// print instead of any job.
     ///
     /// # Errors
     /// What stops the run at this option.
@@ -87,13 +86,13 @@ impl Request {
         if key == Key::Category {
             let name = self.category(text);
             match &mut self.choices {
-                // They are to be learned.
+                // These categories are to be learned, not opened.
                 Some((_, names)) => names.push(name),
                 None => builder.category(name.as_bytes())?,
             }
             return Ok(None);
         }
-        // Understood before.
+        // Options of this module were read before.
         if Self::is_ours(key) { Ok(None) } else { builder.act(Event::Option { key, value }) }
     }
 
@@ -120,7 +119,7 @@ impl Request {
         )
     }
 
-    /// Takes note of an option of this module; of others it knows nothing.
+    /// Records an option of this module; others are ignored.
     fn takes(&mut self, key: Key, value: &OsStr) -> Result<(), Failure> {
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         match key {

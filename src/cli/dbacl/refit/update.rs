@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! `--update`, `--learn-error`, `--unlearn`, `--correct`: documents of the command line for the
-//! library's [`crate::sets::update`].
+//! `--update`, `--learn-error`, `--unlearn`, `--correct`: gives the documents of the command line
+//! to the library's [`crate::sets::update`].
 
 use super::super::failure::{Failure, Kind};
 use super::super::jobs::SetJob;
@@ -21,7 +21,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// Acts on the documents of the operands, or of standard input.
+/// Learns, forgets or corrects the documents of the operands, or of standard input.
 ///
 /// # Errors
 /// What stopped it; files are as they were.
@@ -42,7 +42,7 @@ pub fn run(
     let reading = &mut job.reading;
     let settings =
         ledger_file::settings(reading.options, reading.scheme, reading.order, &job.patterns);
-    // Read before the lock is taken: standard input may take its time.
+    // Documents are read before the lock is taken, because standard input may be slow.
     let operands = std::mem::take(&mut reading.operands);
     let mut reader = Reader::new(reading, &[], &names);
     let sources: Vec<_> =
