@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Lines of text → features: regular expressions, and the n-grams of the tokenizer's words.
+//! Cuts lines of text into features: those of regular expressions, and the n-grams of the
+//! tokenizer's words.
 
 use super::options::ReadOptions;
 use crate::model::medium::Medium;
@@ -18,7 +19,7 @@ pub struct Cutter {
     keep_case: bool,
     tokenizer: Tokenizer,
     window: Window,
-    /// Whether words count; else only what the expressions capture.
+    /// Whether words are features; else only captures of the expressions are.
     takes_words: bool,
 }
 
@@ -61,14 +62,15 @@ impl Cutter {
         }
     }
 
-    /// Hands the words of a line to `sink`, which makes n-grams of them itself.
+    /// Passes the words of a line to `sink`, which makes n-grams of them itself.
     pub fn words(&mut self, line: &mut Vec<u8>, sink: &mut impl WordSink) {
         if self.takes_words {
             self.tokenizer.line(line, sink);
         }
     }
 
-    /// A line as its words can be found in it, where [`Self::features`] leaves it as it is.
+    /// The folded form of a line, in which the words stand; `None` if [`Self::features`] folds the
+    /// line in place.
     pub fn folded(&mut self, line: &[u8]) -> Option<Vec<u8>> {
         self.tokenizer.folded(line)
     }
@@ -89,13 +91,13 @@ impl Cutter {
         self.tokenizer.restart();
     }
 
-    /// N-grams do not go on behind the end of a source.
+    /// Ends a source: no n-gram continues behind it.
     pub fn end_of_source(&mut self) {
         self.window.clear();
         self.tokenizer.end_of_file();
     }
 
-    /// Whether the next line would be cut in the same way by a cutter that has seen none.
+    /// Whether the next line would be cut as by a new cutter.
     pub(super) fn is_at_rest(&self) -> bool {
         self.tokenizer.is_at_rest()
     }

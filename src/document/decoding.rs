@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Sources in other character sets than UTF-8, decoded as they are read.
+//! Decodes sources in other character sets than UTF-8 while they are read.
 
 use super::options::ReadOptions;
 use crate::charset::Charset;
@@ -7,7 +7,7 @@ use crate::charset::reader::DecodingReader;
 use crate::input::source::Source;
 use std::io::{self, Cursor, Read};
 
-/// How the bytes of sources become text.
+/// How the bytes of sources are decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decoding {
     /// They are the text.
@@ -45,12 +45,12 @@ pub fn begins_with_mark(text: &[u8]) -> bool {
     utf_16(text).is_some()
 }
 
-/// The order of bytes that a mark tells, and the length of the mark.
+/// The kind of UTF-16 that a byte order mark stands for, and the length of the mark.
 fn utf_16(text: &[u8]) -> Option<(Charset, usize)> {
     Charset::by_mark(text).filter(|&(charset, _)| charset != Charset::UTF_8)
 }
 
-/// A reader that looks for a mark in what it reads first.
+/// A reader that looks for a byte order mark at the beginning.
 enum Marked<'a> {
     Unread(Box<dyn Read + 'a>),
     Plain(Box<dyn Read + 'a>),
@@ -63,7 +63,7 @@ impl Read for Marked<'_> {
             Self::Unread(reader) if !buffer.is_empty() => {
                 let mut reader = std::mem::replace(reader, Box::new(io::empty()));
                 let read = beginning(&mut *reader);
-                // After an error the rest is read as it is.
+                // After an error the rest is read without decoding.
                 let first = match read {
                     Ok(first) => first,
                     Err(error) => {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_tell_of_utf_16() {
+    fn utf_16_is_recognised_by_its_mark() {
         assert_eq!(read(None, b"\xff\xfeM\0\x38\x04\n\0"), "Mи\n");
         assert_eq!(read(None, b"\xfe\xff\0M\x04\x38"), "Mи");
         assert_eq!(read(None, "\u{feff}Mи".as_bytes()), "\u{feff}Mи");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A document as the filters left it. Filtering mail is the larger part of reading it and does not
-//! depend on the tokenizer, so it need be done only once for a document that is read often.
+//! A document after the filters. Filtering mail takes longer than cutting it into words and does
+//! not depend on the tokenizer, so a document that is read several times needs to be filtered only
+//! once.
 
 use super::LineState;
 use super::pipeline::Consumer;
@@ -23,8 +24,8 @@ struct Line {
 }
 
 impl FilteredText {
-    /// The lines with what is known of them. Of the lines that the filters dropped only those are
-    /// here, empty, that begin or end a header block.
+    /// The lines with their properties. Of the lines that the filters dropped, only those that
+    /// begin or end a header block are here, and they are empty.
     pub(super) fn lines(&self) -> impl Iterator<Item = (&[u8], LineState)> {
         let mut from = 0;
         self.lines.iter().map(move |line| {

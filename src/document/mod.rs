@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Documents → features: the one way from bytes to what models count and look up.
+//! Turns documents into features, which models count and look up. This is the only way from bytes
+//! to features.
 //!
 //! ```text
 //! bytes ─→ lines ─→ text (filters for mail and markup) ─→ words and expressions ─→ features
@@ -76,8 +77,8 @@ pub trait FeatureSink {
         Ok(())
     }
 
-    /// Cuts a line of text. A sink that can do more with words than with spelled features, or that
-    /// looks at the line behind its features, replaces this.
+    /// Cuts a line of text. A sink that handles words faster than the texts of features, or that
+    /// needs the line after it was cut, replaces this method.
     ///
     /// # Errors
     /// Ends the run.
@@ -108,8 +109,8 @@ pub trait FeatureSink {
 
 /// Reads documents, one source after the other.
 ///
-/// What is broken in one source may reach the next, as in dbacl 1.14.1: an unfinished attachment,
-/// or a word without an end. [`Self::start_anew`] prevents that.
+/// Unfinished parts of one source, such as an attachment, may affect how the next one is read, as
+/// in dbacl 1.14.1. [`Self::start_anew`] prevents that.
 pub struct FeatureReader<'a> {
     filtering: (ModelOptions, Locale),
     decoding: Decoding,
@@ -183,12 +184,12 @@ impl<'a> FeatureReader<'a> {
         self.read(Source::bytes(document), sink).map(|_| ())
     }
 
-    /// What the filters leave of a document in memory, for learning or judging it several times
+    /// Filters a document in memory, for learning or judging it several times
     /// ([`crate::Learner::learn_filtered`], [`crate::Classifier::classify_filtered`]).
     #[doc(hidden)]
     pub fn filter(&mut self, document: &[u8]) -> FilteredText {
         let mut text = FilteredText::default();
-        // Memory can be read, and taking lines down refuses nothing.
+        // Reading memory cannot fail, and recording lines has no errors.
         let source = self.decoding.decoded(Source::bytes(document));
         let _ = self.pipeline.run(source, &mut text);
         text
@@ -214,7 +215,7 @@ impl<'a> FeatureReader<'a> {
         self.cutter.restart();
     }
 
-    /// What has been read so far would carry over to the next source.
+    /// The state that would carry over to the next source.
     pub(crate) fn ending(&self) -> Ending {
         let ending = self.pipeline.ending();
         Ending { at_rest: ending.at_rest && self.cutter.is_at_rest(), ..ending }
@@ -226,7 +227,7 @@ impl<'a> FeatureReader<'a> {
     }
 }
 
-/// Filtered lines on their way into a sink.
+/// Passes filtered lines to a sink.
 struct Cutting<'a, S> {
     cutter: &'a mut Cutter,
     sink: &'a mut S,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Bytes → lines → text: reads sources, filters their lines and hands them to a consumer
-//! (spec text 1.4).
+//! Reads sources, filters their lines and passes the text to a consumer (spec text 1.4).
 
 use crate::filter::{Filter, LineFate};
 use crate::input::lines::{LineReader, Stream};
@@ -18,7 +17,7 @@ pub struct LineState {
     pub medium: Medium,
     /// Whether a mail filter is in a header block after the line.
     pub in_header: bool,
-    /// Whether it belongs to the mail that the line read last has ended, and not to that line.
+    /// Whether it belongs to the mail before, which the line read last has ended.
     pub is_late: bool,
 }
 
@@ -50,17 +49,18 @@ pub trait Consumer {
     fn end_of_source(&mut self, name: &[u8]) -> io::Result<()>;
 }
 
-/// What a reader carries over from one input to the next.
+/// The state that a reader carries over from one input to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ending {
     /// Binary logarithm of the room for a line at the end: at least 12.
     pub room_bits: u8,
-    /// How some line was cut would be another matter if the room had been larger at the start.
+    /// Whether some line would have been cut in another way if the room had been larger at the
+    /// start.
     pub depends_on_room: bool,
     /// The next input is read as if it were the first: no decoded text is held back for it, and no
     /// state of the tokenizer is left.
     pub at_rest: bool,
-    /// Shards were put together of which an earlier one would have changed how a later one was
+    /// Whether shards were joined of which an earlier one would have changed how a later one was
     /// read.
     pub is_inexact: bool,
 }
@@ -72,7 +72,7 @@ impl Default for Ending {
 }
 
 impl Ending {
-    /// What is carried over from two inputs read one after the other.
+    /// The state that two inputs carry over, read one after the other.
     #[must_use]
     pub const fn then(self, next: Self) -> Self {
         let grown = self.room_bits > 12;
@@ -102,7 +102,7 @@ pub struct Pipeline<'a> {
     line: Vec<u8>,
     /// One of several texts of a line.
     text: Vec<u8>,
-    /// What a source is read into.
+    /// Memory for a block of a source.
     block: Vec<u8>,
     extra_lines: bool,
     stop: Option<&'a AtomicBool>,
@@ -210,14 +210,14 @@ impl<'a> Pipeline<'a> {
         consumer.end_of_line(line)
     }
 
-    /// What the line became that the filter gave last.
+    /// The state of the line that the filter returned last.
     fn state(&self, kept: bool) -> LineState {
         let (medium, in_header) = (self.filter.medium(), self.filter.in_header());
         LineState { kept, medium, in_header, is_late: false }
     }
 
-    /// Hands on the texts that the filter has, which may belong to the mail before; returns whether
-    /// there are any.
+    /// Passes on the texts that the filter has, which may belong to the mail before; returns
+    /// whether there are any.
     fn texts(&mut self, is_late: bool, consumer: &mut impl Consumer) -> io::Result<bool> {
         let mut text = std::mem::take(&mut self.text);
         let mut has_any = false;

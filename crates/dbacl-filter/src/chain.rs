@@ -7,7 +7,7 @@ use crate::unicode::UnicodeMail;
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::{Locale, ModelOption, ModelOptions};
 
-/// What becomes of a filtered line.
+/// Whether a filtered line is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineFate {
     /// Its text goes to the tokenizer; it may be empty.
@@ -20,7 +20,8 @@ pub enum LineFate {
 #[derive(Debug)]
 pub struct Filter {
     chain: Chain,
-    /// The medium does not follow the parts of mail: n-grams run on over lines.
+    /// Whether all text has one medium, whatever part of the mail it is in, because n-grams
+    /// continue over lines.
     has_one_medium: bool,
 }
 
@@ -68,7 +69,7 @@ impl Filter {
         }
     }
 
-    /// Ends a file. Texts that waited for more come out ([`Self::next_text`]).
+    /// Ends a file. Texts that were held back are then returned by [`Self::next_text`].
     pub fn end_file(&mut self) {
         if let Chain::Unicode(mail) = &mut self.chain {
             mail.finish();
@@ -82,7 +83,7 @@ impl Filter {
     }
 
     /// Ends the mail that is being read if the next line begins another; returns whether it does.
-    /// Texts that waited for more come out.
+    /// Texts that were held back are then returned.
     pub fn end_mail(&mut self, next: &[u8]) -> bool {
         match &mut self.chain {
             Chain::Unicode(mail) if mail.is_begun_by(next) => {
@@ -108,7 +109,7 @@ impl Filter {
         }
     }
 
-    /// Whether no decoded text waits that would come out in the next file.
+    /// Whether no decoded text waits that would appear in the next file.
     pub fn is_at_rest(&self) -> bool {
         match &self.chain {
             Chain::Text | Chain::Markup(_) | Chain::Unicode(_) => true,

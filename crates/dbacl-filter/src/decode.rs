@@ -202,8 +202,8 @@ fn hex_digit(byte: u8) -> Option<u8> {
     }
 }
 
-/// The byte that the percent sign `text` begins with stands for, and the length of the whole;
-/// spaces may precede each digit. `None` if a digit is missing or the byte is zero
+/// The byte for which the percent sign at the beginning of `text` stands, and the length of sign
+/// and digits; spaces may precede each digit. `None` if a digit is missing or the byte is zero
 /// (spec text 7.5, email 11.1).
 pub fn percent(text: &[u8]) -> Option<(u8, usize)> {
     let digit = |from: usize| {

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_entity_is_left_alone() {
+    fn text_that_is_no_entity_is_left_alone() {
         for text in ["&", "& ", "&xyz;", "&;", "&AMP;", "&a", "&1;"] {
             assert_eq!(decoded(text, Locale::C), None, "{text}");
         }

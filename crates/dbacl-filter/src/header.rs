@@ -69,7 +69,7 @@ pub enum Cut {
 }
 
 /// The identity of the header that `line` begins. Prefixes are compared without regard to case,
-/// and what follows them is not looked at.
+/// and what follows them is ignored.
 pub fn identify(line: &[u8]) -> HeaderId {
     let Some(first) = line.first() else {
         return HeaderId::Unknown;
@@ -129,7 +129,7 @@ impl HeaderScan {
 
     /// Reads `line` as a header line: takes its identity, cuts it, and returns its kind.
     ///
-    /// A line with no colon behind its first word is a continuation, though its identity counts.
+    /// A line without a colon behind its first word is a continuation, but its identity counts.
     pub fn scan(&mut self, line: &mut Vec<u8>) -> HeaderKind {
         if line.first().is_some_and(|&first| is_space(first)) {
             self.strip(line);

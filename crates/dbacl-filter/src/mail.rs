@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The mail filter: finds messages, headers and parts, and decodes what is text (spec email 3-7).
 //!
-//! A state machine over lines. It is no MIME parser: it never recurses, and it goes by the looks of
-//! lines where that serves broken mail. Which of its oddities are kept, and how a line is rewritten
-//! even if it is dropped, decides the tokens; section numbers refer to the specification.
+//! It is a state machine over lines, and no MIME parser: it never recurses, and it recognises parts
+//! of broken mail by the look of lines. Its oddities are those of dbacl 1.14.1; they decide the
+//! tokens, and so does the way in which lines are rewritten that are dropped. Section numbers refer
+//! to spec email.
 
 use crate::bytes::starts_with_ci;
 use crate::decode::encoded_words;
@@ -78,7 +79,7 @@ pub struct Mail {
     is_after_empty: bool,
     /// Lines left in which MIME headers are looked for.
     watch: u32,
-    /// The last header that only `email:xheaders` could keep was excluded.
+    /// Whether the last header that only `email:xheaders` could keep was excluded.
     skips_other: bool,
     in_uuencode: bool,
     boundaries: Boundaries,
@@ -107,7 +108,7 @@ impl Mail {
         }
     }
 
-    /// Resets all but what waits in the decoders (3).
+    /// Resets everything except the decoded text that waits (3).
     pub fn start_file(&mut self) {
         self.state = State::Start;
         self.mode = Mode::Fresh;
@@ -229,8 +230,8 @@ impl Mail {
         true
     }
 
-    /// Takes a body line for a part's header if it is a MIME header. It is decoded and cut as
-    /// header lines are even if it is none.
+    /// Treats a body line as a part's header if it is a MIME header. Even if it is none, it is
+    /// decoded and cut as header lines are.
     fn look_for_stray_header(&mut self, line: &mut Vec<u8>) {
         encoded_words(line);
         if self.scan.scan(line) == HeaderKind::Mime {
@@ -374,7 +375,7 @@ impl Mail {
     }
 }
 
-/// A MIME header line: takes over what it says; returns whether its label is kept.
+/// A MIME header line: stores its type and encoding; returns whether its label is kept.
 fn mime_line(
     line: &mut Vec<u8>,
     content: &mut Content,

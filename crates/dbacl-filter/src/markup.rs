@@ -140,7 +140,7 @@ fn attribute_name(options: ModelOptions, initial: u8, text: &[u8]) -> Option<(At
     }
 }
 
-/// The longest tag names that mean something, such as `noframes`, have eight bytes.
+/// The longest tag names that have an effect, such as `noframes`, have eight bytes.
 const LONGEST_NAME: usize = 8;
 
 /// The tag name that `text` begins with, in lower case, if it is short enough to mean something.
@@ -345,7 +345,7 @@ impl Markup {
         }
     }
 
-    /// The section that text for lesser browsers is in.
+    /// The section for text that only browsers without a feature show, such as `noframes`.
     fn alternative(&self, section: Section) -> Section {
         if self.mode == Mode::Html && self.options.has(ModelOption::HtmlAlt) {
             Section::Visible
@@ -472,7 +472,7 @@ impl Markup {
     fn mined_byte(&mut self, text: &mut Rewrite, byte: u8) {
         let start = text.position();
         self.value(text);
-        // The value writer keeps a letter or drops it: it has not touched what follows.
+        // The value writer has kept or dropped one letter, so the text behind it is unchanged.
         let name = &text.line()[start..];
         if let Some((attribute, length)) =
             attribute_name(self.options, byte.to_ascii_lowercase(), name)

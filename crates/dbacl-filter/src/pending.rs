@@ -3,13 +3,13 @@
 //!
 //! Decoders join lines; what they deliver is cut before white space near the end, so that few
 //! words are cut in two. What is left waits here for the next line, or for the end of the part.
-//! It is 70 bytes or less, but for lines as long as the longest so far that decode to themselves:
-//! each of these, of 4096 bytes or more, may leave 70 bytes behind.
+//! Usually it is 70 bytes or less. Only lines of 4096 bytes or more that are as long as the longest
+//! so far and decode to themselves may each leave 70 bytes.
 
 use crate::decode::{base64, quoted_printable};
 use dbacl_words::class::is_space;
 
-/// A place to cut the text is looked for in so many bytes before its end.
+/// The text is cut within so many bytes before its end.
 const REACH: usize = 70;
 /// The room of a decoder at program start.
 const FIRST_ROOM: usize = 4096;
