@@ -6,6 +6,7 @@
     field.py tools [TOOL...]             which tools and settings there are, and which can be run
     field.py run [OPTION...]             runs tools on tasks and writes one file of raw results
     field.py page RESULTS [OPTION...]    makes pages and the table of a document from results
+    field.py same RESULTS RESULTS        compares the scores of two runs, to the digit
 
 README.md says more.
 """
@@ -368,6 +369,37 @@ def pages(options):
     return 0
 
 
+def same(options):
+    """Compares all scores of two runs; status 1 if those of a deterministic tool differ."""
+    one, other = (json.loads(path.read_text()) for path in options.results)
+    for what in ("plan", "corpora"):
+        if page.rounded(one[what]) != page.rounded(other[what]):
+            raise ValueError(f"these runs have different {what}")
+
+    def scores(record):
+        return {
+            (result["tool"], result["setting"], result["task"], part["part"]): part["scores"]
+            for result in record["results"]
+            for part in result["parts"]
+            if "scores" in part
+        }
+
+    def versions(record):
+        return {(told["tool"], told["setting"]): told.get("version") for told in record["tools"]}
+
+    mine, theirs = scores(one), scores(other)
+    here, there = versions(one), versions(other)
+    fixed = {told["tool"] for told in one["tools"] if told["deterministic"]}
+    both = sorted(mine.keys() & theirs.keys())
+    differ = [key for key in both if mine[key] != theirs[key]]
+    for tool, setting, task, part in differ:
+        name = f"{task} {part}".strip()
+        reason = f"{here[tool, setting]} and {there[tool, setting]}"
+        print(f"differs: {name}, {page.name_of(tool, setting)}: {reason}")
+    print(f"{len(both) - len(differ)} of {len(both)} have the same scores to the digit")
+    return 1 if any(key[0] in fixed for key in differ) or not both else 0
+
+
 def words(text):
     return [word for word in text.replace(",", " ").split() if word]
 
@@ -402,6 +434,9 @@ def main():
     command.add_argument("--markdown", type=pathlib.Path)
     command.add_argument("--summary", type=pathlib.Path)
     command.set_defaults(act=pages)
+    command = commands.add_parser("same")
+    command.add_argument("results", type=pathlib.Path, nargs=2)
+    command.set_defaults(act=same)
     options = parser.parse_args()
     try:
         return options.act(options)

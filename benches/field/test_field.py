@@ -482,6 +482,15 @@ class Runs(Case):
             for record in records
         ]
         self.assertEqual(prints[0], prints[1])
+        two_runs = [self.place / name / "results.json" for name in ("one", "two")]
+        done = self.run_field("same", *two_runs)
+        said = "4 of 4 have the same scores to the digit\n"
+        self.assertEqual((done.returncode, done.stdout), (0, said))
+        records[1]["results"][0]["parts"][0]["scores"] = "other"
+        two_runs[1].write_text(json.dumps(records[1]))
+        done = self.run_field("same", *two_runs)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("differs: immediate, dbacl filter, defaults: dbacl 2", done.stdout)
         self.assertEqual(sorted(prints[0]), sorted(prints[2]))
         self.assertEqual(len(prints[0]), 4)  # two tasks and two sizes of the cold start
         batch = next(one for one in records[0]["results"] if one["task"] == "batch")["parts"][0]
