@@ -20,6 +20,7 @@ import os
 import pathlib
 import platform
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -335,7 +336,9 @@ def run(options):
         "results": results,
     }
     options.out.write_text(json.dumps(record))
-    print(f"{options.out}: {len(results)} results")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    minutes = (used.ru_utime + used.ru_stime) / 60
+    print(f"{options.out}: {len(results)} results, {minutes:.0f} minutes of processor time")
     failed = [one for one in results if "failed" in one and one["tool"].startswith("dbacl")]
     return 1 if failed and options.strict else 0
 
