@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Feature ids → dense numbers in order of first appearance, so that weights are plain arrays and
-//! frequent features stand close together.
+//! Numbers feature ids in order of first appearance, so that weights are plain arrays and frequent
+//! features stand close together.
 
 use crate::token::id::FeatureId;
 use hashbrown::HashTable;
@@ -9,13 +9,13 @@ use hashbrown::hash_table::Entry;
 /// A growing table of ids.
 #[derive(Debug, Clone, Default)]
 pub struct FeatureIndex {
-    /// Finds numbers in `ids`; its order reaches no result.
+    /// Numbers by their ids. Its order affects no result.
     numbers: HashTable<u32>,
     ids: Vec<FeatureId>,
 }
 
-/// Ids are hashes; one multiplication spreads them over 64 bits, the upper ones included, by which
-/// the table tells its entries apart.
+/// Ids are hashes. One multiplication spreads them over 64 bits, because the table also uses the
+/// upper bits.
 const fn hash_of(id: FeatureId) -> u64 {
     let product = (id.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     product ^ product >> 32
@@ -54,13 +54,13 @@ impl FeatureIndex {
         self.ids.is_empty()
     }
 
-    /// The number of `id`, if it is known.
+    /// The number of `id`, if it is in the table.
     pub fn get(&self, id: FeatureId) -> Option<usize> {
         let is_it = |&number: &u32| self.ids[number as usize] == id;
         self.numbers.find(hash_of(id), is_it).map(|&number| number as usize)
     }
 
-    /// The number of `id`, which is a new one if it was not known.
+    /// The number of `id`, which gets a new one if it is not in the table.
     #[allow(clippy::cast_possible_truncation)] // distinct 32-bit ids, without 0
     pub fn insert(&mut self, id: FeatureId) -> u32 {
         let ids = &self.ids;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The documents of a learning run, for its ledger: a message of a mailbox, else a file.
+//! Collects the documents of a learning run for its ledger. A document is a message of a mailbox,
+//! or else a file.
 
 use super::documents::{Collector, Corpus, Makeup};
 use crate::document::{Cutter, LineState};
@@ -13,16 +14,17 @@ pub struct DocumentKeeper {
     collector: Collector,
     /// The documents so far; all have label 0.
     pub corpus: Corpus,
-    /// Lines that begin no message do not look as if they did; `None` where sources are no mail.
+    /// Puts `>` before lines that only look like the beginning of a message; `None` where sources
+    /// are no mail.
     separators: Option<Separators>,
     /// The source may hold several messages.
     splits: bool,
-    /// A document begins with this line.
+    /// Whether a document begins with this line.
     begins: bool,
 }
 
 impl DocumentKeeper {
-    /// Nothing kept so far; sources are mail or not.
+    /// A keeper without documents; `is_mail` says whether sources are mail.
     pub fn new(is_mail: bool) -> Self {
         Self {
             collector: Collector::default(),
@@ -46,7 +48,7 @@ impl DocumentKeeper {
     }
 
     /// A text of a line. Returns whether a message begins with it, where the source may hold
-    /// several: what a ledger takes as one document is one to the statistics, too.
+    /// several, so that the statistics of documents count the same documents as the ledger.
     pub fn text(&mut self, state: LineState, cutter: &mut Cutter) -> Option<bool> {
         let begins = !state.is_late && std::mem::take(&mut self.begins);
         if begins {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The ledger: what was learned of each document, in place of the documents themselves
+//! The ledger: the features of each learned document, in place of its text
 //! (`docs/ledger-format.md`).
 //!
 //! ```text
@@ -9,8 +9,9 @@
 //! body                  one record for each document
 //! ```
 //!
-//! A document is added behind the body, then the head is rewritten: a stop in between leaves bytes
-//! that the head does not know of and the next addition overwrites.
+//! A document is added behind the body, then the head is rewritten. If the program is killed in
+//! between, there are bytes behind the body that the head does not count; the next addition
+//! overwrites them.
 
 use super::checksum::Checksum;
 use super::documents::{Corpus, Makeup, Term, fingerprint};
@@ -32,8 +33,8 @@ pub const HEAD: usize = 64;
 /// Categories of a ledger at most.
 const MAX_NAMES: usize = 255;
 
-/// How the features of a ledger's documents were made: documents of different settings have no
-/// features in common.
+/// The settings by which the features of a ledger's documents were made. Features made by different
+/// settings cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
     /// The options of the model that matter for features.
@@ -55,11 +56,11 @@ pub enum Fault {
     Version,
     /// It ends before its head or body does.
     Cut,
-    /// The head or the names do not fit their checksum.
+    /// The checksum of the head and the names is wrong.
     Head,
-    /// The records do not fit their checksum.
+    /// The checksum of the records is wrong.
     Body,
-    /// A record says something impossible.
+    /// A record has an impossible value.
     Record {
         /// Its number, from 0.
         document: u32,
@@ -67,7 +68,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// What is wrong, for people.
+    /// A text that says what is wrong.
     pub fn text(self) -> String {
         match self {
             Self::Foreign => "not a dbacl ledger".into(),
@@ -82,11 +83,12 @@ impl Fault {
     }
 }
 
-/// How a category was learned, as far as its ordinary file can be made anew from the documents.
+/// The settings by which a category was learned, as far as its ordinary file can be made anew from
+/// the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Learning {
-    /// Whether the documents are all that the ordinary file was made of: single words and pairs of
-    /// them, the uniform measure, and nothing that chance or another file had a part in.
+    /// Whether the documents determine the ordinary file: single words and pairs of words, the
+    /// uniform measure, no decimation, and no other file such as an online dump.
     pub is_plain: bool,
     /// Bits of the table's size at the start (`-h`).
     pub bits: u8,
@@ -133,7 +135,7 @@ pub struct Name {
 }
 
 impl Name {
-    /// A name of which nothing else is known.
+    /// A name without settings.
     pub fn new(name: &[u8]) -> Self {
         Self { name: name.to_vec(), learning: Learning::default() }
     }
@@ -234,21 +236,21 @@ impl Head {
         })
     }
 
-    /// Takes note of a record added to the body.
+    /// Updates the head for a record that is added to the body.
     pub fn add(&mut self, record: &[u8]) {
         self.documents = self.documents.saturating_add(1);
         self.length += record.len() as u64;
         self.sum.bytes(record);
     }
 
-    /// Takes note of a withdrawal added to the body.
+    /// Updates the head for a withdrawal that is added to the body.
     pub fn withdraw(&mut self, withdrawal: &[u8]) {
         self.documents = self.documents.saturating_sub(1);
         self.length += withdrawal.len() as u64;
         self.sum.bytes(withdrawal);
     }
 
-    /// What the categories are called.
+    /// Whether the categories have these names, in this order.
     pub fn are_named(&self, names: &[Vec<u8>]) -> bool {
         self.names.iter().map(|name| &name.name).eq(names)
     }
@@ -272,7 +274,7 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push((number & 0x7f) as u8);
 }
 
-/// Takes a number of at most `limit` off the front of `bytes`.
+/// Reads a number of at most `limit` from the front of `bytes`.
 fn take(bytes: &mut &[u8], limit: u64) -> Option<u64> {
     let mut number = 0u64;
     for shift in (0..64).step_by(7) {
@@ -323,7 +325,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Takes a record off the front of `bytes`; `None` when it says something impossible.
+    /// Reads a record from the front of `bytes`; `None` if it has an impossible value.
     #[allow(clippy::cast_possible_truncation)] // limits are given with every number
     pub fn take(&mut self, bytes: &mut &[u8]) -> Option<()> {
         let limit = u64::from(u32::MAX);
@@ -360,8 +362,8 @@ impl Record {
     }
 }
 
-/// Appends what withdraws a document of a ledger with so many names: the last record before it with
-/// this label and this name is none any more.
+/// Appends a withdrawal of a document, for a ledger with so many names. The last record before it
+/// with this label and this name no longer counts.
 pub fn write_withdrawal(bytes: &mut Vec<u8>, label: u32, names: usize, fingerprint: u64) {
     put(bytes, u64::from(label) + names as u64);
     put(bytes, 0);
@@ -369,7 +371,7 @@ pub fn write_withdrawal(bytes: &mut Vec<u8>, label: u32, names: usize, fingerpri
     bytes.extend_from_slice(&fingerprint.to_le_bytes());
 }
 
-/// What a record says before and behind its terms.
+/// The fields of a record before and behind its terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordHead {
     /// Place of the category's name; behind the last name for withdrawals.
@@ -381,7 +383,7 @@ pub struct RecordHead {
 }
 
 impl RecordHead {
-    /// Passes a record at the front of `bytes` over; `None` when it says something impossible.
+    /// Skips a record at the front of `bytes`; `None` if it has an impossible value.
     #[allow(clippy::cast_possible_truncation)] // a limit is given with every number
     fn take(bytes: &mut &[u8]) -> Option<Self> {
         let limit = u64::from(u32::MAX);
@@ -430,7 +432,7 @@ impl Ledger {
         Self::parse_with(Head::parse(bytes)?, bytes)
     }
 
-    /// The same, as far as `head` says, which stands in another file.
+    /// Reads a ledger whose `head` stands in another file, as far as that head says.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -487,7 +489,7 @@ impl Ledger {
         })
     }
 
-    /// Shows every record and its bytes to `look`, which says whether it is well.
+    /// Calls `look` for each record with its bytes; stops when it returns false.
     ///
     /// # Errors
     /// The record that is not.
@@ -508,8 +510,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Shows what every record says before and behind its terms, and its bytes, to `look`, which
-    /// says whether it is well.
+    /// Calls `look` for the head of each record with the record's bytes; stops when it returns
+    /// false.
     ///
     /// # Errors
     /// The record that is not.
@@ -617,7 +619,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_withdrawn_is_not_there() {
+    fn withdrawn_documents_are_not_there() {
         let whole = ledger();
         let names = whole.head.names.len();
         let mut records = Vec::new();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the ordinary categories make of the documents that they were learned from, each judged
+//! Scores of the ordinary categories for the documents that they were learned from, each judged
 //! without the counts of its fold.
 //!
-//! In the category that holds it a document looks far too good; leaving its counts out of the
-//! weights mends that: lambda' = max(0, lambda + ln((count - c)/count)/order) (spec refit 3.6). The
-//! counts of its whole fold go with it, as they do from the fit: else copies and answers, which are
-//! kept in one fold, would speak for the ordinary scores alone, and too large a share of these
-//! would be kept.
+//! A document's score under the category that learned it is far too high. Therefore its counts are
+//! taken out of the weights: lambda' = max(0, lambda + ln((count - c)/count)/order) (spec refit
+//! 3.6). The counts of its whole fold are taken out, as they are in the fit. Otherwise copies and
+//! answers, which are in the same fold, would favour the ordinary scores, and too large a share of
+//! these would be kept.
 
 use super::dataset::Dataset;
 use super::index::FeatureIndex;
@@ -33,8 +33,8 @@ pub fn weights_of<D: AsRef<[u8]>>(category: &Category<D>, index: &FeatureIndex) 
     weights
 }
 
-/// The weight without `own` of the feature's `count` occurrences. `rest` is ln(N/(N - n)) where n
-/// of all N occurrences of the category go.
+/// The weight without `own` of the feature's `count` occurrences. `rest` is ln(N/(N - n)), where n
+/// of all N occurrences of the category are taken out.
 pub fn without(weight: f32, own: u32, count: u32, order: u8, rest: f64) -> f64 {
     if own >= count || weight == 0.0 {
         return 0.0;
@@ -43,7 +43,7 @@ pub fn without(weight: f32, own: u32, count: u32, order: u8, rest: f64) -> f64 {
     (f64::from(weight) + change / f64::from(order.max(1))).max(0.0)
 }
 
-/// ln(N/(N - n)): by how much weights rise when n of N occurrences go.
+/// ln(N/(N - n)): by how much weights rise when n of N occurrences are taken out, nats.
 pub fn rise(all: f64, gone: f64) -> f64 {
     if gone < all { -log((all - gone) / all) } else { 0.0 }
 }
@@ -75,8 +75,8 @@ pub struct Without {
     pub is_seen: Vec<bool>,
 }
 
-/// What is left of a category without each of the first `wanted` folds: weights fall with the
-/// counts of their features and rise as the rest becomes smaller.
+/// A category without each of the first `wanted` folds: weights fall with the counts of their
+/// features, and rise because fewer occurrences remain.
 pub fn without_folds<D: AsRef<[u8]>>(
     data: &Dataset,
     index: &FeatureIndex,

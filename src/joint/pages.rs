@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A table in a file of which little is read and little changes at a time: blocks with checksums,
-//! and beside the file the pieces of it that have changed since it was written.
+//! A table in a file, of which only small parts are read and changed at a time. The file has blocks
+//! with checksums; another file has the pieces that have changed since it was written.
 //!
 //! ```text
 //! the file      head, its last 8 bytes a checksum of the head and the blocks' sums
@@ -13,10 +13,9 @@
 //!               number u32 of pieces; their numbers u32, in order; the pieces, 256 bytes each
 //! ```
 //!
-//! A block is read, and checked, when it is looked at for the first time. One that is damaged
-//! reads as zeros, and [`Pages::is_damaged`] tells: what was worked out is worth nothing then. When
-//! the changes have grown to an eighth of the blocks, the file is to be written anew
-//! ([`Pages::is_due`]).
+//! A block is read and checked when it is used for the first time. A damaged block reads as zeros;
+//! [`Pages::is_damaged`] is then true, and results must not be used. When the changes have grown to
+//! an eighth of the blocks, the file should be written anew ([`Pages::is_due`]).
 
 use super::checksum::Checksum;
 use byteorder::{ByteOrder, LittleEndian};
@@ -28,18 +27,18 @@ use std::os::unix::fs::FileExt;
 /// How changes begin.
 pub const CHANGES: &[u8] = b"# dbacl changes 1\n";
 
-/// Bytes that have a checksum, and are read, at a time.
+/// Bytes of a block, which has a checksum and is read as a whole.
 pub const BLOCK: usize = 4096;
 
-/// Bytes that are written when one of them has changed.
+/// Bytes of a piece, which is written as a whole when one of them has changed.
 const PIECE: usize = 256;
 
-/// The file is written anew when more than one piece in so many has changed. Each change writes all
-/// that has changed before as well: with more of it changes become slower, with less the file is
-/// written more often.
+/// The file is written anew when more than one piece in so many has changed. Each change also
+/// writes all pieces that changed before. A larger share would make changes slower; a smaller one
+/// would have the file written more often.
 const FOLDED: usize = 8;
 
-/// So few pieces are never too many.
+/// With so few changed pieces the file is never written anew.
 const FEW: usize = 48;
 
 /// Bytes that are written at a time.
@@ -48,7 +47,7 @@ const PART: usize = 1 << 16;
 /// Bytes of the checksum at the end of a head.
 const SUM: usize = 8;
 
-/// What a table is read from.
+/// The source from which a table is read.
 pub trait ReadAt: Debug + Send + Sync {
     /// Fills `bytes` from `offset` on.
     ///
@@ -83,7 +82,7 @@ struct Source {
     blocks_at: usize,
     /// Sums of the blocks in the file.
     sums: Vec<u32>,
-    /// The checksum at the end of the head, by which changes know the file.
+    /// The checksum at the end of the head, which identifies the file to which changes belong.
     name: u64,
 }
 
@@ -116,13 +115,13 @@ pub struct Pages {
     source: Option<Source>,
     old: Old,
     is_read: Vec<bool>,
-    /// By piece: whether it is another one than in the file.
+    /// For each piece, whether it differs from the file.
     is_changed: Vec<bool>,
     is_damaged: bool,
 }
 
 impl Pages {
-    /// So many blocks of zeros, which are in no file yet.
+    /// A table of so many blocks of zeros, without a file.
     pub fn new(blocks: usize) -> Self {
         Self {
             bytes: vec![0; blocks * BLOCK],
@@ -134,7 +133,7 @@ impl Pages {
         }
     }
 
-    /// The blocks of a file with this head; `None` if head and sums do not fit their checksum.
+    /// The blocks of a file with this head; `None` if the checksum of head and sums is wrong.
     pub fn open(file: Box<dyn ReadAt>, head: &[u8], blocks: usize) -> Option<Self> {
         let blocks_at = blocks_at(head.len(), blocks);
         let mut sums = vec![0; blocks_at - head.len()];
@@ -154,8 +153,8 @@ impl Pages {
         })
     }
 
-    /// Takes changes up; nothing may have been read yet. Returns the head that they bring, with
-    /// zeros in place of the checksum, if they are whole and changes of this file.
+    /// Applies changes; no block may have been read yet. If the changes are undamaged and belong to
+    /// this file, returns the head that they have, with zeros in place of the checksum.
     pub fn take_changes(&mut self, changes: Vec<u8>, head: usize) -> Option<Vec<u8>> {
         let rest = changes.strip_prefix(CHANGES)?;
         let (sum, rest) = rest.split_at_checked(4)?;
@@ -192,26 +191,26 @@ impl Pages {
         &self.bytes[at..at + length]
     }
 
-    /// The bytes at a place, to be changed: a write takes the pieces that they are in for changed.
+    /// The bytes at a place, to be changed. Their pieces count as changed.
     pub fn get_mut(&mut self, at: usize, length: usize) -> &mut [u8] {
         self.need(at, length);
         self.is_changed[at / PIECE..=(at + length.max(1) - 1) / PIECE].fill(true);
         &mut self.bytes[at..at + length]
     }
 
-    /// Whether a block that was looked at does not fit its sum, or could not be read.
+    /// Whether a block that was used has a wrong checksum, or could not be read.
     pub const fn is_damaged(&self) -> bool {
         self.is_damaged
     }
 
-    /// Whether the file is to be written as a whole: it is new, or so much of it has changed.
+    /// Whether the file should be written as a whole, because it is new or too much of it has
+    /// changed.
     pub fn is_due(&self) -> bool {
         let changed = self.is_changed.iter().filter(|&&changed| changed).count();
         self.source.is_none() || changed > (self.is_changed.len() / FOLDED).max(FEW)
     }
 
-    /// Whether something is damaged that has been read, or that a write of the whole file would
-    /// read.
+    /// Whether a block is damaged that was read, or that writing the whole file would read.
     pub fn is_damaged_to_write(&mut self) -> bool {
         if self.is_due() {
             self.read_all();
@@ -284,7 +283,7 @@ impl Pages {
     }
 
     /// Writes the changes behind `head`, whose last bytes are for a checksum; nothing if there is
-    /// no file that they could be changes of.
+    /// no file to which they could belong.
     ///
     /// # Errors
     /// Those of `out`.
@@ -320,7 +319,7 @@ impl Pages {
         if self.is_read[at / BLOCK] {
             return &self.bytes[at..at + PIECE];
         }
-        // Only what was read of changes has changed where no block was.
+        // In a block that was not read, only the pieces that the changes brought have changed.
         self.old.between(number, number + 1).next().map_or(&[0; PIECE], |(_, piece)| piece)
     }
 }
@@ -371,7 +370,7 @@ mod tests {
         let mut again = open(&file).unwrap();
         assert_eq!(again.take_changes(changes, HEAD.len()).unwrap()[..8], *b"new head");
         again.get_mut(0, 1)[0] = 9;
-        // The piece of the second block is passed on though nobody has looked at it.
+        // The piece of the second block is passed on although that block was not used.
         let second = changes_of(&again);
         let mut last = open(&file).unwrap();
         last.take_changes(second.clone(), HEAD.len()).unwrap();
@@ -393,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_found_where_it_is_looked_at() {
+    fn damage_is_found_in_blocks_that_are_used() {
         let file = file();
         let start = blocks_at(HEAD.len(), 4);
         for at in [0, HEAD.len() - 1, HEAD.len(), HEAD.len() + 15, start - 1] {

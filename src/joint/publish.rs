@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A set → category files: the ordinary files with other weights, another log Z and one line more
-//! in the header.
+//! Writes a fitted set as category files: the ordinary files with other weights, another log Z and
+//! one more line in the header.
 
 use super::header::RefitLine;
 use crate::category::header::add_checksum;
@@ -14,8 +14,8 @@ use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Slots of a table may be filled to three quarters: look-ups stay short and the old program, which
-/// ends a search at an empty slot, finds one.
+/// Up to three quarters of a table's slots are filled. So look-ups stay short, and dbacl 1.14.1,
+/// which ends a search at an empty slot, finds one.
 const fn bits_for(features: usize) -> u8 {
     let mut bits = 4;
     while features * 4 > (1 << bits) * 3 {
@@ -103,8 +103,8 @@ fn put(slot: &mut [u8], id: FeatureId, weight: QuantWeight) {
 /// Slots that are copied at a time.
 const CHUNK: usize = 1 << 14;
 
-/// Writes a fitted category file with some weights changed, without ever holding all of it in
-/// memory: new memory costs more than what is done with it.
+/// Writes a fitted category file with some weights changed, without holding all of it in memory,
+/// since providing that memory would take longer than the rest.
 ///
 /// # Errors
 /// Those of `out`.
@@ -156,7 +156,7 @@ fn places<D: AsRef<[u8]>>(
     let mut places = Vec::with_capacity(changes.len());
     for &(id, weight) in changes {
         let mut at = id.0 as usize & mask;
-        // Tables are never full, but somebody may have made one.
+        // Tables are never full, but a file may have been made by another program.
         for _ in 0..old.size() {
             let found = old.slot(at).id;
             let found = if found.0 == 0 { taken.get(&at).copied().unwrap_or(found) } else { found };

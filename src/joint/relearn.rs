@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The documents of a ledger → the ordinary category that learning them makes, to the byte.
+//! Makes an ordinary category anew from the documents of a ledger, byte for byte as learning them
+//! makes it.
 //!
-//! Records hold what learning needs of a word, or of two, under the uniform measure: id, medium,
-//! number of character pairs, the second word's id, occurrences, and the order of first appearance,
-//! which decides the slots.
+//! Records hold everything that learning single words or pairs of words under the uniform measure
+//! needs: id, medium, number of character pairs, the second word's id, occurrences, and the order
+//! of first appearance, which decides the slots.
 
 use super::documents::Makeup;
 use super::ledger::{Fault, Learning, Ledger};
@@ -22,8 +23,8 @@ use crate::model::settings::Scheme;
 use crate::numeric::quantize::QuantWeight;
 
 /// The file of category `label` as learned from the documents of `ledger`; `old` is the ordinary
-/// category that was learned from these documents or others. `None` if it holds what no ledger
-/// keeps, or if there are no documents.
+/// category that was learned from these documents or others. `None` if the ledger does not have
+/// everything of which it was made, or if there are no documents.
 ///
 /// # Errors
 /// A damaged record.
@@ -42,7 +43,7 @@ pub fn file<D: AsRef<[u8]>>(
         LearningState::new(settings.bits, settings.options, settings.scheme, settings.min_count);
     state.tokens = TokenList::Unread(Vec::new());
     let mut counter = Counter::new(state, &settings, false);
-    // What is to be said was said when the documents were learned.
+    // Warnings were printed when the documents were learned.
     let mut silent = |_| {};
     ledger.each(|record, _| {
         if record.label == label {
@@ -59,16 +60,16 @@ pub fn file<D: AsRef<[u8]>>(
     if state.used == 0 {
         return Ok(None);
     }
-    // Numbers out of range would be damage, too.
+    // Numbers out of range mean damage, too.
     write(state, &settings, name_of(old)).map(Some).map_err(|_| Fault::Body)
 }
 
-/// Whether documents of a ledger tell all that a category was made of.
+/// Whether the documents of a ledger determine the category that was learned from them.
 pub const fn can_tell(learning: Learning, header: &Header) -> bool {
     learning.is_plain && header.max_order <= Makeup::PAIR
 }
 
-/// What the first line calls a category.
+/// The name of a category in its first line.
 fn name_of<D: AsRef<[u8]>>(category: &Category<D>) -> &[u8] {
     let line = category.as_bytes().split(|&byte| byte == b'\n').next().unwrap_or_default();
     let name = line.strip_prefix(category.header().magic()).unwrap_or_default();

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What a document's score is made of: all occurrences of its features, or each feature once.
+//! How a document's score counts its features: all occurrences, or each feature once.
 //!
 //! ```text
 //! counts   sum over t of c_t lambda_t / (n/max order)  - log Z
 //! once    (sum over t of     lambda_t / (u/max order)  - log Z) u^(1/4)
 //! ```
 //!
-//! with `c_t` occurrences of feature t, n of all, and u distinct features. Any dbacl scores by
-//! counts. A word that is repeated a hundred times is hardly more evidence than one that is
-//! repeated ten times, and long documents are judged more surely than short ones: verdicts can
-//! count so (spec refit 1, *once*). The power of u was chosen by cross-validation between the
-//! average and the presence view's own margin, which grows with the square root.
+//! with `c_t` occurrences of feature t, n of all, and u distinct features. dbacl 1.14.1 and
+//! ordinary categories count all occurrences. But a word that is repeated a hundred times is hardly
+//! more evidence than one that is repeated ten times, and long documents give more evidence than
+//! short ones. Verdicts of a fitted set can take that into account (spec refit 1, *once*). The
+//! power of u was chosen by cross-validation between 0, which gives the mean, and 1/2, with which
+//! the margin of the presence view grows.
 
 use super::documents::Term;
 use crate::category::header::Header;
@@ -35,7 +36,7 @@ impl Scoring {
         }
     }
 
-    /// What sums over a document are divided by, to be nats a unit of complexity.
+    /// The divisor that turns sums over a document into nats a unit of complexity.
     pub fn complexity(self, distinct: u32, occurrences: u32, max_order: u8) -> f64 {
         let features = match self {
             Self::Counts => occurrences,
@@ -44,7 +45,7 @@ impl Scoring {
         f64::from(features) / f64::from(max_order)
     }
 
-    /// What the mean score of a document with `distinct` features is multiplied by.
+    /// The factor of the mean score of a document with `distinct` features.
     pub fn stretch(self, distinct: u32) -> f64 {
         match self {
             Self::Counts => 1.0,
@@ -53,7 +54,7 @@ impl Scoring {
     }
 
     /// Length of a document in the presence view of the fit: about that of the counts view where
-    /// documents are judged by presence; 1 where this view is there to steady the other.
+    /// documents are judged by presence, and 1 where they are judged by counts.
     pub const fn presence_length(self) -> f64 {
         match self {
             Self::Counts => 1.0,
@@ -75,7 +76,8 @@ impl Scoring {
         self.score_by(category.header(), occurrences, terms, terms.iter().map(weight))
     }
 
-    /// The same from the header and the weights of `terms`, in their order.
+    /// The score of a document from the header of the category and the weights of `terms`, in their
+    /// order.
     pub fn score_by(
         self,
         header: &Header,
@@ -92,7 +94,7 @@ impl Scoring {
     }
 
     /// The score of a document from its mean score by counts, and the weights of its features with
-    /// their occurrences: takes the repetitions out of the mean, whatever else is in it.
+    /// their occurrences: removes the repetitions from the mean.
     pub fn rescore(
         self,
         mean: f64,
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn once_hears_a_repeated_feature_once() {
+    fn once_counts_a_repeated_feature_once() {
         assert_eq!((Scoring::Counts.count(7), Scoring::Once.count(7)), (7, 1));
         assert_eq!(Scoring::Counts.complexity(10, 30, 2), 15.0);
         assert_eq!(Scoring::Once.complexity(10, 30, 2), 5.0);

@@ -34,7 +34,7 @@ pub struct Settings {
 /// How the weights of more than two categories are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Every category carries every feature: what was fitted, in large files.
+    /// Every category carries every feature: exactly what was fitted, in larger files.
     Exact,
     /// Only categories that have learned a feature carry it.
     Sparse,
@@ -50,7 +50,7 @@ pub struct Quality {
 }
 
 impl Quality {
-    /// Of scores by document and category.
+    /// The quality of scores by document and category.
     pub(crate) fn of(scores: &[f64], labels: &[u32], categories: usize) -> Self {
         let rows = scores.chunks_exact(categories).zip(labels);
         let errors = rows.filter(|(row, label)| best(row) != **label as usize).count();
@@ -59,7 +59,7 @@ impl Quality {
         Self { errors, area_above }
     }
 
-    /// Of scores that are judged by their odds: errors are counted where the odds are even.
+    /// The quality of scores whose threshold is at even odds.
     fn by_odds(scores: &[f64], labels: &[u32]) -> Self {
         let scored = differences(scores, labels);
         let odds = platt(&scored);
@@ -145,8 +145,9 @@ pub fn sides(data: &Dataset, problem: usize, left_out: impl Fn(usize) -> bool) -
     (0..data.len()).map(side).collect()
 }
 
-/// Documents that stand side by side and come into one fold together: neighbours are often answers
-/// to each other or copies, and would tell too much about each other.
+/// Documents that follow each other in the input and come into one fold together. They are often
+/// answers to each other or copies; in different folds, one would be judged by what was learned of
+/// the other.
 const NEIGHBOURS: usize = 16;
 
 /// Documents that are scored at a time.
@@ -171,7 +172,7 @@ pub fn folds(data: &Dataset) -> Vec<usize> {
     folds
 }
 
-/// Problems that are solved abreast: all of them, [`abreast::WIDEST`] at a time.
+/// The problems in groups of at most [`abreast::WIDEST`], which are solved side by side.
 fn blocks(data: &Dataset) -> Vec<Range<usize>> {
     let all = problems(data.categories);
     let starts = (0..all).step_by(abreast::WIDEST);
@@ -251,7 +252,7 @@ pub fn choose_exact(trial: &Trial<'_>) -> Option<Choice> {
     picker.finish()
 }
 
-/// Gathers what was tried and picks the best of it.
+/// Collects the settings that were tried and picks the best one.
 ///
 /// With two categories errors are few and much of their difference is chance: of all settings whose
 /// errors lie within one standard deviation of the fewest, the one that ranks best is taken. With
@@ -290,8 +291,8 @@ impl Picker {
     }
 }
 
-/// The level that a sparse file gives to categories which do not know a feature: the mean of their
-/// weights.
+/// The weight that categories which have not learned a feature share in the sparse form: the mean
+/// of their fitted weights.
 pub fn level_of_unseen(weights: impl Iterator<Item = (f64, bool)>) -> f64 {
     let (mut sum, mut number) = (0.0, 0.0);
     for (weight, seen) in weights {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The state of a fit of any number of categories, as updates see it.
+//! The state of a fit of any number of categories, for changes by single documents.
 
 use super::incremental;
 use super::ledger::{Head, Record};
@@ -9,7 +9,7 @@ use crate::numeric::quantize::QuantWeight;
 use crate::token::id::FeatureId;
 use std::io::{self, Write};
 
-/// How states begin, of whatever version and number of categories.
+/// The beginning of state files of all versions and numbers of categories.
 pub const KIND: &[u8] = incremental::KIND;
 
 /// New weights of features of a category, sorted by id.
@@ -65,7 +65,7 @@ impl SetState {
         ledger == head.sum && length == head.length && self.documents().0 == head.documents
     }
 
-    /// Makes this the state of a set and a ledger.
+    /// Records the set and the ledger to which the state belongs.
     pub const fn belongs_to(&mut self, set: u64, head: &Head) {
         match self {
             Self::Pair(incremental::State { numbers, .. }) => {

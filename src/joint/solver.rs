@@ -51,7 +51,7 @@ impl Fit {
         sums(&self.weights, cells).1 * row.counts + self.bias * row.counts_bias
     }
 
-    /// What the document's score is for this fit, as files are scored (see [`Scoring`]).
+    /// The document's score by this fit, as files are scored (see [`Scoring`]).
     pub fn margin(&self, data: &Dataset, document: usize, row: &Row) -> f64 {
         let cells = data.row(document);
         if data.scoring == Scoring::Counts {
@@ -120,11 +120,10 @@ pub fn solve(data: &Dataset, views: &Views, sides: &[i8], cost: f64, passes: u32
     fit
 }
 
-/// Goes on with a fit for some more passes.
+/// Continues a fit for some more passes.
 pub fn improve(fit: &mut Fit, data: &Dataset, views: &Views, sides: &[i8], cost: f64, passes: u32) {
     let mut order: Vec<usize> = (0..data.len()).filter(|&at| sides[at] != 0).collect();
-    // Whenever the documents came: the same ones give the same fit, whichever of several copies is
-    // among them.
+    // Sorting makes the fit independent of the order of the documents.
     order.sort_by_key(|&at| (data.names[at], sides[at]));
     let mut shuffle = SplitMix64::new(1);
     for _ in 0..passes {

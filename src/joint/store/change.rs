@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Changing a set: a generation made aside, current by one rename.
+//! Changing a set: a new generation is made in a folder of its own, and becomes current by one
+//! rename.
 
 use super::manifest::{self, Manifest, Purpose};
 use super::{CURRENT, Generation, NEW, Store, folder_of, number};
@@ -21,18 +22,18 @@ const FOLDER: u32 = 0o700;
 /// The mode of new files.
 const FILE: u32 = 0o600;
 
-/// Generations that a change finds as a rule: the current one, the one before, and one that was
-/// forced onto the device.
+/// The usual number of generations: the current one, the one before, and the last that was
+/// synchronised to the device.
 const USUAL: usize = 3;
 
-/// A name that users know a file of the set by.
+/// A path by which users know a file of the set.
 #[derive(Debug, Clone)]
 pub struct Name {
     /// The name.
     pub path: PathBuf,
-    /// What the file is called in the set.
+    /// The name of the file in the set.
     pub member: OsString,
-    /// How the file begins if it is one of ours.
+    /// How the file must begin to be replaced.
     pub ours: &'static [u8],
 }
 
@@ -46,24 +47,24 @@ enum Found {
     Nothing,
 }
 
-/// A generation that is being made. Dropped, it leaves no trace.
+/// A generation that is being made. It is removed if this is dropped before it is published.
 #[derive(Debug)]
 pub struct Change {
     store: Store,
     folder: PathBuf,
     /// The list of files, locked while the folder is being filled.
     list: File,
-    /// All names of the set are links to it.
+    /// Whether all names of the set are links to it.
     is_linked: bool,
-    /// Its files came as they are, and stay so.
+    /// Whether its files were moved into the set unchanged.
     is_taken_over: bool,
     is_current: bool,
 }
 
 impl Store {
-    /// Begins a change of the set with these names; the caller keeps other writers away. Files that
-    /// are not in the set yet are in the generation that is being made; before it becomes current,
-    /// [`Self::take_over`] is to be called.
+    /// Begins a change of the set with these names; the caller holds the lock. Files that are not
+    /// in the set yet are in the generation that is being made; [`Self::take_over`] must be called
+    /// before it becomes current.
     ///
     /// # Errors
     /// [`Error::Occupied`] when a name is taken by something else, [`Error::Io`].
@@ -96,8 +97,8 @@ impl Store {
         self.begin(false)
     }
 
-    /// Puts files into the set that are at its names and not links to it yet: they become its
-    /// current generation as they are, then their names links to it.
+    /// Moves files into the set that stand at its names and are not links to it yet. They become
+    /// its current generation unchanged, then their names become links to it.
     ///
     /// # Errors
     /// Those of [`Self::change`].
@@ -123,7 +124,7 @@ impl Store {
         Ok(foreign)
     }
 
-    /// Makes the names links to the files of the set, where they are nothing yet.
+    /// Makes links to the files of the set at names where nothing stands yet.
     ///
     /// # Errors
     /// [`Error::Occupied`] when a name is taken by something else, [`Error::Io`].
@@ -141,7 +142,7 @@ impl Store {
     pub fn unlink_names<'a>(&self, names: impl IntoIterator<Item = &'a Name>) {
         for name in names {
             if matches!(self.look(name), Ok(Found::Link)) && !name.path.exists() {
-                // One that stays leads nowhere.
+                // A link that cannot be removed leads nowhere.
                 let _ = fs::remove_file(&name.path);
             }
         }
@@ -194,7 +195,7 @@ impl Store {
         })
     }
 
-    /// Makes the store's folder, in which those may look who may read the `files`.
+    /// Makes the store's folder, with access for all who may read the `files`.
     fn make_folder(&self, files: &[&Name]) -> Result<()> {
         let mut mode = FOLDER;
         for name in files {
@@ -253,7 +254,7 @@ impl Store {
             for (name, _) in &base.manifest().files {
                 let (from, to) = (base.path(name), change.path(name));
                 match same_file(&from, &to) {
-                    // What is missing and not needed is made anew.
+                    // A file that is missing and not indispensable is made anew.
                     Err(error)
                         if error.kind() == io::ErrorKind::NotFound
                             && !Purpose::Change.needs(name) => {}
@@ -282,9 +283,10 @@ impl Store {
         Ok(numbers)
     }
 
-    /// Removes what nobody needs: changes that were not finished, and generations that are neither
-    /// the current one nor the one before (the old program may be about to open it), nor the last
-    /// that was forced onto the device, nor in use. `just` is the one before if it is known.
+    /// Removes what is no longer needed: changes that were not finished, and generations that are
+    /// not the current one, nor the one before (a program that takes no locks, such as dbacl
+    /// 1.14.1, may be about to open it), nor the last that was synchronised to the device, nor in
+    /// use. `just` is the one before if it is known.
     fn tidy(&self, just: Option<u64>) -> Result<()> {
         let current = self.current()?;
         let numbers = self.remove_unfinished()?;
@@ -308,13 +310,13 @@ impl Store {
 }
 
 impl Change {
-    /// Where the file called `name` is while the generation is being made. It may be a file of
-    /// other generations, too: it must be replaced, not changed.
+    /// The path of the file called `name` while the generation is being made. Other generations may
+    /// share the file, so it must be replaced and not changed.
     pub fn path(&self, name: &OsStr) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// Where the generation is being made.
+    /// The folder in which the generation is being made.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -329,10 +331,10 @@ impl Change {
         self.path(name).exists()
     }
 
-    /// Makes this the current generation. With `is_forced` it is on the device before.
+    /// Makes this the current generation. With `is_forced` it is synchronised to the device before.
     ///
     /// # Errors
-    /// [`Error::Io`]; then nothing has become of it.
+    /// [`Error::Io`]; then the set is unchanged.
     pub fn publish(mut self, is_forced: bool) -> Result<()> {
         let failed = |path: &Path| {
             let path = path.to_path_buf();
@@ -393,15 +395,15 @@ impl Change {
         })?;
         self.is_current = true;
         if is_forced {
-            // It holds, whether or not this can be promised.
+            // The change is made; only its survival of a power failure may fail to be ensured.
             let _ = sync(&self.store.folder);
         }
-        // What cannot be removed now is at the next change.
+        // Files that cannot be removed now are removed at the next change.
         let _ = self.store.tidy(base.map(|base| base.number()));
         Ok(())
     }
 
-    /// Gives what the superuser makes to the owner of the set.
+    /// If the superuser makes a file, the owner of the set becomes its owner.
     fn take_owner(&self, path: &Path) {
         if rustix::process::geteuid().is_root()
             && let Ok(owner) = fs::metadata(&self.store.folder)
@@ -416,14 +418,14 @@ impl Drop for Change {
     fn drop(&mut self) {
         if !self.is_current {
             remove_folder(&self.folder);
-            // A set that has come to nothing.
+            // The set has no generation, so its folder is removed.
             let _ = fs::remove_dir(&self.store.folder);
         }
     }
 }
 
-/// Gives the file at `path` the mode of the one that it replaces in `base`. A new one is readable
-/// for those who may read all that is there. Returns the mode.
+/// Gives the file at `path` the mode of the one that it replaces in `base`. A new file can be read
+/// by those who may read all files of the set. Returns the mode.
 fn settle_mode(base: Option<&Generation>, path: &Path, found: &fs::Metadata) -> io::Result<u32> {
     let mode = base.map_or(FILE, |base| {
         let mode_of = |name: &OsStr| fs::metadata(base.path(name)).map(|file| file.mode() & 0o777);
@@ -452,7 +454,7 @@ fn remove_if_there(path: &Path) -> Result<()> {
     }
 }
 
-/// Gives the file that `from` is or leads to the name `to` as well; where that cannot be, a copy.
+/// Makes `to` another name of the file at `from`, links followed; where that is impossible, a copy.
 fn same_file(from: &Path, to: &Path) -> io::Result<()> {
     if linkat(CWD, from, CWD, to, AtFlags::SYMLINK_FOLLOW).is_ok() {
         return Ok(());
@@ -468,13 +470,13 @@ fn sync(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a generation's folder unless somebody uses it. A link is not ours, and the files that it
-/// leads to are not either.
+/// Removes a generation's folder unless it is in use. A link in its place is left alone.
 fn remove_unused(folder: &Path) {
     if !fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
         return;
     }
-    // Held until the folder has gone. A pipe with this name is not waited for.
+    // The lock is held until the folder is removed. If a named pipe stands there, opening does not
+    // wait.
     let at_once = OFlags::NONBLOCK.bits().cast_signed();
     let list =
         OpenOptions::new().write(true).custom_flags(at_once).open(folder.join(manifest::NAME));
@@ -486,8 +488,8 @@ fn remove_unused(folder: &Path) {
     remove_folder(folder);
 }
 
-/// Removes a folder and the files in it, as far as that can be done. The list of files is the last:
-/// a folder that has lost it belongs to nobody.
+/// Removes a folder and the files in it, as far as possible. The list of files is removed last,
+/// because a folder without it is taken for a foreign one.
 fn remove_folder(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name() != manifest::NAME {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Reading a set: one generation, from beginning to end.
+//! Reading a set: all files come from one generation.
 
 use super::Store;
 use super::manifest::{self, Manifest, Purpose};
@@ -13,34 +13,35 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// How often a reader follows `current` anew when the generation has gone meanwhile.
+/// How often a reader follows `current` again when the generation was removed meanwhile.
 const TRIES: u32 = 1000;
 
-/// A generation that is kept while this lives.
+/// An open generation. It is not removed while this lives.
 #[derive(Debug)]
 pub struct Generation {
     store: Store,
     folder: PathBuf,
     number: u64,
     manifest: Manifest,
-    /// The current generation is torn; this one came before it.
+    /// Whether this generation stands in for a later one that is torn.
     is_earlier: bool,
     _lock: Option<File>,
 }
 
-/// Why a generation cannot be had.
+/// Why a generation cannot be opened.
 enum Missing {
     /// It is being removed, or has been.
     Gone,
-    /// It is not whole. `true` if it was forced onto the device: then no power cut did it.
+    /// It is incomplete. `true` if it was synchronised to the device, so that a power failure is
+    /// not the reason.
     Torn(bool),
     /// The operating system refused.
     Refused(Error),
 }
 
 impl Store {
-    /// Opens the current generation; `None` when there is none. If a power cut has left it torn,
-    /// that is the last one that was forced onto the device.
+    /// Opens the current generation; `None` when there is none. If a power failure has torn it, the
+    /// last one that was synchronised to the device is opened.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Damaged`].
@@ -58,7 +59,7 @@ impl Store {
                 Err(Missing::Refused(error)) => return Err(error),
                 Err(Missing::Torn(true)) => return self.as_it_is(number).map(Some),
                 Err(Missing::Torn(false)) => return self.earlier(number, purpose).map(Some),
-                // Whoever removes a generation has made another one current before.
+                // A program that removes a generation has made another one current before.
                 Err(Missing::Gone) if last == Some(number) => std::thread::yield_now(),
                 Err(Missing::Gone) => last = Some(number),
             }
@@ -85,7 +86,7 @@ impl Store {
         self.as_it_is(torn)
     }
 
-    /// A damaged generation: what there is tells best what is wrong with it.
+    /// Opens a damaged generation as it is, so that reading its files reports what is wrong.
     fn as_it_is(&self, number: u64) -> Result<Generation> {
         let folder = self.folder.join(number.to_string());
         let entries = fs::read_dir(&folder).map_err(|error| Error::io(&folder, error))?;
@@ -129,7 +130,7 @@ impl Store {
         Ok(Generation { store, folder, number, manifest, is_earlier: false, _lock: lock })
     }
 
-    /// Whether generation `number` is whole, and was forced onto the device.
+    /// Whether generation `number` is complete and was synchronised to the device.
     pub(super) fn is_forced(&self, number: u64) -> bool {
         let folder = self.folder.join(number.to_string());
         let Ok(mut list) = open_regular(&folder.join(manifest::NAME)) else { return false };
@@ -158,7 +159,7 @@ impl Generation {
         self.manifest.files.iter().any(|(file, _)| file == name)
     }
 
-    /// The store that it is of.
+    /// The store to which it belongs.
     pub const fn store(&self) -> &Store {
         &self.store
     }
@@ -183,7 +184,7 @@ impl Generation {
         &self.manifest
     }
 
-    /// What users should know of the set that is read.
+    /// Warnings about the set.
     pub fn warnings(&self) -> Vec<Warning> {
         let name = self.store.folder.display();
         let torn = self.is_earlier.then(|| {
@@ -210,7 +211,7 @@ impl Generation {
     }
 }
 
-/// Generations that were opened: names of one set lead into one generation.
+/// Opened generations. All names of one set lead into the same generation.
 #[derive(Debug, Default)]
 pub struct Opened {
     generations: Vec<Generation>,
@@ -218,7 +219,7 @@ pub struct Opened {
 
 impl Opened {
     /// The file that `name` stands for: itself, unless it is a link into a set. The generation is
-    /// opened at the first such name; the second value tells that this one did it.
+    /// opened at the first such name; the second value says whether this was the first.
     ///
     /// # Errors
     /// Those of [`Store::open`].

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Ledgers as files: read whole or added to, and replaced whole. Files of a set are changed where
-//! its next generation is being made ([`super::Change`]); the caller holds the lock.
+//! Ledgers as files: reading, adding documents, replacing. Files of a set are changed in the folder
+//! of its next generation ([`super::Change`]); the caller holds the lock.
 
 use crate::atomic_file::{self, Storage, Unforced, beside};
 use crate::error::Error;
@@ -42,7 +42,7 @@ pub enum LedgerError {
         /// What is wrong with it.
         fault: Fault,
     },
-    /// Its documents were read otherwise than the categories' documents.
+    /// Its documents were read with other settings than those of the categories.
     #[error(
         "the ledger {} was kept with other options than these categories were learned with",
         path.display()
@@ -51,7 +51,7 @@ pub enum LedgerError {
         /// The ledger.
         path: PathBuf,
     },
-    /// It cannot be added to; what it held is as it was.
+    /// A document cannot be added; the ledger is unchanged.
     #[error("cannot write {}: {source}; it is as it was", path.display())]
     Unwritable {
         /// The file concerned.
@@ -76,7 +76,7 @@ pub enum LedgerError {
 }
 
 impl LedgerError {
-    /// The path that it is about, to be changed where users know the file by another name.
+    /// The path in the error, to be replaced where users know the file by another name.
     pub const fn path_mut(&mut self) -> &mut PathBuf {
         match self {
             Self::Missing { path }
@@ -102,8 +102,8 @@ fn unwritable(path: &Path, source: io::Error) -> LedgerError {
     LedgerError::Unwritable { path: path.to_path_buf(), source }
 }
 
-/// How the features of documents are made with these settings of a model. What concerns only
-/// learning or scores is left out.
+/// The settings that decide the features of documents. Options that concern only learning or scores
+/// are left out.
 pub fn settings(
     options: ModelOptions,
     scheme: Scheme,
@@ -155,11 +155,11 @@ pub fn load(path: &Path) -> Result<Option<Ledger>, LedgerError> {
     parsed.map(Some).map_err(|fault| damaged(path, fault))
 }
 
-/// What is behind the name of a ledger in a set in that of the file with its head: several
-/// generations have the ledger's file, and each knows of other documents.
+/// The ending of the name of a file with a ledger's head. Generations of a set share the ledger's
+/// file, and each has a head of its own that says how many documents are in it.
 const HEAD_FILE: &str = ".head";
 
-/// The head that stands beside a ledger; `None` if there is none.
+/// The head in the file beside a ledger; `None` if there is none.
 fn head_of(path: &Path) -> Result<Option<Head>, LedgerError> {
     let path = beside(path, HEAD_FILE);
     match std::fs::read(&path) {
@@ -169,7 +169,7 @@ fn head_of(path: &Path) -> Result<Option<Head>, LedgerError> {
     }
 }
 
-/// What a ledger says of itself.
+/// Reads the head of a ledger.
 ///
 /// # Errors
 /// A ledger that is missing or damaged.
@@ -194,8 +194,7 @@ fn write_head(path: &Path, head: &Head) -> Result<(), LedgerError> {
     replace(&Unforced, &beside(path, HEAD_FILE), ANY_MAGIC, &head.bytes())
 }
 
-/// Gives the generation that is being made a file of its own for a ledger of which older ones know
-/// only what it says itself.
+/// Gives the generation that is being made its own copy of a ledger that has no head file yet.
 ///
 /// # Errors
 /// It cannot be copied.
@@ -208,15 +207,15 @@ pub fn unshare(path: &Path) -> Result<(), LedgerError> {
     removed.map_err(|error| unwritable(path, error))
 }
 
-/// Writes the head that stands beside a ledger into the ledger, for those who copy it. Every
-/// generation has a head of its own: nothing depends on this one.
+/// Writes the head from the file beside a ledger into the ledger, for users who copy the ledger.
+/// dbacl itself reads the head files of the generations.
 pub fn copy_head(path: &Path) {
     let Ok(Some(head)) = head_of(path) else { return };
     let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return };
     let bytes = head.bytes();
     let mut old = vec![0; bytes.len()];
     let is_old = file.read_exact_at(&mut old, 0).is_ok() && old != bytes;
-    // Only a head of the same ledger: its size has not changed.
+    // The head is written only if it belongs to the same ledger and its size has not changed.
     if is_old && old[MAGIC.len() + HEAD..] == bytes[MAGIC.len() + HEAD..] {
         let _ = file.write_all_at(&bytes, 0);
     }
@@ -244,7 +243,7 @@ pub fn check(path: &Path, head: &Head, settings: &Settings) -> Result<(), Ledger
     Err(LedgerError::OtherOptions { path: path.to_path_buf() })
 }
 
-/// Removes a file of which a power cut has left nothing, so that it can be replaced.
+/// Removes a file that a power failure has left empty, so that it can be replaced.
 pub fn remove_empty(path: &Path) {
     if std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0) {
         let _ = std::fs::remove_file(path); // if that fails, replacing it does
@@ -295,7 +294,7 @@ pub fn replace_with(
 pub struct OpenLedger {
     path: PathBuf,
     file: File,
-    /// What the file says of itself.
+    /// The head of the ledger.
     pub head: Head,
 }
 
@@ -305,7 +304,7 @@ impl OpenLedger {
     /// # Errors
     /// A ledger that is missing or damaged.
     pub fn new(path: &Path) -> Result<Self, LedgerError> {
-        // A pipe with a name would take what is written to it.
+        // Only a regular file is opened for writing, and no named pipe.
         let file = open_regular(path).and_then(|_| {
             let flags = OFlags::NONBLOCK.bits().cast_signed();
             OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)
