@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! dbacl is a maximum-entropy n-gram classifier: it tells which kind of text it is given.
+//! dbacl is a maximum-entropy n-gram classifier: it says of a text to which of several learned
+//! categories it belongs.
 //!
 //! The library learns categories from documents, compares documents with categories, fits
-//! categories together, and keeps sets of them that learn and forget single documents. It is what
-//! the program `dbacl` is made of: same files to the byte, same digits.
+//! categories together, and keeps sets of them that learn and forget single documents. The program
+//! `dbacl` is made of it, and writes the same bytes and digits.
 //!
 //! # Learn, save, load, classify
 //!
@@ -91,11 +92,11 @@
 //!
 //! # Errors, warnings, safety
 //!
-//! Operations fail with [`Error`], whose variants follow what a caller can do. A problem that does
-//! not stop an operation is a [`Warning`], in a list or given to a function of the caller. The
-//! library prints nothing, reads no environment and never ends the process. `unsafe` code stands in
-//! two modules only: memory maps, which a caller must ask for with an `unsafe` call, and hints for
-//! memory.
+//! Operations fail with [`Error`] or an error type of their own; there is a variant for each case
+//! that a caller may want to handle. A problem that does not stop an operation is a [`Warning`], in
+//! a list or given to a function of the caller. The library prints nothing, reads no environment
+//! and never ends the process. `unsafe` code stands in two modules only: memory maps, which a
+//! caller must ask for with an `unsafe` call, and hints for memory.
 //!
 //! The feature `choices` adds the module `choices`: learning which of several texts is chosen, as
 //! chess-adapter and `dbacl --choices` do. The feature `cli`, on by default, adds what only the

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A document's features and their weights in the categories of a set → scores and grounds: all
-//! that a verdict needs.
+//! Computes the scores and the grounds of a verdict from a document's features and their weights in
+//! the categories of a set.
 
 use super::documents::Term;
 use super::grounds::Grounds;
 use super::header::RefitLine;
 use crate::category::header::Header;
 
-/// What the categories of a set say of a document, in the order of the set.
+/// The scores and weights of a document in the categories of a set, in the order of the set.
 #[derive(Debug, Clone)]
 pub struct Weighing {
     /// Scores under the categories.
     pub scores: Vec<f64>,
     /// Weights of the features in the categories, by category and then feature.
     pub weights: Vec<Vec<f32>>,
-    /// What the verdict rests on beside the scores.
+    /// What the verdict depends on besides the scores.
     pub grounds: Grounds,
 }
 
 impl Weighing {
     /// The weighing of a document with these distinct features, in order of first appearance, for
-    /// the set that says `line`. Each category comes with the weights of the features in it.
+    /// the set with this `line`. Each category comes with the weights of the features in it.
     ///
     /// # Errors
     /// The first error of `categories`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Features → counts, in the order and with the limits of spec model 4 and 8.1.
+//! Counts features, in the order and with the limits of spec model 4 and 8.1.
 
 use super::LearnSettings;
 use super::state::{LearningState, Sampled};
@@ -26,7 +26,7 @@ const RESERVOIR: usize = 25;
 pub struct Counter {
     pub(super) state: LearningState,
     pub(super) engine: Option<Box<WordEngine>>,
-    /// Makes features of words when they are counted by their texts after all.
+    /// Makes features of words where the words have to be counted as texts.
     pub(super) window: Option<Window>,
     max_bits: Option<u8>,
     decimation: Option<u32>,
@@ -35,9 +35,9 @@ pub struct Counter {
     random: Random,
     /// Ids of the document being read, in order, with repeats; only when entropy is measured.
     document: Vec<FeatureId>,
-    /// Repeats that are left out of `document`, where nobody will look at them.
+    /// Number of repeats that are left out of `document`, where they are not needed.
     repeats: usize,
-    /// Room in the reference's list of them, which grows by doubling and says so.
+    /// Room of that list in dbacl 1.14.1, which doubles it and prints a note.
     document_room: usize,
     say_growth: bool,
     overflow: bool,
@@ -50,8 +50,8 @@ pub(super) struct DocumentEntropy {
     /// Occurrences of all features.
     length: f32,
     sum: f64,
-    /// By occurrences, a feature's share of the document and what it adds to the entropy; NaN where
-    /// unknown. Most features of a document occur a few times only.
+    /// For each number of occurrences, a feature's share of the document and what it adds to the
+    /// entropy; NaN where not computed yet. Most features of a document occur only a few times.
     known: [(f32, f64); 16],
 }
 
@@ -90,7 +90,7 @@ fn share_and_part(occurrences: u32, length: f32) -> (f32, f64) {
     (share, if surprise.is_finite() { f64::from(share * surprise) } else { 0.0 })
 }
 
-/// What became of a counted feature.
+/// Whether a counted feature was new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
     /// It was seen for the first time, and inserted.
@@ -99,7 +99,8 @@ pub enum Counted {
     Other,
 }
 
-/// What to say when a table takes no more features: it has its largest size, or there is no memory.
+/// The warning for a table that takes no more features: it has its largest size, or there is no
+/// memory.
 pub(super) fn why_no_growth(table: &Table, max_bits: u8) -> String {
     if table.bits() < max_bits {
         let bits = table.bits() + 1;
@@ -109,8 +110,8 @@ pub(super) fn why_no_growth(table: &Table, max_bits: u8) -> String {
 }
 
 impl Counter {
-    /// Goes on counting in `state`. `say_growth` asks for the reference's note about the growing
-    /// list of a document's tokens.
+    /// Continues counting in `state`. With `say_growth`, the note of dbacl 1.14.1 about the growing
+    /// list of a document's tokens is given.
     pub fn new(mut state: LearningState, settings: &LearnSettings, say_growth: bool) -> Self {
         if let Some(bits) = settings.max_bits {
             state.table.expect(bits);
@@ -141,8 +142,8 @@ impl Counter {
         }
         let TokenList::Texts(texts) = &self.state.tokens else { return false };
         let Some(list) = TermList::from_texts(texts, &mut self.state.table) else { return false };
-        // Dropped occurrences would change which word comes first; and who looks at the document as
-        // a list of tokens wants all of them.
+        // Words may wait only if no occurrence is dropped by chance, since that would change which
+        // word comes first, and if the list of a document's tokens is not needed.
         let may_wait = order == 1 && self.decimation.is_none();
         let into_table = if !may_wait {
             IntoTable::AtOnce
@@ -164,10 +165,9 @@ impl Counter {
         true
     }
 
-    /// Saves memory where nobody will ask in which order features appeared first: for counts that
-    /// are saved, joined to others, printed with the model, or told of on the way, it has to be
-    /// known. To be called behind [`Self::expect_words`]; features that are counted as texts stay
-    /// in order.
+    /// Saves memory by forgetting in which order features appeared first. The order is needed for
+    /// counts that are saved, merged, printed with the model or reported as progress. Call it after
+    /// [`Self::expect_words`]; features that are counted as texts stay in order.
     pub fn forget_appearances(&mut self) {
         if let TokenList::Terms(list) = &mut self.state.tokens {
             list.is_unordered = true;
@@ -196,8 +196,8 @@ impl Counter {
         self.state
     }
 
-    /// Whether nothing is counted at present: counters have run over, or the message is passed
-    /// over.
+    /// Whether nothing is counted at present, because counters have run over or the message is left
+    /// out.
     pub(super) const fn is_muted(&self) -> bool {
         self.overflow || self.state.message_dropped
     }
@@ -230,15 +230,15 @@ impl Counter {
         counted
     }
 
-    /// Counts a feature so many times, as if [`Self::count`] were called that often; nothing is
-    /// decimated. Calls must not follow each other so that counters run over.
+    /// Counts a feature so many times, as if [`Self::count`] were called that often, without
+    /// decimation. The caller makes sure that no counter runs over.
     pub fn count_times(&mut self, feature: Feature<'_>, times: u32, warnings: WarningSink<'_>) {
         if times == 0 || self.is_muted() {
             return;
         }
         let (order, _) = self.add_feature(feature, times, warnings);
-        // The first of the occurrences is on the document's list by now, if they found a place.
-        // Text has no documents: there the list is never read.
+        // The first of the occurrences is on the document's list by now, if they found a slot. Text
+        // has no documents, so there the list is never read.
         if self.samples
             && self.state.options.has(ModelOption::Mail)
             && let Some(&id) = self.document.last()
@@ -279,8 +279,8 @@ impl Counter {
         new
     }
 
-    /// Counts a feature whose text is not known so many times, by its id. Character statistics stay
-    /// as they are.
+    /// Counts a feature whose text is not known so many times, by its id. Character counts do not
+    /// change.
     pub fn count_unread(
         &mut self,
         feature: Unread,
@@ -312,7 +312,7 @@ impl Counter {
         self.place_from(home, id, head, suffix, warnings)
     }
 
-    /// The same, when the search for `id` has got as far as slot `from`.
+    /// The same, where the search for `id` continues at slot `from`.
     #[inline]
     pub(super) fn place_from(
         &mut self,
@@ -409,8 +409,8 @@ impl Counter {
         self.document.push(id);
     }
 
-    /// Takes note of the state that a mail filter left after a line: a change into a header block
-    /// opens a message (spec email 14).
+    /// Gets the state of the mail filter after a line; a change into a header block begins a
+    /// message (spec email 14).
     pub fn line_of_mail(&mut self, in_header: bool, warnings: WarningSink<'_>) {
         if in_header && !self.was_in_header {
             let keep = self.decimation.is_none_or(|decimation| self.random.keeps(decimation));
@@ -422,7 +422,7 @@ impl Counter {
         self.was_in_header = in_header;
     }
 
-    /// Takes note of the end of an input file.
+    /// Gets the end of an input file.
     pub fn end_of_file(&mut self, warnings: WarningSink<'_>) {
         self.forget_words();
         if self.state.options.has(ModelOption::Mail) {
@@ -474,7 +474,8 @@ impl Counter {
         }
     }
 
-    /// Gives the slot of `id` its share of the document that is being closed, unless it has it.
+    /// Adds the share in the document that is being closed to the slot of `id`, unless that is done
+    /// already.
     pub(super) fn share_out(&mut self, id: FeatureId, entropy: &mut DocumentEntropy) {
         let table = &mut self.state.table;
         let Some(at) = table.find(id) else { return };

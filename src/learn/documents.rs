@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Single words of mail → counts, and the entropy of each document.
+//! Counts single words of mail, and the entropy of each document.
 //!
-//! A word is looked up in the count table when it is met first, and when reading is over. In
+//! A word is looked up in the count table when it first occurs, and when reading is over. In
 //! between, its occurrences and its shares of documents are added up under its number. The result
 //! is the same as if [`Counter::count`] had been called for each occurrence.
 
@@ -21,7 +21,7 @@ pub(super) struct DocumentWords {
     present: Vec<TermId>,
     /// Their occurrences.
     tokens: usize,
-    /// Which of them were not met before.
+    /// Which of them did not occur before.
     fresh: Vec<usize>,
     /// Whether some word shares a slot, or has none.
     has_shared_slots: bool,
@@ -31,8 +31,8 @@ pub(super) struct DocumentWords {
 #[derive(Debug, Clone, Copy)]
 struct DocumentWord {
     owner: SlotOwner,
-    /// Occurrences in the documents before; less, modulo 2^32, those in the present one that other
-    /// words have left here.
+    /// Occurrences in the documents before, less (modulo 2^32) those in the present one that other
+    /// words with the same slot have added here.
     times: u32,
     /// Occurrences in the document being read.
     here: u32,
@@ -40,7 +40,7 @@ struct DocumentWord {
     share: f32,
 }
 
-/// The word by whose number the statistics of a word's slot are kept.
+/// The word under whose number the statistics of a word's slot are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct SlotOwner(u32);
 
@@ -65,11 +65,11 @@ impl DocumentWords {
             }
             Place::Vacant(_) | Place::None => DocumentWord::NEW,
         });
-        // Whether a loaded word shares its slot with another one is found out when it next occurs.
+        // Whether a loaded word shares its slot with another one is checked when it next occurs.
         Self { words: known.collect(), has_shared_slots: !list.uses.is_empty(), ..Self::default() }
     }
 
-    /// Takes in a new word, which is counted next.
+    /// Adds a new word, which is counted next.
     pub(super) fn add(&mut self) {
         if self.words.len() == self.words.capacity() {
             make_room(&mut self.words);
@@ -78,7 +78,7 @@ impl DocumentWords {
         self.fresh.push(self.present.len());
     }
 
-    /// Asks for a word's memory.
+    /// Prefetches a word's statistics.
     #[inline]
     pub(super) fn prefetch(&self, term: TermId) {
         prefetch(&self.words, term.index());
@@ -100,7 +100,7 @@ impl DocumentWords {
         self.present.clear();
     }
 
-    /// Leaves the occurrences of the `at`-th word of the document to the word that shares its slot.
+    /// Moves the occurrences of the `at`-th word of the document to the word that shares its slot.
     #[cold]
     fn merge(&mut self, at: usize, owner: TermId) {
         let term = std::mem::replace(&mut self.present[at], owner);
@@ -113,7 +113,7 @@ impl DocumentWords {
 }
 
 impl Counter {
-    /// Looks up the words of the document that were not met before, and counts those that have no
+    /// Looks up the words of the document that did not occur before, and counts those that have no
     /// slot. Returns the occurrences of all others.
     pub(super) fn assign_slots(
         &mut self,
@@ -206,7 +206,7 @@ impl Counter {
         entropy.sum()
     }
 
-    /// Takes what was counted by the words' numbers into the table and into `list`.
+    /// Moves counts that were kept by the words' numbers to the table and to `list`.
     pub(super) fn settle_words(
         &mut self,
         documents: &DocumentWords,
@@ -219,7 +219,7 @@ impl Counter {
                 self.state.table.prefetch_whole(uses.id);
             }
             for ((term, word), uses) in (number..).zip(chunk).zip(&mut list.uses[first..]) {
-                // What a document that was not closed has left here came with its words.
+                // Occurrences of a document that was not closed are added, too.
                 let times = word.times.wrapping_add(word.here);
                 uses.times = times;
                 let Place::Found(at) = self.state.table.place(uses.id) else { continue };

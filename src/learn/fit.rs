@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Counts → weights: the maximum-entropy fit, one order after the other (spec model 7).
+//! The maximum-entropy fit: computes weights from counts, one order after the other (spec model 7).
 //!
-//! The features of an order move in groups (`Groups`). All weights lie on a grid of 1/32, so sums
+//! The weights of an order change in groups (`Groups`). All weights lie on a grid of 1/32, so sums
 //! of weights and maxima are integers and exact in any order; only the sum of exponentials runs as
 //! specified, over all features, with one term a group.
 
@@ -25,7 +25,7 @@ use crate::numeric::exponentials::{Exponentials, StepExponentials};
 use crate::numeric::quantize::QuantWeight;
 use crate::token::id::FeatureId;
 
-/// What the fit found beside the weights.
+/// The results of the fit besides the weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fitted {
     /// log Z of the highest order, nats.
@@ -81,7 +81,7 @@ pub fn fit(
     let highest = if multinomial { 1 } else { state.max_order };
     let several = tolerances.several_passes && !multinomial && state.max_order != 1;
     let preparation = Preparation::new(state, digrams);
-    // Damaged counts may say that there are no orders at all.
+    // Damaged counts may have a highest order of 0.
     let orders = Orders::of(&state.table, state.max_order.max(highest));
     let scale_of = |order| Scale {
         order,
@@ -166,7 +166,7 @@ pub fn fit(
     Ok((fitted, weights))
 }
 
-/// Features seen that often or less get no weight (spec model 7.2).
+/// Features with this count or a lower one get no weight (spec model 7.2).
 #[allow(clippy::cast_sign_loss)] // wraps on purpose, as the reference does
 pub(super) const fn cut_off(min_count: i32, max_count: u32) -> u32 {
     if min_count >= 0 { min_count as u32 } else { (min_count as u32).wrapping_add(max_count) }
@@ -178,7 +178,7 @@ pub(super) const fn cut_off(min_count: i32, max_count: u32) -> u32 {
 struct Reach([i32; 8]);
 
 impl Reach {
-    /// Takes the features in `slots` into account.
+    /// Updates the reach with the features in `slots`.
     fn note(&mut self, weights: &Weights, slots: Slots<'_>) {
         for at in slots {
             let SlotWeights { lambda, suffix, reference } = weights.slots()[at];
@@ -193,8 +193,8 @@ impl Reach {
     }
 }
 
-/// Log mass of everything below `order`: maximum first, then the sum in hash order. The reference
-/// starts the sum from 1, not from exp(-max).
+/// Log mass of everything below `order`: maximum first, then the sum in hash order. As in dbacl
+/// 1.14.1, the sum starts from 1 and not from exp(-max).
 fn lower_orders(
     weights: &Weights,
     orders: &Orders,
@@ -228,7 +228,7 @@ fn kappa(state: &LearningState, weights: &Weights, order: u8) -> f64 {
     if let TokenList::Terms(list) = &state.tokens
         && !state.is_multinomial()
     {
-        // These features count under their numbers of words.
+        // These features are sorted by their numbers of words.
         let mut exponentials = StepExponentials::default();
         let mut candidates = [0; AHEAD];
         for ids in list.ids.chunks(AHEAD) {
@@ -322,9 +322,9 @@ impl<'a> OrderFit<'a> {
         -z + steps_to_nats(self.weight) / self.total
     }
 
-    /// One round: every weight moves towards what its count asks for under log-partition `z`.
-    /// Returns the largest change, nats, as well as `is_enough` demands; `suffixes` has the suffix
-    /// sums of all features in hash order.
+    /// One round: every weight moves towards the value that its count demands under log-partition
+    /// `z`. Returns the largest change, nats, as exactly as `is_enough` demands; `suffixes` has the
+    /// suffix sums of all features in hash order.
     fn update<I: Iterator<Item = u16>>(
         &mut self,
         z: f64,
@@ -388,7 +388,7 @@ mod tests {
     use crate::model::settings::{ModelOptions, Scheme};
 
     #[test]
-    fn counts_that_say_they_have_no_orders_are_fitted() {
+    fn counts_with_a_highest_order_of_zero_are_fitted() {
         let options = ModelOptions::default().with(ModelOption::Multinomial);
         let settings = LearnSettings::plain(3, None, options);
         let state = LearningState::new(3, options, Scheme::Alpha, 0);

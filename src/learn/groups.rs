@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The features of one order, in groups whose weights move alike.
+//! The features of one order, in groups whose weights change alike.
 //!
-//! A round of the fit asks for the weight `(log count - log total - d) / R + z - s`, which is `(log
-//! count - log total - e) / R + z` with `e = R s + d`: count and `e` decide, and both lie on a
+//! A round of the fit demands the weight `(log count - log total - d) / R + z - s`, which is `(log
+//! count - log total - e) / R + z` with `e = R s + d`. So count and `e` decide, and both lie on a
 //! grid. Millions of features fall into some ten thousand groups of equal count, `e` and weight.
 //!
-//! As computed, the two forms differ by some last places, so members of a group with different
-//! suffix sums can part where that decides about a weight: such a group is split
-//! ([`Groups::part`]).
+//! In floating-point numbers the two forms differ by some last places, so members of a group with
+//! different suffix sums may get different weights. Such a group is split ([`Groups::part`]).
 
 use super::weights::SlotWeights;
 use crate::alloc_hints::with_memory;
@@ -16,14 +15,14 @@ use crate::numeric::logarithms::CountLogs;
 use crate::numeric::quantize::QuantWeight;
 use hashbrown::{HashMap, HashTable};
 
-/// What the features of an order are measured by.
+/// Numbers that all features of an order share.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale {
     /// The order R.
     pub order: u8,
     /// Occurrences of the order.
     pub total: u32,
-    /// Features counted that often or less get no weight.
+    /// Features with this count or a lower one get no weight.
     pub cut: u32,
 }
 
@@ -44,13 +43,13 @@ pub struct Group {
     pub lambda: u16,
     /// Whether the members are cut off: their weight is 0.
     is_cut: bool,
-    /// Whether there are members with other suffix sums, which may ask for a weight some last
-    /// places off.
+    /// Whether there are members with other suffix sums, whose weights may differ by some last
+    /// places.
     pub is_mixed: bool,
 }
 
 impl Group {
-    /// The weight that the first member asks for under the log-partition `z`, nats.
+    /// The weight that the count of the first member demands under the log-partition `z`, nats.
     #[inline]
     pub fn wanted(&self, z: f64) -> f64 {
         if self.is_cut {
@@ -75,13 +74,13 @@ pub struct Groups {
     list: Vec<Group>,
     /// The group of each feature, in hash order.
     members: Vec<u32>,
-    /// Finds groups by what their members have in common.
+    /// Groups by count, exponent and weight.
     index: HashTable<u32>,
     /// Whether all bases are finite.
     pub is_finite: bool,
 }
 
-/// Spreads what members have in common over 64 bits.
+/// A hash of count, exponent and weight in 64 bits.
 #[inline]
 fn hash_of(count: u32, exponent: i32, lambda: u16) -> u64 {
     let key = u64::from(count) << 32 | u64::from(exponent.cast_unsigned());
@@ -107,7 +106,7 @@ impl Groups {
         groups
     }
 
-    /// Forgets all features; others of another scale are to come.
+    /// Forgets all features, to begin with those of another scale.
     pub fn start(&mut self, scale: Scale) {
         self.list.clear();
         self.members.clear();

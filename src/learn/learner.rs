@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Documents → category: reading, counting and fitting in one place.
+//! Learning a category from documents: reading, counting and fitting.
 
 use super::counter::Counter;
 use super::options::LearnOptions;
@@ -37,7 +37,7 @@ pub struct Learner {
 }
 
 impl Learner {
-    /// A learner that has seen nothing.
+    /// A learner without documents.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] when there is no memory for the table that `options` ask for;
@@ -52,14 +52,14 @@ impl Learner {
 
     /// Learns a document in memory.
     pub fn learn(&mut self, document: &[u8]) {
-        // Memory can be read, and counting refuses nothing.
+        // Reading memory cannot fail, and counting accepts all features.
         let _ = self.reader.read_bytes(document, &mut self.counts);
     }
 
     /// Learns a document from a stream.
     ///
     /// # Errors
-    /// The error that ended reading; what was read before is learned.
+    /// The error that ended reading. The part of the document that was read is learned.
     pub fn read(&mut self, document: impl Read) -> io::Result<()> {
         let source = Source { name: Vec::new(), reader: Box::new(document) };
         self.reader.read(source, &mut self.counts)?.map_or(Ok(()), Err)
@@ -71,7 +71,7 @@ impl Learner {
         self.reader.replay(document, &mut self.counts);
     }
 
-    /// What a user should know about the documents so far; each warning is returned once.
+    /// Warnings about the documents so far; each is returned once.
     pub fn warnings(&mut self) -> Vec<Warning> {
         std::mem::take(&mut self.counts.warnings)
     }
@@ -125,7 +125,7 @@ pub fn conclude(
     Category::new(bytes).map_err(|fault| Error::damaged(place, format!("{fault:?}")))
 }
 
-/// A counter that has seen nothing.
+/// A counter without features.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] when there is no memory for the table.
@@ -162,7 +162,7 @@ impl LearnedCounts {
         Ok(Self { counter, by_words, warnings: Vec::new() })
     }
 
-    /// Counts that go on from those of `counter`, `by_words` if it expects words.
+    /// Continues the counts of `counter`; `by_words` says whether it expects words.
     pub const fn going_on(counter: Counter, by_words: bool) -> Self {
         Self { counter, by_words, warnings: Vec::new() }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Online dumps: the learning state at rest (`-o`, `-O`; spec model 10).
+//! Online dumps: files with the state of learning (`-o`, `-O`; spec model 10).
 //!
-//! The layout is the reference's memory image on x86-64 Linux, little endian: a first line, a
+//! The layout is the memory image of dbacl 1.14.1 on x86-64 Linux, little endian: a first line, a
 //! record of fixed size, the slots, the token list. Pointers are written as 0 and ignored when
 //! read; all sizes are checked against each other and against the file before use.
 
@@ -36,7 +36,7 @@ pub fn is_dump(bytes: &[u8]) -> bool {
     magic_of(bytes).is_some()
 }
 
-/// What the first line has in common with dumps of other versions' builds: its first 35 bytes.
+/// The first 35 bytes of the first line, which dumps of other builds share.
 const MAGIC_KIND: usize = 35;
 
 /// Bytes of the state record.
@@ -75,11 +75,11 @@ mod at {
 /// Why a file cannot be used as a dump.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DumpFault {
-    /// Its first line is none of a dump.
+    /// Its first line is not that of a dump.
     Foreign,
     /// It is a dump of another version.
     Version,
-    /// It is damaged: what does not hold together.
+    /// It is damaged; the text says which part.
     Damaged(&'static str),
 }
 
@@ -124,7 +124,7 @@ pub fn read(bytes: &[u8]) -> Result<Dump, DumpFault> {
     let options = ModelOptions::from_bits(u32_at(at::OPTIONS));
     let slots = bytes[RECORD..RECORD + slots_length].chunks_exact(SLOT);
     let cells: Vec<Cell> = slots.clone().map(read_cell).collect();
-    // A dump starts a new document: what was counted of one being read is dropped.
+    // Counts of a document that was being read are dropped, since a dump begins a new document.
     let share = |slot: &[u8]| Spread { occurrences: 0, share: LE::read_f32(&slot[4..]) };
     let entropy = options.has(ModelOption::Entropy);
     let spreads = if entropy { slots.map(share).collect() } else { Vec::new() };
@@ -182,12 +182,12 @@ fn read_cell(bytes: &[u8]) -> Cell {
     }
 }
 
-/// Settings of the run that a dump carries for the reference's eyes.
+/// Settings of the run that a dump holds because dbacl 1.14.1 reads them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunFlags {
     /// Bit set of regular expressions.
     pub patterns: u64,
-    /// The reference's word of user options.
+    /// The user options of dbacl 1.14.1 as bits.
     pub user_options: u32,
 }
 
@@ -249,8 +249,8 @@ pub fn write(out: &mut dyn Write, state: &LearningState, flags: RunFlags) -> io:
     out.flush()
 }
 
-/// Room of the reference's token list: before a token is appended, it grows when fewer than 60
-/// bytes would be left.
+/// Room of the token list in dbacl 1.14.1, which enlarges it when fewer than 60 bytes would be left
+/// for the next token.
 fn list_room(tokens: &[u8]) -> usize {
     let mut room = 0;
     let mut used = 0;

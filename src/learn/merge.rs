@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Counts of two parts of an input that were read side by side → counts of the whole, as one pass
-//! would have had them.
+//! Merges the counts of two parts of an input that were read side by side. The result is what one
+//! pass over the whole input gives.
 //!
-//! The table depends on the order of first appearance only: what the later part holds goes behind
-//! the earlier one, feature by feature in the later part's own order, each with all its
+//! The table depends only on the order of first appearance. So the features of the later part are
+//! added behind those of the earlier one, in the order of the later part, each with all its
 //! occurrences.
 
 use super::counter::Counter;
@@ -12,16 +12,17 @@ use super::tokens::{TermList, TokenList};
 use crate::error::WarningSink;
 use crate::token::lexicon::TermId;
 
-/// Bits that the table of a later part begins with at least: smaller ones can fill to the last
-/// slot, and what finds them so is not even counted.
+/// The fewest bits with which the table of a later part begins. A smaller table can fill to the
+/// last slot, and features that find no empty slot are not counted at all.
 pub const SMALLEST_BITS: u8 = 5;
 
 impl Counter {
     /// Adds the counts of `later`, as if its documents had been counted after those of this
     /// counter. `later` began empty, and both count words.
     ///
-    /// Returns whether that was possible; if not, nothing has changed: documents are measured,
-    /// features drop out by chance, a counter might run over, or `later` had no room for a feature.
+    /// Returns whether that was possible; if not, nothing has changed. It is impossible if
+    /// documents are measured, features are decimated, a counter might run over, or `later` had no
+    /// room for a feature.
     pub fn merge(&mut self, mut later: Self, warnings: WarningSink<'_>) -> bool {
         self.end_of_words(warnings);
         self.settle_document(warnings);
@@ -96,8 +97,8 @@ impl Counter {
         if later.state.max_order < 2 {
             return;
         }
-        // Slots of `later` whose feature is known to have the same text as the feature with that id
-        // in this table.
+        // For each slot of `later`, whether its feature has the same text as the feature with that
+        // id in this table.
         let mut same = vec![false; from.size()];
         let mut words = Vec::new();
         for order in 1..=later.state.max_order {
@@ -123,7 +124,7 @@ impl Counter {
                 if order == 1 || here.is_linked() {
                     continue;
                 }
-                // Neither linked nor spelled: it came with the later part.
+                // A feature that is neither linked nor spelled came with the later part.
                 if same[at] {
                     into.set_head(slot, here.linked());
                 } else {
@@ -140,7 +141,7 @@ impl Counter {
 }
 
 impl TermList {
-    /// Takes over the words of `other` and their occurrences; returns their numbers here.
+    /// Adds the words of `other` and their occurrences; returns their numbers here.
     fn adopt(&mut self, other: &Self) -> Vec<TermId> {
         let adopt = |at: u32| {
             let term = TermId(at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Features → counts → weights.
+//! Learning: counts features and computes weights.
 //!
 //! ```text
 //! features ─→ count (table, digrams, tokens, documents) ─→ state ─→ reference ─→ fit ─→ model
@@ -56,8 +56,8 @@ pub struct LearnedModel {
 }
 
 impl LearnedModel {
-    /// Writes the category file (spec model 9). `name` is what its first line calls the category,
-    /// `patterns` the stored expressions, `table` the counts that the model was learned from.
+    /// Writes the category file (spec model 9). `name` is the category's name in its first line,
+    /// `patterns` are the stored expressions, `table` the counts that the model was learned from.
     ///
     /// # Errors
     /// Those of `out`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What a caller may choose about learning, with the defaults of the program.
+//! Options of learning, with the defaults of the program.
 
 use super::LearnSettings;
 use super::reference::Reference;
@@ -66,7 +66,7 @@ impl LearnOptions {
         self
     }
 
-    /// The same reading for a fit by all of `settings`, which know kind of text and tokenizer, too.
+    /// The same reading for a fit by all of `settings`, which also have kind of text and tokenizer.
     #[must_use]
     pub(crate) fn with_settings(mut self, settings: LearnSettings) -> Self {
         (self.reading.options, self.reading.scheme) = (settings.options, settings.scheme);
@@ -130,7 +130,7 @@ impl LearnOptions {
         self
     }
 
-    /// Features seen this often or less get no weight (`-z`).
+    /// Features with this count or a lower one get no weight (`-z`).
     #[must_use]
     pub const fn min_count(mut self, count: i32) -> Self {
         self.settings.min_count = count;

@@ -5,7 +5,7 @@ use super::table::Table;
 use crate::alloc_hints::with_memory;
 use std::ops::Range;
 
-/// Slots that one word of bits tells of.
+/// Slots in one word of bits.
 const BLOCK: usize = u64::BITS as usize;
 
 /// Which slots hold features of which order: a bit for each slot and order.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the fit needs of each feature of an order: its reference weight and the sum of its
+//! Prepares the fit of an order: computes the reference weight of each feature and the sum of its
 //! suffixes' weights (spec model 7.4).
 
 use super::orders::Slots;
@@ -18,13 +18,13 @@ use crate::token::lexicon::TermId;
 /// Sets reference weights and suffix sums, order by order.
 pub struct Preparation<'a> {
     digrams: &'a DigramTable,
-    /// Steps of 1/32 nat that each term costs; empty where features are texts, or where the measure
-    /// prices lengths, which does not add up over words.
+    /// Cost of each term, steps of 1/32 nat; empty where features are texts, or where the measure
+    /// depends on lengths, so that costs of words do not add up.
     costs: Vec<u32>,
 }
 
 impl<'a> Preparation<'a> {
-    /// Prices the terms of `state` under the reference measure.
+    /// Computes the costs of the terms of `state` under the reference measure.
     ///
     /// A token's weight is a sum of multiples of 1/32 below 2^24 of them: it is exact in f32, in
     /// whatever order, and so the sum over the token's words.
@@ -132,7 +132,7 @@ impl<'a> Preparation<'a> {
         let (mut chunk, mut next, mut candidates) = (Vec::new(), Vec::new(), [0; AHEAD]);
         take(&mut next);
         while !next.is_empty() {
-            // First tags, then slots, then weights: look-ups of a kind wait for memory together.
+            // Tags are read first, then slots, then weights, so that the waits for memory overlap.
             std::mem::swap(&mut chunk, &mut next);
             take(&mut next);
             for (candidate, &at) in candidates.iter_mut().zip(&chunk) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Lines that tell how far learning has come.
+//! Lines about the progress of learning.
 
 /// Receives lines of progress text; silent unless a sink is set.
 pub struct Progress<'a>(Option<&'a mut dyn FnMut(&str)>);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Character counts → reference measure: what a token costs before any feature is known
-//! (`-L`, spec model 6).
+//! Reference measures: the cost of a token before any feature is known, computed from character
+//! counts (`-L`, spec model 6).
 
 use super::Progress;
 use crate::error::{Error, Result, Warning, WarningSink};
@@ -44,7 +44,7 @@ impl Reference {
         })
     }
 
-    /// The digitised log-probabilities that this measure makes of `counts`.
+    /// The digitised log-probabilities of this measure for `counts`.
     ///
     /// # Errors
     /// The maximum-entropy iteration can leave the range of numbers.
@@ -176,7 +176,7 @@ const fn whole(count: f32) -> u32 {
     count as u32
 }
 
-/// Chains worked on side by side, so that their additions overlap.
+/// Chains that are computed side by side, so that their additions overlap.
 const LANES: usize = 8;
 
 /// For each column the sum of `term(k)` over k = 3, 4, … below each of its counts, count by count,
@@ -188,8 +188,8 @@ fn chain_sums(columns: &[Vec<u32>], term: impl Fn(f64) -> f64 + Copy) -> Vec<f32
     const STEPS: u32 = 64;
     let mut sums = vec![0.0f32; columns.len()];
     let mut waiting = columns.iter().enumerate().filter(|(_, counts)| !counts.is_empty());
-    // Each lane: a column, its counts still to come, and how far k has to go; idle lanes add
-    // nothing that is kept.
+    // Each lane has a column, its remaining counts, and the last k; results of idle lanes are not
+    // used.
     let mut lanes: [Option<(usize, std::slice::Iter<'_, u32>)>; LANES] = [const { None }; LANES];
     let mut left = [0u32; LANES];
     let mut k = [3.0f64; LANES];
@@ -333,7 +333,7 @@ fn maximum_entropy_row(
     Ok(())
 }
 
-/// Relative frequencies of a row, unseen symbols sharing what the seen ones give up.
+/// Relative frequencies of a row; unseen symbols share a part that is taken from the seen ones.
 fn maximum_likelihood_row(row: &[f32]) -> impl Iterator<Item = (usize, f32)> + '_ {
     let mut total = 0.0f64;
     let mut missing = 0.0f64;

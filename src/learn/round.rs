@@ -7,17 +7,17 @@ use super::groups::{Group, Groups};
 use crate::numeric::elementary::narrow;
 use crate::numeric::quantize::QuantWeight;
 
-/// The change that a round wants for a member of a group may differ from that of the group's first
-/// member by so many nats. Rounding makes less than a hundredth of it: five roundings, of numbers
-/// up to 2^13.
+/// The change for a member of a group may differ from that of the group's first member by at most
+/// so many nats. Rounding causes less than a hundredth of it: five roundings, of numbers up to
+/// 2^13.
 const DOUBT: f64 = 1e-9;
 
 /// The largest change of a weight in a round, nats, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
-    /// It is not less than this,
+    /// A lower bound.
     pub least: f64,
-    /// and not more than this.
+    /// An upper bound.
     pub most: f64,
 }
 
@@ -27,7 +27,7 @@ impl Change {
         self.least.to_bits() == self.most.to_bits()
     }
 
-    /// Takes account of a weight that moves from `old` to something between `low` and `high`.
+    /// Updates the bounds for a weight that changes from `old` to a value between `low` and `high`.
     #[inline]
     fn note(&mut self, old: f64, low: f64, high: f64) {
         let (low, high) = ((low - old).abs(), (high - old).abs());
@@ -36,7 +36,7 @@ impl Change {
     }
 }
 
-/// What a round has found.
+/// The results of a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moved {
     /// The largest change of a weight.
@@ -45,10 +45,10 @@ pub struct Moved {
     pub max: i32,
 }
 
-/// Moves all weights towards what their counts ask for under the log-partition `z`, nats. All bases
-/// and `z` must be finite. `suffixes` has the suffix sums of all features in hash order; it is used
-/// where the members of a group may part, or where `is_enough` does not take what is known of the
-/// largest change. `before` is for work.
+/// Moves all weights towards the values that their counts demand under the log-partition `z`, nats.
+/// All bases and `z` must be finite. `suffixes` has the suffix sums of all features in hash order;
+/// it is used where members of a group may get different weights, or where `is_enough` does not
+/// accept the bounds of the largest change. `before` is scratch memory.
 pub fn round<I: Iterator<Item = u16>>(
     groups: &mut Groups,
     before: &mut Vec<u16>,
@@ -78,8 +78,8 @@ pub fn round<I: Iterator<Item = u16>>(
     }
 }
 
-/// Moves all weights as the first members of their groups ask for; returns also the groups in which
-/// others may get another weight. `before` tells the weights as they were.
+/// Moves all weights to the values of the first members of their groups; also returns the groups in
+/// which other members may get another weight. `before` gets the old weights.
 fn try_round(groups: &mut Groups, before: &mut Vec<u16>, z: f64) -> (Moved, Vec<u32>) {
     let mut doubtful = Vec::new();
     let (mut exact, mut change) = (0.0f64, Change { least: 0.0, most: 0.0 });
@@ -108,7 +108,7 @@ fn try_round(groups: &mut Groups, before: &mut Vec<u16>, z: f64) -> (Moved, Vec<
     (Moved { change, max }, doubtful)
 }
 
-/// Between which nats the members of a mixed group have their weights after the round.
+/// The bounds, nats, of the weights of a mixed group's members after the round.
 #[inline]
 fn between(group: &Group, z: f64) -> (f64, f64) {
     let (old, wanted) = (f64::from(group.lambda) / 32.0, group.wanted(z));
@@ -132,7 +132,7 @@ mod tests {
     use crate::numeric::elementary::log;
     use proptest::prelude::*;
 
-    /// What a feature asks for, as specified.
+    /// The weight that a feature's count demands, as specified.
     fn wanted((count, slot): (u32, SlotWeights), scale: Scale, z: f64) -> f64 {
         if count <= scale.cut {
             return 0.0;

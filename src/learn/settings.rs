@@ -19,11 +19,11 @@ pub struct LearnSettings {
     pub reference: Reference,
     /// Quality 1..=4 of the fit (`-q`), if given.
     pub quality: Option<u8>,
-    /// Cut-off as given (`-z`): features seen that often or less carry no weight.
+    /// Cut-off as given (`-z`): features with this count or a lower one get no weight.
     pub min_count: i32,
     /// Measure how far documents are from the category, for confidences (`-X`).
     pub confidence: bool,
-    /// Keep a reservoir of documents, which gives the spread of that distance. The reference keeps
+    /// Keep a reservoir of documents, which gives the spread of that distance. dbacl 1.14.1 keeps
     /// none where counts are kept (`-o`); the header's alpha, beta and s2 are 0 then.
     pub reservoir: bool,
     /// The model's option word.
@@ -51,7 +51,8 @@ impl LearnSettings {
     }
 }
 
-/// A weight file's entries to start the fit from (`-1`), in slot order, empty ones left out.
+/// Weights of an existing category from which the fit starts (`-1`), in slot order, without empty
+/// slots.
 pub struct Preload {
     /// Ids and stored weights.
     pub weights: Vec<(FeatureId, QuantWeight)>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What learning has counted so far: everything that an online dump holds.
+//! The counts of learning so far: everything that an online dump holds.
 
 use super::table::{Cell, Head, Table};
 use super::tokens::TokenList;
@@ -91,7 +91,7 @@ impl LearningState {
         }
     }
 
-    /// What to say of a table that has no room for further features; nothing while it has.
+    /// The warning about a table that has no room for further features; `None` while it has.
     pub fn fullness(&self) -> Option<Warning> {
         let bits = self.table.bits() + 1;
         (!self.table.has_room(self.used)).then(|| {

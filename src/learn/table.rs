@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The count table: open addressing by feature id, in the slot order of the reference.
+//! The count table: open addressing by feature id, in the slot order of dbacl 1.14.1.
 //!
 //! The order of slots is part of the result: sums of the fit run over it and the file holds it.
 
 use crate::alloc_hints::{has_addresses_to_spare, is_available, prefetch, take_memory};
 use crate::token::id::FeatureId;
 
-/// Look-ups whose memory is asked for at once.
+/// Look-ups whose memory is prefetched together.
 pub const AHEAD: usize = 64;
 
 /// Largest number of bits of a table's size.
 pub const MAX_BITS: u8 = 30;
 
-/// What a feature is made of, in 32 bits: its order (three bits), how its words are known (two
-/// bits), and a payload: the feature's first term, or its medium where features are kept as texts.
+/// The make-up of a feature in 32 bits: its order (three bits), how its words are found (two bits),
+/// and a payload: the feature's first term, or its medium where features are kept as texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Head(u32);
 
@@ -122,8 +122,8 @@ pub struct Spread {
     pub share: f32,
 }
 
-/// A table of 2^bits slots. Searches run over tags, one byte a slot, and look only at the slots
-/// that have the right one.
+/// A table of 2^bits slots. Searches run over tags, one byte for each slot, and read only the slots
+/// with the right tag.
 #[derive(Debug, Clone)]
 pub struct Table {
     bits: u8,
@@ -135,7 +135,7 @@ pub struct Table {
     spreads: Vec<Spread>,
 }
 
-/// Memory that a slot takes, with what the fit needs of it.
+/// Memory for a slot, bytes, including that of the fit.
 const BYTES_A_SLOT: usize = 24;
 
 /// The tag of an id: bits that do not say where its search begins, unless the table is very large.
@@ -146,7 +146,7 @@ const fn tag_of(id: u32) -> u8 {
     if tag == 0 { 1 } else { tag }
 }
 
-/// Where the first of `tags` is that equals `tag` or 0.
+/// Place of the first of `tags` that equals `tag` or 0.
 #[inline]
 fn first_of(tags: &[u8], tag: u8) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
@@ -320,8 +320,8 @@ impl Table {
         self.search(self.home(id), id)
     }
 
-    /// Searches `id` from slot `at` on: its home, or where an earlier search ended. Features never
-    /// leave their slots but when the table grows, so the search goes on as if from home.
+    /// Searches `id` from slot `at` on: its home, or where an earlier search ended. Features leave
+    /// their slots only when the table grows, so the result is the same as from the home slot.
     #[inline]
     pub fn place_from(&self, at: usize, id: FeatureId) -> Place {
         match self.slots.get(at) {
@@ -350,8 +350,8 @@ impl Table {
         Place::None
     }
 
-    /// The slot that holds `id`, for all its tag says, or the empty one where the search for it
-    /// ends: where to go on with [`Self::place_from`]. Asks for the slot's memory.
+    /// The first slot whose tag is that of `id`, or the empty one where the search for it ends;
+    /// [`Self::place_from`] continues there. Prefetches the slot.
     #[inline]
     pub fn candidate(&self, id: FeatureId) -> usize {
         let home = self.home(id);
@@ -396,7 +396,7 @@ impl Table {
         }
     }
 
-    /// Asks for the memory where the search for `id` begins.
+    /// Prefetches the tag where the search for `id` begins.
     #[inline]
     pub fn prefetch(&self, id: FeatureId) {
         prefetch(&self.tags, self.home(id));
@@ -406,7 +406,7 @@ impl Table {
     /// Returns whether there was enough memory; if not, the table is as before.
     #[must_use]
     pub fn grow(&mut self) -> bool {
-        // Meanwhile tags tell which features have found their new places.
+        // During the move, tags show which features have reached their new places.
         const WAITING: u8 = 1;
         const PLACED: u8 = 2;
         let old_size = self.slots.len();
@@ -436,7 +436,7 @@ impl Table {
                 while self.tags[i] == PLACED {
                     i = (i + 1) & mask;
                 }
-                // An empty slot, or one whose feature waits: either way what is there comes here.
+                // The slot is empty or its feature waits: the contents are swapped.
                 let there = std::mem::replace(&mut self.tags[i], PLACED);
                 if i == c {
                     break;
@@ -457,8 +457,8 @@ impl Table {
         true
     }
 
-    /// Makes room for 2^`bits` slots, if the system lets it: growing moves less then. Memory is
-    /// taken as it is filled.
+    /// Reserves capacity for 2^`bits` slots, if the system allows, so that growing copies less. The
+    /// system provides the memory as it is filled.
     pub fn expect(&mut self, bits: u8) {
         let _ = bits <= MAX_BITS && has_addresses_to_spare() && self.reserve(1 << bits);
     }

@@ -46,9 +46,9 @@ pub struct TermList {
     pub lexicon: Lexicon,
     /// Ids of the features, in order of first appearance; empty if `is_unordered`.
     pub ids: Vec<FeatureId>,
-    /// Whether nobody will ask in which order the features appeared first.
+    /// Whether the order of first appearance was forgotten.
     pub is_unordered: bool,
-    /// What is counted of each term.
+    /// Counts of each term.
     pub uses: Vec<TermUse>,
     /// Where the words of features without a linked suffix begin in `spelled`, by id.
     pub spellings: HashMap<u32, u32>,
@@ -69,11 +69,11 @@ pub struct TermUse {
     pub holding: Holding,
 }
 
-/// Whether the table holds a term as a feature of its own. Once it does, it always will; and so
-/// does another feature that has the same id.
+/// Whether the table holds a term as a feature of its own. Once it does, that does not change; the
+/// same is true of another feature with the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holding {
-    /// Nobody has looked yet, or there was no room for it.
+    /// It was not looked up yet, or there was no room for it.
     Unknown,
     /// It does.
     Own,
@@ -136,7 +136,7 @@ impl TermList {
         self.spelled.extend_from_slice(terms);
     }
 
-    /// Takes note of a feature that appears for the first time.
+    /// Appends a feature that appears for the first time.
     #[inline]
     pub fn append(&mut self, id: FeatureId) {
         if !self.is_unordered {
@@ -154,8 +154,8 @@ impl TermList {
         term
     }
 
-    /// The list of `texts`, whose features `table` holds; their slots are told what they are made
-    /// of. `None` if a feature is not one of the standard tokenizer's, or not in the table.
+    /// The list of `texts`, whose features `table` holds; the heads of their slots are set. `None`
+    /// if a feature is not one of the standard tokenizer's, or not in the table.
     pub fn from_texts(texts: &[u8], table: &mut Table) -> Option<Self> {
         let mut list = Self::default();
         let mut places: HashMap<u32, &[u8]> = HashMap::new();
@@ -217,8 +217,8 @@ impl TokenList {
         std::mem::replace(self, Self::Texts(Vec::new()))
     }
 
-    /// Calls `each` for the features - body and medium - in order of first appearance, or in that
-    /// of their slots if the other is not known.
+    /// Calls `each` for the features - body and medium - in order of first appearance, or in the
+    /// order of their slots if that was forgotten.
     pub fn for_each(&self, table: &Table, mut each: impl FnMut(&[u8], Medium)) {
         match self {
             Self::Texts(list) => tokens_in(list).for_each(|(body, medium)| each(body, medium)),

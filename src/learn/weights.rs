@@ -6,7 +6,7 @@ use super::{Preload, Progress};
 use crate::alloc_hints::with_memory;
 use crate::numeric::quantize::QuantWeight;
 
-/// What the fit knows of one slot, in stored form.
+/// The data of the fit for one slot, in stored form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SlotWeights {
     /// The weight λ.
@@ -30,9 +30,9 @@ impl SlotWeights {
 pub struct Weights(Vec<SlotWeights>);
 
 impl Weights {
-    /// Weights before the fit: all 0, but for traces of the occurrence counters, which share their
-    /// memory with suffix sum and reference weight in the reference and show where the fit never
-    /// sets those (spec model 7.4).
+    /// Weights before the fit. They are all 0, but suffix sums and reference weights hold traces of
+    /// the occurrence counters, with which they share memory in dbacl 1.14.1; the traces remain
+    /// where the fit sets neither (spec model 7.4).
     pub fn new(state: &LearningState) -> Self {
         let mut weights = with_memory(state.table.size());
         weights.resize(state.table.size(), SlotWeights::default());

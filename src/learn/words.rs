@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Words → n-grams → counts, without spelling the n-grams out. What is counted, and in which order,
-//! is what [`Counter::count`] would do with each n-gram's text.
+//! Counts words and n-grams without making the texts of the n-grams. The counts and their order are
+//! those that [`Counter::count`] gives for each n-gram's text.
 
 use super::counter::Counter;
 use super::documents::DocumentWords;
@@ -18,10 +18,10 @@ use crate::token::ngram_line::{NgramLine, Position};
 use crate::token::word::{Word, WordSink};
 use crate::token::{BOUNDARY, Feature};
 
-/// How far the searches for the n-grams of a line have got, some of them ahead of the counting.
+/// Searches for the n-grams of a line, some of which run ahead of the counting.
 #[derive(Debug, Default, Clone)]
 struct LookAhead {
-    /// The slots where the searches have got to.
+    /// The slots that the searches have reached.
     places: Vec<u32>,
     /// Bits of the table's size then.
     bits: u8,
@@ -32,7 +32,7 @@ impl LookAhead {
         self.places.clear();
     }
 
-    /// Where the searches for `length` of `ids`, from the one at `from` on, are to go on.
+    /// The slots where the searches for `length` of `ids`, from `from` on, continue.
     #[inline]
     fn places(
         &mut self,
@@ -81,7 +81,8 @@ pub struct WordEngine {
     budget: u32,
     /// The budget at the start.
     all: u32,
-    /// By order, what totals that were loaded say beyond the sum of the slots' counts, modulo 2^32.
+    /// For each order, by how much totals that were loaded exceed the sum of the slots' counts,
+    /// modulo 2^32.
     surplus: [u32; 8],
     /// Words that are to be counted when they have been numbered.
     waiting: WaitingWords,
@@ -89,33 +90,31 @@ pub struct WordEngine {
     unsettled: Vec<TermId>,
     /// How many such occurrences of single words there are beside n-grams.
     held_back: u32,
-    /// Words that are numbered at most, or some more: a table that takes no more features should
-    /// not make words pile up.
+    /// About how many words are numbered at most, so that memory does not grow without limit when
+    /// the table is full.
     most_words: usize,
-    /// What documents are made of; only when their words wait for reading to be over, and documents
-    /// are measured.
+    /// The words of documents, where words wait until reading is over and documents are measured.
     pub(super) documents: DocumentWords,
 }
 
-/// So many words may always be numbered.
+/// The least limit of numbered words.
 const MANY_WORDS: usize = 1 << 18;
 
-/// When the single words of a run go into the table. The table depends only on the order in
-/// which words first appear, so they may be put in late, when somebody asks for the table.
+/// When the single words of a run are put into the table. The table depends only on the order in
+/// which words first appear, so they may be put in later, when the table is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IntoTable {
     /// At once, or nearly so; always with n-grams.
     AtOnce,
     /// When reading is over.
     AtEnd,
-    /// When their document ends, so that it can be measured; all but their slots then waits for
-    /// reading to be over.
+    /// When their document ends, so that it can be measured. Their counts are added when reading is
+    /// over.
     WithDocument,
 }
 
 impl WordEngine {
-    /// Words for n-grams of up to `order`, beside what `state` knows already.
-    /// The words of `list` are the known ones.
+    /// Words for n-grams of up to `order`, in addition to those of `state`, which are in `list`.
     pub(super) fn new(
         order: u8,
         into_table: IntoTable,
@@ -201,10 +200,9 @@ impl WordEngine {
 }
 
 impl Counter {
-    /// Goes over from words and their numbers to features and their texts, if there are more words
-    /// than the table can ever take: from there on memory does not grow. Nothing else changes. To
-    /// be called where n-grams begin anew, and behind documents if these are measured by their
-    /// words.
+    /// Changes from numbered words to texts of features if there are more words than the table can
+    /// ever hold, so that memory stops growing. Nothing else changes. Call it where n-grams begin
+    /// anew, and after documents if these are measured by their words.
     pub(super) fn spell_if_words_are_many(&mut self, warnings: WarningSink<'_>) {
         let TokenList::Terms(list) = &self.state.tokens else { return };
         let Some(engine) = &self.engine else { return };
@@ -217,7 +215,7 @@ impl Counter {
         self.window = Some(window);
     }
 
-    /// Where the tokenizer's words of `medium` go, up to the end of the text line.
+    /// The sink for the tokenizer's words of `medium`, up to the end of the text line.
     pub fn words<'a>(&'a mut self, medium: Medium, warnings: WarningSink<'a>) -> CountedWords<'a> {
         CountedWords { counter: self, medium, warnings }
     }
@@ -232,7 +230,7 @@ impl Counter {
         }
     }
 
-    /// Counts the words that wait; to be called behind each line of text.
+    /// Counts the words that wait; call it after each line of text.
     pub fn end_of_words(&mut self, warnings: WarningSink<'_>) {
         let Some(mut engine) = self.engine.take_if(|engine| engine.has_words()) else { return };
         let TokenList::Terms(mut list) = self.state.tokens.take() else {
@@ -269,7 +267,7 @@ impl Counter {
             if let Some(term) = position.single() {
                 let uses = &mut list.uses[term.index()];
                 if plain && uses.holding != Holding::Unknown {
-                    // Its feature has its place: when the occurrences get there is all the same.
+                    // Its feature has a slot already, so its occurrences can be added later.
                     if uses.here == 0 {
                         unsettled.push(term);
                     }
@@ -296,7 +294,7 @@ impl Counter {
         self.count_word(term, 1, list, warnings);
     }
 
-    /// Lets searches begin anew if features have moved since the table had `bits`.
+    /// Restarts searches if features have moved since the table had `bits`.
     fn search_anew(&self, bits: u8, position: Position<'_>, places: &mut [u32]) {
         if self.state.table.bits() != bits {
             for (place, &id) in places.iter_mut().zip(position.ids()) {
@@ -361,7 +359,8 @@ impl Counter {
         }
     }
 
-    /// Whether the next `features` can be counted without a look at limits, documents or chance.
+    /// Whether the next `features` can be counted without regard to limits, documents or
+    /// decimation.
     fn is_plain(&self, features: usize) -> bool {
         let total = u64::from(self.state.total) + features as u64;
         let undecided = self.is_muted() || self.decimates() || self.state.measures_entropy();
@@ -369,7 +368,7 @@ impl Counter {
     }
 
     /// Counts the n-grams of several words that end in one word, longest first; the searches for
-    /// them have got as far as `places`. Returns whether one of them is new.
+    /// them continue at `places`. Returns whether one of them is new.
     fn count_longer(
         &mut self,
         position: Position<'_>,
@@ -382,7 +381,7 @@ impl Counter {
         for (k, order) in position.orders().enumerate() {
             let (id, at) = (position.ids()[k], places[k]);
             if plain && self.state.table.count_at(at as usize, id) {
-                // The order is seen to at the end.
+                // Totals by order are computed at the end.
                 self.state.total += 1;
             } else if plain || (!self.is_muted() && self.draws()) {
                 let bits = self.state.table.bits();
@@ -393,7 +392,7 @@ impl Counter {
         any_new
     }
 
-    /// Counts one n-gram, whose search has got as far as `at`, and sets `at` to its slot; returns
+    /// Counts one n-gram, whose search continues at `at`, and sets `at` to its slot; returns
     /// whether it is new.
     fn count_ngram(
         &mut self,
@@ -423,7 +422,7 @@ impl Counter {
 
     /// Links the new n-grams that end in one word to their suffixes, from the shortest up. A slot
     /// is known to hold an n-gram when it holds its first word and its suffix's id, and is linked
-    /// to a suffix that is known. New ones that cannot be linked are spelled out.
+    /// to a suffix that is known. The words of new ones that cannot be linked are kept.
     fn link(&mut self, position: &Position<'_>, places: &[u32], list: &mut TermList) {
         let table = &mut self.state.table;
         let single = position.single().map(|term| &list.uses[term.index()]);
@@ -441,7 +440,7 @@ impl Counter {
             known = if is_this && head.is_linked() {
                 known && table.suffix(slot) == suffix
             } else if is_this && !head.is_spelled() {
-                // Neither linked nor spelled: it came just now.
+                // An n-gram that is neither linked nor spelled is new.
                 if known {
                     table.set_head(slot, head.linked());
                 } else {
@@ -456,7 +455,7 @@ impl Counter {
         }
     }
 
-    /// Puts the characters of all words into the digrams.
+    /// Adds the characters of all words to the digrams.
     fn count_characters(&mut self, list: &TermList) {
         let words = || {
             let uses = (0u32..).map(TermId).zip(&list.uses).filter(|(_, uses)| uses.times > 0);
@@ -475,7 +474,7 @@ impl Counter {
         }
     }
 
-    /// Puts deferred words into the table, and all words' characters into the digrams.
+    /// Adds deferred words to the table, and the characters of all words to the digrams.
     pub(super) fn finish_words(&mut self, warnings: WarningSink<'_>) {
         self.end_of_words(warnings);
         self.settle_document(warnings);
@@ -494,7 +493,7 @@ impl Counter {
             }
         }
         self.count_characters(&list);
-        // Occurrences of known n-grams were counted without a look at their order, and at the
+        // Occurrences of known n-grams were counted without updating totals by order and the
         // largest count.
         let totals = self.state.table.totals().into_iter().zip(engine.surplus);
         for (of_order, (total, surplus)) in self.state.total_of.iter_mut().zip(totals).skip(1) {
@@ -549,7 +548,7 @@ impl TermUser for WordsOfDocuments<'_> {
     }
 }
 
-/// Puts words into a line that makes n-grams of them.
+/// Adds words to a line that makes n-grams of them.
 struct WordsOfNgrams<'a> {
     uses: &'a mut Vec<TermUse>,
     line: &'a mut NgramLine,
@@ -574,7 +573,7 @@ fn blank(order: usize, medium: Medium) -> FeatureId {
     FeatureId::of(&[BOUNDARY; 9][..=order.min(8)], medium)
 }
 
-/// The words of a line on their way into the counts.
+/// Receives the words of a line to be counted.
 pub struct CountedWords<'a> {
     counter: &'a mut Counter,
     medium: Medium,

@@ -356,12 +356,12 @@ impl OpenLedger {
     pub fn label(&self, start: u64) -> Option<u32> {
         let mut byte = [0; 1];
         self.file.read_exact_at(&mut byte, self.head.body() + start).ok()?;
-        // A set has few labels.
+        // A set has fewer than 128 labels, so a label is one byte.
         (byte[0] < 0x80).then_some(u32::from(byte[0]))
     }
 
     /// Adds a record; returns its offset in the body. It does not count before
-    /// [`Self::write_head`]. Nothing is forced onto the device.
+    /// [`Self::write_head`]. Nothing is synchronised to the device.
     ///
     /// # Errors
     /// It cannot be written; the ledger is as it was.
@@ -387,7 +387,8 @@ impl OpenLedger {
         Ok(())
     }
 
-    /// Lets the generation that is being made know of what was added.
+    /// Writes the head for the generation that is being made, so that the added records count in
+    /// it.
     ///
     /// # Errors
     /// It cannot be written.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What a generation says of itself: its files with their lengths, so that a cut one is found out.
+//! The list of a generation's files with their lengths, by which truncated files are found.
 
 use crate::joint::checksum::Checksum;
 use std::ffi::{OsStr, OsString};
@@ -14,9 +14,9 @@ pub const NAME: &str = "generation";
 /// The files of a generation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Manifest {
-    /// Whether all of it was forced onto the device before it became current.
+    /// Whether all files were synchronised to the device before the generation became current.
     pub is_forced: bool,
-    /// Each file with the bytes that it has at least, in order of their names.
+    /// Each file with its least length in bytes, in order of their names.
     pub files: Vec<(OsString, u64)>,
 }
 
@@ -70,14 +70,14 @@ fn is_plain(name: &[u8]) -> bool {
 /// What a generation is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Judging: the categories must be whole.
+    /// Judging: the categories must be complete.
     Read,
-    /// Changing it: what the rest can be made anew from must be whole.
+    /// Changing it: the files from which the others can be made anew must be complete.
     Change,
 }
 
 impl Purpose {
-    /// Whether the file called `name` must be whole.
+    /// Whether the file called `name` must be complete.
     pub fn needs(self, name: &OsStr) -> bool {
         let name = name.as_bytes();
         let is_fitted = name.starts_with(b"category.") && !name.ends_with(b".ordinary");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Files that belong together, changed together: a set's categories, its ledger and its state.
+//! Stores files that are changed together: the categories of a set, its ledger and its state.
 //!
 //! ```text
 //! ham ──────→ ledger.set/current/category.ham      names of the set are links
@@ -11,15 +11,14 @@
 //!     new.0/      one that is being made
 //! ```
 //!
-//! A change makes a folder with links to the files as they are, replaces in it what becomes
-//! another, and renames a new `current` over the old one: until then nothing has happened,
-//! afterwards all of it has. What is in a generation is never changed, but for the ledger: it is
-//! the same file in several generations, to which documents are added behind what the older ones
-//! know of.
+//! A change makes a new folder with links to the present files, replaces in it those that change,
+//! and renames a new link `current` over the old one. Before the rename nothing has changed,
+//! afterwards everything has. Files of a generation are never changed, except the ledger: several
+//! generations share it, and documents are added behind those that older generations know.
 //!
 //! A reader follows `current` once and keeps to that folder ([`Generation`]); a lock on the
-//! folder's list of files keeps it from being removed. Writers hold a lock of their own, which is
-//! their business.
+//! folder's list of files keeps it from being removed. Writers must hold a lock of their own, which
+//! is taken elsewhere.
 
 mod change;
 mod generation;
@@ -38,10 +37,10 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The link to the generation that holds.
+/// The name of the link to the current generation.
 const CURRENT: &str = "current";
 
-/// How folders begin that are being made.
+/// The beginning of the names of folders that are being made.
 const NEW: &str = "new.";
 
 /// The folder with the generations of a set.
@@ -85,7 +84,7 @@ impl Store {
         self.folder.join(CURRENT)
     }
 
-    /// Whether both are one folder.
+    /// Whether both are the same folder.
     pub fn is(&self, other: &Self) -> bool {
         let place = |store: &Self| fs::canonicalize(&store.folder);
         self == other || place(self).is_ok_and(|one| place(other).is_ok_and(|other| one == other))
@@ -121,7 +120,7 @@ impl Store {
     }
 }
 
-/// The number that a generation's folder is called by.
+/// The number in the name of a generation's folder.
 fn number(name: &OsStr) -> Option<u64> {
     let text = name.to_str()?;
     let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

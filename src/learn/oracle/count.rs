@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Features → counts, in the order and with the limits of spec model 4 and 8.1.
+//! Counts features, in the order and with the limits of spec model 4 and 8.1.
 
 use super::state::{LearningState, Sampled, TOKEN_END};
 use super::table::Place;
@@ -23,14 +23,14 @@ pub struct Counter {
     random: Random,
     /// Ids of the document being read, in order, with repeats; only when entropy is measured.
     document: Vec<FeatureId>,
-    /// Room in the reference's list of them, which grows by doubling and says so.
+    /// Room of that list in dbacl 1.14.1, which doubles it and prints a note.
     document_room: usize,
     say_growth: bool,
     overflow: bool,
     was_in_header: bool,
 }
 
-/// What became of a counted feature.
+/// Whether a counted feature was new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
     /// It was seen for the first time, and inserted.
@@ -40,8 +40,8 @@ pub enum Counted {
 }
 
 impl Counter {
-    /// Goes on counting in `state`. `say_growth` asks for the reference's note about the growing
-    /// list of a document's tokens.
+    /// Continues counting in `state`. With `say_growth`, the note of dbacl 1.14.1 about the growing
+    /// list of a document's tokens is given.
     pub fn new(state: LearningState, settings: &LearnSettings, say_growth: bool) -> Self {
         Self {
             state,

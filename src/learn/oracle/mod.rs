@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Learning as the specification writes it down: slow, literal, and the judge of the fast way.
+//! Learning exactly as the specification describes it. It is slow; tests compare the fast way with
+//! it.
 
 mod count;
 mod fit;
@@ -81,7 +82,7 @@ impl Run {
     fn tokenize(&self, mut line: impl FnMut(&mut Tokenizer, &mut Vec<u8>, Medium, bool)) {
         let mut tokenizer = Tokenizer::new(Scheme::Alpha, false, self.straddle, self.order);
         for (text, medium, in_header) in &self.lines {
-            // N-grams that run on over lines are of one medium (spec email 13).
+            // N-grams that continue over lines have one medium (spec email 13).
             let medium = if self.straddle { Medium::TEXT } else { Medium::new(*medium) };
             line(&mut tokenizer, &mut text.clone().into_bytes(), medium, *in_header);
         }
@@ -173,7 +174,7 @@ proptest! {
             fast.make_multinomial();
         }
         if let Some(order) = empty {
-            // As damaged counts could have it: the numbers of that order are not finite.
+            // As in damaged counts, so that the numbers of that order are not finite.
             (literal.total_of[order], fast.total_of[order]) = (0, 0);
             for (at, slot) in literal.table.slots_mut().iter_mut().enumerate().step_by(3) {
                 if !slot.is_empty() && usize::from(slot.order) == order {

@@ -5,7 +5,7 @@
 
 use crate::token::id::FeatureId;
 
-/// What is known of one feature.
+/// The data of one feature.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Slot {
     /// The feature's id; 0 in an empty slot.
@@ -16,7 +16,7 @@ pub struct Slot {
     pub share: f32,
     /// The weight λ, stored form, nats.
     pub lambda: u16,
-    /// Two uses one after the other, as in the reference: occurrences in the document being read;
+    /// Two uses one after the other, as in dbacl 1.14.1: occurrences in the document being read;
     /// later the suffix sum (low half) and the reference weight (high half).
     pub shared: u32,
     /// Number of words, three bits.
