@@ -28,4 +28,5 @@ mod sets;
 mod setup;
 mod signature;
 mod strict;
+mod systems;
 mod tutorial;
