@@ -11,8 +11,8 @@ PROGRAMS = dbacl dbacl-text dbacl-eval bayesol mailinspect hypex mailcross mailt
   dbacl-server dbacl-imap chess-adapter
 
 .PHONY: help demo test check bench instructions chess-report fuzz signature install release setup \
-  test-spark dist check-dist deb check-deb check-systems digits field field-quick \
-  field-document
+  test-spark dist check-dist deb check-deb check-systems digits signature-long field \
+  field-quick field-document
 
 help:
 	@echo 'make demo       learn three authors, classify pages that were not learned'
@@ -24,6 +24,7 @@ help:
 	@echo 'make field-quick  the same with few mails and the tools that are installed'
 	@echo 'make fuzz       each fuzz target for a minute, or SECONDS=...'
 	@echo 'make signature  one hash over the outputs for a fixed corpus'
+	@echo 'make signature-long  the same on other machines and C libraries; or make signature-arm64 ...'
 	@echo 'make test-spark learn and classify on an Apache Spark of this machine'
 	@echo 'make python     the wheel of the Python module, in target/wheels'
 	@echo 'make digits     which results of the C library differ from the recorded ones'
@@ -109,6 +110,16 @@ chess-report: release
 
 signature: release
 	@testdata/signature/run $(BIN)
+
+# Other machines and C libraries, with RUNS=2000 random runs each: an hour for those that are emulated.
+# One of them by its name, such as signature-arm64; testdata/signature/machine lists them.
+signature-long:
+	@.ci/need-cargo $(CARGO)
+	@CARGO=$(CARGO) testdata/signature/machine
+
+signature-%:
+	@.ci/need-cargo $(CARGO)
+	@CARGO=$(CARGO) testdata/signature/machine $*
 
 # Installs what has been built; `make release` builds, so that root need not.
 install:
