@@ -11,7 +11,7 @@ PROGRAMS = dbacl dbacl-text dbacl-eval bayesol mailinspect hypex mailcross mailt
   dbacl-server dbacl-imap chess-adapter
 
 .PHONY: help demo test check bench instructions chess-report fuzz signature install release setup \
-  test-spark dist check-dist deb check-deb check-systems digits signature-long field \
+  test-spark dist check-dist check-twice deb check-deb check-systems digits signature-long field \
   field-quick field-document
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo 'make check-systems  daily tasks where HOME, /tmp, the locale or memory is missing'
 	@echo 'make dist       static programs, bills of materials, image, sums: target/dist'
 	@echo 'make check-dist what is in target/dist works'
+	@echo 'make check-twice  what make dist makes is equal when it is made again elsewhere'
 	@echo 'make deb        the Debian source package: target/deb'
 	@echo 'make check-deb  builds it in a clean system; lintian, autopkgtest, piuparts, upgrade'
 	@echo 'make install    programs, man pages, documents, completions, wrappers into $$(DESTDIR)$$(PREFIX)'
@@ -163,6 +164,11 @@ dist:
 
 check-dist:
 	@packaging/check-dist $(or $(CARGO_TARGET_DIR),target)/dist
+
+# Two builds of everything; PROFILE=demo shortens them.
+check-twice:
+	@.ci/need-cargo $(CARGO)
+	@CARGO=$(CARGO) packaging/check-twice
 
 deb:
 	@.ci/need-cargo $(CARGO)
