@@ -4,7 +4,7 @@
 
 use dbacl_testing::{command, root, skip};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
 
@@ -76,6 +76,79 @@ fn every_program_is_installed_and_in_a_debian_package_with_its_manual_page() {
     }
 }
 
+/// Packages that go to the registry of crates, by name.
+fn published() -> BTreeMap<String, Value> {
+    let packages = packages();
+    let public = packages.into_iter().filter(|package| package["publish"].is_null());
+    public.map(|package| (name(&package).to_owned(), package)).collect()
+}
+
+fn name(value: &Value) -> &str {
+    value["name"].as_str().expect("a name")
+}
+
+#[test]
+fn every_package_can_be_published_with_the_ones_it_needs() {
+    let published = published();
+    for package in published.values() {
+        for field in ["description", "license"] {
+            assert!(package[field].is_string(), "{}: no {field}", name(package));
+        }
+        let needed = package["dependencies"].as_array().expect("dependencies").iter();
+        // Cargo leaves out what only tests need.
+        let ours = needed.filter(|needed| needed["path"].is_string() && needed["kind"].is_null());
+        for needed in ours {
+            let other = published.get(name(needed)).unwrap_or_else(|| {
+                panic!("{} needs {}, which is not published", name(package), name(needed))
+            });
+            let version = other["version"].as_str().expect("a version");
+            let wanted = needed["req"].as_str().expect("a requirement");
+            assert!(
+                [format!("={version}"), format!("^{version}")].contains(&wanted.to_owned()),
+                "{}: its manifest wants {} {wanted}, and that is {version}",
+                name(package),
+                name(needed)
+            );
+        }
+    }
+}
+
+#[test]
+fn cargo_binstall_finds_each_program_in_the_archive_of_a_release() {
+    let dist = text("packaging/dist");
+    // The names of archives and of their folders, and where `make install` puts programs in them.
+    let lines =
+        ["name=dbacl-$version-$target", r#"archive "$name" | gzip -9n >"$out/$name.tar.gz""#];
+    for line in lines {
+        assert!(dist.lines().any(|found| found.trim() == line), "packaging/dist: no {line}");
+    }
+    assert!(dist.contains(r#"DESTDIR="$work/$name" PREFIX="#));
+    let target = "x86_64-unknown-linux-gnu";
+    for (package, about) in published() {
+        let targets = about["targets"].as_array().expect("targets").iter();
+        let version = about["version"].as_str().expect("a version");
+        for program in targets.filter(|target| target["kind"] == serde_json::json!(["bin"])) {
+            let settings = &about["metadata"]["binstall"];
+            let values = [("version", version), ("target", target), ("bin", name(program))];
+            let filled = |key: &str| {
+                let mut text = settings[key].as_str().unwrap_or_default().to_owned();
+                for (word, value) in values {
+                    text = text.replace(&format!("{{ {word} }}"), value);
+                }
+                text
+            };
+            let archive = format!("dbacl-{version}-{target}");
+            assert_eq!(
+                filled("pkg-url"),
+                format!("{{ repo }}/releases/download/v{version}/{archive}.tar.gz"),
+                "{package}: package.metadata.binstall"
+            );
+            assert_eq!(filled("bin-dir"), format!("{archive}/bin/{}", name(program)), "{package}");
+            assert_eq!(filled("pkg-fmt"), "tgz", "{package}");
+        }
+    }
+}
+
 #[test]
 fn the_licence_of_every_crate_is_in_the_copyright_file() {
     let lock = text("Cargo.lock");
@@ -126,7 +199,7 @@ fn version_and_date_are_the_same_everywhere() {
 
 #[test]
 fn scripts_and_recipes_can_be_parsed() {
-    for script in ["deb", "dist", "image", "check-dist", "check-deb"] {
+    for script in ["deb", "dist", "image", "check-dist", "check-twice", "check-deb"] {
         run("bash", script, &["-n", &format!("packaging/{script}")]);
     }
     run("bash", "PKGBUILD", &["-n", "packaging/aur/PKGBUILD"]);
