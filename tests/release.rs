@@ -6,6 +6,7 @@ use dbacl_testing::{command, root, skip};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 fn text(name: &str) -> String {
@@ -205,4 +206,49 @@ fn scripts_and_recipes_can_be_parsed() {
     run("bash", "PKGBUILD", &["-n", "packaging/aur/PKGBUILD"]);
     run("ruby", "dbacl.rb", &["-c", "packaging/homebrew/dbacl.rb"]);
     run("nix-instantiate", "default.nix", &["--parse", "packaging/nix/default.nix"]);
+}
+
+#[test]
+fn the_oldest_compiler_is_the_same_everywhere() {
+    let packages = packages();
+    let compiler = packages[0]["rust_version"].as_str().expect("a version");
+    for package in &packages {
+        assert_eq!(package["rust_version"], compiler, "{}", name(package));
+    }
+    for (file, words) in [
+        ("README.md", format!("Rust {compiler} or newer")),
+        ("crates/dbacl-python/Cargo.toml", format!("rust-version = \"{compiler}\"")),
+        ("debian/control", format!("cargo (>= {compiler}) | cargo-web (>= {compiler})")),
+        ("debian/control", format!("rustc (>= {compiler}) | rustc-web (>= {compiler})")),
+        ("packaging/aur/PKGBUILD", format!("'rust>=1:{compiler}'")),
+    ] {
+        assert!(text(file).contains(&words), "{file}: no {words}");
+    }
+}
+
+/// Arch's own tool reads the recipe. It refuses to work for root, and wants its package manager to
+/// exist, though it does not call it.
+#[test]
+fn the_tool_of_arch_reads_its_recipe() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    fs::copy(root().join("packaging/aur/PKGBUILD"), path("PKGBUILD")).expect("the recipe");
+    fs::write(path("pacman"), "#!/bin/sh\nexit 0\n").expect("a file");
+    for (name, mode) in [("", 0o777), ("pacman", 0o755), ("PKGBUILD", 0o644)] {
+        fs::set_permissions(path(name), fs::Permissions::from_mode(mode)).expect("rights");
+    }
+    let mut shell = command("sh");
+    shell.arg("-c").arg(
+        "command -v makepkg >/dev/null || exit 77; PATH=$PWD:$PATH HOME=$PWD
+        test \"$(id -u)\" != 0 || set -- setpriv --reuid=65534 --regid=65534 --clear-groups
+        exec \"$@\" makepkg --printsrcinfo",
+    );
+    let output = shell.current_dir(folder.path()).output().expect("a shell");
+    if output.status.code() == Some(77) {
+        skip("PKGBUILD", "there is no makepkg");
+        return;
+    }
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("pkgname = dbacl"), "{said}{errors}");
 }
