@@ -555,30 +555,6 @@ impl<'a> Builder<'a> {
             Key::Verdict => config.verdict = true,
             Key::Explain => config.explain = Some(false),
             Key::ExplainHtml => config.explain = Some(true),
-            Key::Documents
-            | Key::Cost
-            | Key::Blend
-            | Key::Exact
-            | Key::Once
-            | Key::Contrast
-            | Key::Always
-            | Key::FalsePositives
-            | Key::Unsure
-            | Key::Refit
-            | Key::Choices
-            | Key::Update
-            | Key::LearnErrors
-            | Key::Unlearn
-            | Key::Correct
-            | Key::MailLearn
-            | Key::MailFilter
-            | Key::MailCorrect
-            | Key::Protect
-            | Key::Reading
-            | Key::Window
-            | Key::Reasons => {
-                return usage("this option goes with --refit, or alone");
-            }
             Key::Keep => config.keep = Some(PathBuf::from(value)),
             Key::Count | Key::Merge | Key::Fit if bytes.is_empty() => {
                 return usage("a file of counts needs a name");
@@ -622,6 +598,9 @@ impl<'a> Builder<'a> {
                     ));
                 }
             },
+            // What goes with `--refit` and with the mail filter was taken out before, if that is
+            // what is asked for.
+            _ => return usage("this option goes with --refit, or alone"),
         }
         Ok(None)
     }

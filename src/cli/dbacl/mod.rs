@@ -87,17 +87,16 @@ fn command(
 ) -> Result<u8, Failure> {
     let variable = &VARIABLE;
     let posixly_correct = variable("POSIXLY_CORRECT").is_some();
-    let events = getopt::parse(program, args, options::TABLE, posixly_correct);
+    let mut events = getopt::parse(program, args, options::TABLE, posixly_correct);
     if let Some(job) = MailJob::of(&events) {
         return mail(program, job, events, strict, output);
     }
     let mut builder = Builder::new(program, &MESSAGES, variable);
     strict.store(builder.is_strict(), Ordering::Relaxed);
     // Options of `--refit` are read first, since they decide how categories are opened.
-    let request = refit::request(&events);
+    let mut request = refit::request(&mut events)?;
     let has_operands = events.iter().any(|event| matches!(event, Event::Operand(_)));
     let is_typed = !has_operands && std::io::stdin().is_terminal();
-    let mut request = request?;
     if request.is_some() {
         builder.mends_categories();
     }

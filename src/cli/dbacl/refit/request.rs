@@ -44,12 +44,13 @@ impl Action {
     }
 }
 
-/// The request of a command line; `None` if it asks for no job of this module.
+/// The request of a command line, whose options are taken out of it. `None` if it asks for no job of
+/// this module; then the command line stays as it was.
 ///
 /// # Errors
 /// Impossible values.
-pub fn request(events: &[Event<Key>]) -> Result<Option<Request>, Failure> {
-    let is_ours = |event: &Event<Key>| {
+pub fn request(events: &mut Vec<Event<Key>>) -> Result<Option<Request>, Failure> {
+    let asks = |event: &Event<Key>| {
         matches!(
             event,
             Event::Option {
@@ -58,21 +59,26 @@ pub fn request(events: &[Event<Key>]) -> Result<Option<Request>, Failure> {
             }
         )
     };
-    if !events.iter().any(is_ours) {
+    if !events.iter().any(asks) {
         return Ok(None);
     }
     let mut request = Request::default();
-    for event in events {
-        if let Event::Option { key, value } = event {
-            request.takes(*key, value.as_deref().unwrap_or_default())?;
+    for event in std::mem::take(events) {
+        let is_taken = match &event {
+            Event::Option { key, value } => {
+                request.takes(*key, value.as_deref().unwrap_or_default())?
+            }
+            _ => false,
+        };
+        if !is_taken {
+            events.push(event);
         }
     }
     Ok(Some(request))
 }
 
 impl Request {
-    /// Handles a part of the command line that does not belong to this module. `Some` is a text to
-    /// print instead of any job.
+    /// Handles another part of the command line. `Some` is a text to print instead of any job.
     ///
     /// # Errors
     /// What stops the run at this option.
@@ -81,48 +87,21 @@ impl Request {
         event: Event<Key>,
         builder: &mut Builder<'_>,
     ) -> Result<Option<String>, Failure> {
-        let Event::Option { key, value } = event else { return builder.act(event) };
-        let text = value.as_deref().unwrap_or_default();
-        if key == Key::Category {
-            let name = self.category(text);
-            match &mut self.choices {
-                // These categories are to be learned, not opened.
-                Some((_, names)) => names.push(name),
-                None => builder.category(name.as_bytes())?,
-            }
-            return Ok(None);
+        let Event::Option { key: Key::Category, value } = event else { return builder.act(event) };
+        let name = self.category(value.as_deref().unwrap_or_default());
+        match &mut self.choices {
+            // These categories are to be learned, not opened.
+            Some((_, names)) => names.push(name),
+            None => builder.category(name.as_bytes())?,
         }
-        // Options of this module were read before.
-        if Self::is_ours(key) { Ok(None) } else { builder.act(Event::Option { key, value }) }
+        Ok(None)
     }
 
-    /// Whether an option is one of this module.
-    const fn is_ours(key: Key) -> bool {
-        matches!(
-            key,
-            Key::Refit
-                | Key::Choices
-                | Key::Update
-                | Key::LearnErrors
-                | Key::Unlearn
-                | Key::Correct
-                | Key::Documents
-                | Key::Cost
-                | Key::Blend
-                | Key::Exact
-                | Key::Once
-                | Key::Contrast
-                | Key::Always
-                | Key::FalsePositives
-                | Key::Unsure
-                | Key::Keep
-        )
-    }
-
-    /// Records an option of this module; others are ignored.
-    fn takes(&mut self, key: Key, value: &OsStr) -> Result<(), Failure> {
+    /// Records an option of this module; returns whether it is one.
+    fn takes(&mut self, key: Key, value: &OsStr) -> Result<bool, Failure> {
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         match key {
+            Key::Refit => {}
             Key::Choices => self.choices = Some((value.to_owned(), Vec::new())),
             Key::Update | Key::LearnErrors | Key::Unlearn | Key::Correct => {
                 if self.action.is_some() {
@@ -164,9 +143,9 @@ impl Request {
             },
             Key::Unsure => self.wishes.unsure = true,
             Key::Keep => self.keep = Some(PathBuf::from(value)),
-            _ => {}
+            _ => return Ok(false),
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Splits `NAME=SOURCE`; returns the name.
