@@ -82,7 +82,7 @@ impl Fitted {
             score
         };
         let scores = means.map(rescore).collect();
-        let grounds = Grounds::of(&self.line, terms, &weights, &shapes);
+        let grounds = Grounds::of(self.line.looks_at_parts(), terms, &weights, &shapes);
         FittedScores { scores, distinct, grounds }
     }
 }

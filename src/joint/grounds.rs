@@ -9,7 +9,6 @@
 //! first category and a part surely of the second, the verdict is unsure.
 
 use super::documents::Term;
-use super::header::RefitLine;
 use super::scoring::Scoring;
 use super::thresholds::known_share;
 
@@ -39,11 +38,11 @@ impl Default for Grounds {
 }
 
 impl Grounds {
-    /// The grounds of a verdict by the set with this `line`, on a document with these distinct
-    /// features, in order of first appearance, and their weights in the categories. Categories have
-    /// these log Z and highest orders. All lists are in the order of the set.
+    /// The grounds of a verdict on a document with these distinct features, in order of first
+    /// appearance, and their weights in the categories. Categories have these log Z and highest
+    /// orders. All lists are in the order of the set. `looks_at_parts` says whether parts play a role.
     pub fn of(
-        line: &RefitLine,
+        looks_at_parts: bool,
         terms: &[Term],
         weights: &[Vec<f32>],
         shapes: &[(f64, u8)],
@@ -55,7 +54,6 @@ impl Grounds {
             found += u32::from(is_known(at));
         }
         let known = known_share(found, texts);
-        let looks_at_parts = line.scoring == Scoring::Once && line.wants_unsure;
         let part = match (weights, shapes) {
             ([first, second], [(first_z, order), (second_z, _)]) if looks_at_parts => {
                 let each = first.iter().zip(second);
@@ -93,6 +91,7 @@ fn highest(differences: &[f64], order: f64, partition: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::joint::documents::Makeup;
+    use crate::joint::header::RefitLine;
     use crate::token::id::FeatureId;
 
     #[test]
@@ -128,15 +127,15 @@ mod tests {
         // The last term comes from the header.
         let terms = [term(1, 3), term(2, 2), term(3, 1), term(4, 3), term(5, 12)];
         let weights = [vec![0.0, 1.0, 0.0, 0.0, 0.0], vec![0.5, 0.0, 0.0, 0.0, 0.0]];
-        let grounds = Grounds::of(&line, &terms, &weights, &[(0.0, 1), (0.0, 1)]);
+        let grounds = Grounds::of(line.looks_at_parts(), &terms, &weights, &[(0.0, 1), (0.0, 1)]);
         assert_eq!(grounds, Grounds { texts: 4, known: 0.5, part: f64::NEG_INFINITY });
         let terms: Vec<Term> = (1..=200).map(|id| term(id, 12)).collect();
         let long = [vec![0.0; 200], vec![1.0; 200]];
-        let found = Grounds::of(&line, &terms, &long, &[(0.0, 1), (0.0, 1)]);
+        let found = Grounds::of(line.looks_at_parts(), &terms, &long, &[(0.0, 1), (0.0, 1)]);
         assert!(found.part > 2.0 && found.texts == 0);
         let counts = RefitLine { scoring: Scoring::Counts, ..line.clone() };
         let part = |line: &RefitLine, weights: &[Vec<f32>]| {
-            Grounds::of(line, &terms, weights, &vec![(0.0, 1); weights.len()]).part
+            Grounds::of(line.looks_at_parts(), &terms, weights, &vec![(0.0, 1); weights.len()]).part
         };
         assert_eq!(part(&counts, &long), f64::NEG_INFINITY);
         let three = [long[0].clone(), long[0].clone(), long[1].clone()];

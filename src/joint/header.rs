@@ -117,6 +117,11 @@ impl Mismatch {
 }
 
 impl RefitLine {
+    /// Whether a verdict also depends on what the parts of a document say, each by itself.
+    pub fn looks_at_parts(&self) -> bool {
+        self.scoring == Scoring::Once && self.wants_unsure
+    }
+
     /// Appends the line, with its end.
     pub fn write(&self, out: &mut Vec<u8>) {
         let mut text = String::new();

@@ -37,7 +37,7 @@ impl Weighing {
             shapes.push((header.log_partition, header.max_order));
             weights.push(own);
         }
-        let grounds = Grounds::of(line, terms, &weights, &shapes);
+        let grounds = Grounds::of(line.looks_at_parts(), terms, &weights, &shapes);
         Ok(Self { scores, weights, grounds })
     }
 }
