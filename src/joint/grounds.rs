@@ -40,7 +40,8 @@ impl Default for Grounds {
 impl Grounds {
     /// The grounds of a verdict on a document with these distinct features, in order of first
     /// appearance, and their weights in the categories. Categories have these log Z and highest
-    /// orders. All lists are in the order of the set. `looks_at_parts` says whether parts play a role.
+    /// orders. All lists are in the order of the set. `looks_at_parts` says whether parts play a
+    /// role.
     pub fn of(
         looks_at_parts: bool,
         terms: &[Term],

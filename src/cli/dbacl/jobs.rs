@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The jobs of the program, each with the settings that it needs and no others.
 //!
-//! [`super::config::Builder`] turns the options of a command line into one of these jobs; the
+//! [`super::builder::Builder`] turns the options of a command line into one of these jobs; the
 //! modules with the names of the jobs carry them out.
 
 use super::categories::OpenSets;

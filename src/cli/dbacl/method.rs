@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A method to evaluate, written as options of this program.
 
-use super::config::Builder;
+use super::builder::Builder;
 use super::failure::Failure;
 use super::jobs::Job;
 use super::messages::MESSAGES;

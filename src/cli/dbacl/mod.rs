@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The program `dbacl`: learns categories, classifies texts.
 
+mod builder;
 mod categories;
+mod checks;
 mod classify;
 mod config;
 mod count;
@@ -28,7 +30,7 @@ pub use failure::Failure;
 
 use crate::cli::getopt::{self, Event};
 use crate::cli::output::Output;
-use config::Builder;
+use builder::Builder;
 use failure::Kind;
 use jobs::Job;
 use messages::{MESSAGES, watched};

@@ -2,7 +2,7 @@
 //! `--refit --choices`: learns from groups of texts of which one was chosen, and writes two
 //! categories whose scores give the odds.
 
-use super::super::config::Builder;
+use super::super::builder::Builder;
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::inputs::after_signals;
 use super::super::jobs::Job;

@@ -8,7 +8,7 @@
 //! dbacl --mail-correct DIR spam <mail
 //! ```
 
-use super::super::config::Builder;
+use super::super::builder::Builder;
 use super::super::failure::{Failure, Kind};
 use super::super::messages::{MESSAGES, watched};
 use super::super::signals::Signals;

@@ -11,7 +11,7 @@ mod record;
 mod request;
 mod update;
 
-use super::config::Builder;
+use super::builder::Builder;
 use super::failure::{Failure, Kind};
 use super::jobs::SetJob;
 use super::signals::Signals;

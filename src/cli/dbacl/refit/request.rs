@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The options of `--refit` and of the jobs that belong to it.
 
-use super::super::config::Builder;
+use super::super::builder::Builder;
 use super::super::failure::{Failure, Kind};
 use super::super::options::Key;
 use super::reader::Unit;
@@ -44,8 +44,8 @@ impl Action {
     }
 }
 
-/// The request of a command line, whose options are taken out of it. `None` if it asks for no job of
-/// this module; then the command line stays as it was.
+/// The request of a command line, whose options are taken out of it. `None` if it asks for no job
+/// of this module; then the command line stays as it was.
 ///
 /// # Errors
 /// Impossible values.
