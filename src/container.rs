@@ -159,7 +159,7 @@ fn put_u16(out: &mut Vec<u8>, number: usize) {
 /// can be created beside it, [`Error::Io`] else; the old file is kept.
 pub fn save(path: &Path, members: &[NewMember<'_>]) -> Result<()> {
     let bytes = bytes(members);
-    atomic_file::replace(&Disk, path, KIND, &mut |out| out.write_all(&bytes))
+    Ok(atomic_file::replace(&Disk, path, KIND, &mut |out| out.write_all(&bytes))?)
 }
 
 /// A member of an open file.

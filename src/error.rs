@@ -5,6 +5,7 @@
 //! handle in its own way. [`Warning`] values are given to a function that the caller passes down.
 //! The library itself prints nothing.
 
+use dbacl_files::atomic_file::SaveError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -148,6 +149,16 @@ impl Error {
     #[doc(hidden)]
     pub fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_path_buf(), what: what.into() }
+    }
+}
+
+impl From<SaveError> for Error {
+    fn from(error: SaveError) -> Self {
+        match error {
+            SaveError::Occupied { path } => Self::Occupied { path },
+            SaveError::Temporary { path, source } => Self::Temporary { path, source },
+            SaveError::Io { path, source } => Self::Io { path, source },
+        }
     }
 }
 

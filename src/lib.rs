@@ -116,11 +116,6 @@ pub mod choices;
 pub mod cli;
 
 #[cfg(not(feature = "cli"))]
-mod atomic_file;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod atomic_file;
-#[cfg(not(feature = "cli"))]
 mod category;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -166,11 +161,6 @@ mod learn;
 #[doc(hidden)]
 pub mod learn;
 #[cfg(not(feature = "cli"))]
-mod lock;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod lock;
-#[cfg(not(feature = "cli"))]
 mod parallel;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -207,6 +197,11 @@ use dbacl_charset as charset;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use dbacl_charset as charset;
+#[cfg(not(feature = "cli"))]
+use dbacl_files::{atomic_file, lock};
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use dbacl_files::{atomic_file, lock};
 #[cfg(not(feature = "cli"))]
 use dbacl_filter as filter;
 #[cfg(feature = "cli")]

@@ -91,7 +91,7 @@ impl<D: AsRef<[u8]>> Category<D> {
     /// nothing can be created beside it, [`Error::Io`] else; the old file is kept.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         let name = path.as_os_str().as_encoded_bytes();
-        atomic_file::replace(&Disk, path, ANY_MAGIC, &mut |out| self.write(out, name))
+        Ok(atomic_file::replace(&Disk, path, ANY_MAGIC, &mut |out| self.write(out, name))?)
     }
 
     /// The header's numbers.

@@ -7,7 +7,7 @@ use crate::joint::fit::FitError;
 use crate::joint::header::Mismatch;
 use crate::joint::ledger::Fault;
 use crate::joint::store::ledger_file::LedgerError;
-use crate::lock::{Lock, LockError, Patience};
+use crate::lock::{Lock, LockError, Patience, holder_text};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -201,10 +201,6 @@ pub enum FittedSetError {
     /// Files that were just written do not fit together.
     #[error("the files that were written do not fit together")]
     Inconsistent,
-}
-
-fn holder_text(holder: Option<u32>) -> String {
-    holder.map_or_else(|| "another process".into(), |pid| format!("process {pid}"))
 }
 
 fn generation_text(source: &Error) -> String {

@@ -16,7 +16,7 @@ use super::mailboxes::{self, MailFile};
 use super::open_set::direct;
 use super::options::FittedSetOptions;
 use super::refit::{RefitJob, Refitted};
-use crate::atomic_file::Unforced;
+use crate::atomic_file::{self, Unforced};
 use crate::category::layout::ANY_MAGIC;
 use crate::document::{Cutter, FeatureReader, FeatureSink, LineState};
 use crate::error::{Error, Warning, WarningSink};
@@ -38,10 +38,10 @@ use crate::model::settings::ModelOption;
 use crate::parallel;
 use crate::token::Feature;
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, OpenOptions, Permissions};
+use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -425,15 +425,10 @@ fn private_folder(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    let made = folder
-        .parent()
-        .map_or(Ok(()), std::fs::create_dir_all)
-        .and_then(|()| DirBuilder::new().mode(0o700).create(folder))
-        .and_then(|()| std::fs::set_permissions(folder, Permissions::from_mode(0o700)))
-        .and_then(|()| {
-            let lock = folder.join(LEDGER).with_extension("lock");
-            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(lock)
-        });
+    let made = atomic_file::private_folder(folder).and_then(|()| {
+        let lock = folder.join(LEDGER).with_extension("lock");
+        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(lock)
+    });
     let path = folder.to_path_buf();
     made.map(|_| ()).map_err(|source| FittedSetError::Folder { path, source })
 }

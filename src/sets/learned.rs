@@ -61,7 +61,7 @@ pub fn replace_category(
 ) -> Result<(), Error> {
     let magic = crate::category::layout::ANY_MAGIC;
     let Some((store, member)) = Store::of_link(path) else {
-        return atomic_file::replace(&Disk, path, magic, write);
+        return Ok(atomic_file::replace(&Disk, path, magic, write)?);
     };
     let change = store.change(&[])?;
     atomic_file::replace(&Unforced, &change.path(&member), magic, write)?;

@@ -133,7 +133,7 @@ impl Counts {
     /// [`Error::Occupied`] for a file that is none of counts; [`Error::Io`], [`Error::Temporary`].
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut write = |out: &mut dyn Write| file::write(out, self);
-        atomic_file::replace(&Disk, path, file::KIND, &mut write)
+        Ok(atomic_file::replace(&Disk, path, file::KIND, &mut write)?)
     }
 
     /// The category that a [`crate::Learner`] with `options` would have learned from the documents

@@ -10,10 +10,9 @@ use super::learn::INEXACT;
 use super::messages::MESSAGES;
 use super::signals::Signals;
 use super::threads;
-use crate::atomic_file::{self, Disk};
+use crate::atomic_file::{self, Disk, SaveError};
 use crate::cli::output::Output;
 use crate::document::{Cutter, FeatureSink, LineState};
-use crate::error::Error;
 use crate::model::medium::Medium;
 use crate::shards::collect::Counting;
 use crate::shards::counts::{CountSettings, Counts};
@@ -75,8 +74,8 @@ fn save(target: &Path, counts: &Counts, output: &mut Output) -> Result<u8, Failu
     let mut write = |out: &mut dyn Write| file::write(out, counts);
     atomic_file::replace(&Disk, target, file::KIND, &mut write).map_err(|error| {
         let kind = match &error {
-            Error::Occupied { .. } | Error::Temporary { .. } => Kind::Create,
-            _ => Kind::Write,
+            SaveError::Occupied { .. } | SaveError::Temporary { .. } => Kind::Create,
+            SaveError::Io { .. } => Kind::Write,
         };
         Failure::new(kind, format!("{error}; no counts were written"))
     })?;

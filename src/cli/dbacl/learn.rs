@@ -254,7 +254,8 @@ fn conclude(
     if let Some(online) = &job.online {
         let flags = run_flags(job, patterns);
         let mut write = |out: &mut dyn Write| memory_dump::write(out, state, flags);
-        let saved = atomic_file::replace(&Disk, online, memory_dump::magic(state), &mut write);
+        let saved = atomic_file::replace(&Disk, online, memory_dump::magic(state), &mut write)
+            .map_err(Error::from);
         progress.say(|| {
             let how = if saved.is_ok() { "success" } else { "failed" };
             format!("writing online memory dump: {how}")

@@ -2,7 +2,7 @@
 //! Ledgers as files: reading, adding documents, replacing. Files of a set are changed in the folder
 //! of its next generation ([`super::Change`]); the caller holds the lock.
 
-use crate::atomic_file::{self, Storage, Unforced, beside};
+use crate::atomic_file::{self, SaveError, Storage, Unforced, beside};
 use crate::error::Error;
 use crate::input::source::open_regular;
 use crate::joint::checksum::Checksum;
@@ -284,8 +284,8 @@ pub fn replace_with(
 ) -> Result<(), LedgerError> {
     let saved = atomic_file::replace(storage, path, ours, write);
     saved.map_err(|error| match error {
-        Error::Occupied { .. } => LedgerError::Occupied { path: path.to_path_buf() },
-        error => LedgerError::Unsaved { path: path.to_path_buf(), source: Box::new(error) },
+        SaveError::Occupied { path } => LedgerError::Occupied { path },
+        error => LedgerError::Unsaved { path: path.to_path_buf(), source: Box::new(error.into()) },
     })
 }
 

@@ -8,12 +8,44 @@
 //! put in the place of a temporary; a file that is replaced keeps its mode and, where that can be,
 //! its group.
 
-use crate::error::{Error, Result};
 use rustix::fs::OFlags;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
+
+/// Why a file could not be replaced; the old one is kept.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// The target exists and is none of ours.
+    #[error("the file {} is already used for something", path.display())]
+    Occupied {
+        /// The target.
+        path: PathBuf,
+    },
+    /// No temporary file can be created beside the target.
+    #[error("cannot open tempfile for writing {}", path.display())]
+    Temporary {
+        /// The target.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The operating system refused to read or write a file.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder concerned.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+impl SaveError {
+    fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io { path: path.to_path_buf(), source }
+    }
+}
 
 /// Temporary names tried: `TARGET.tmp.0` to `TARGET.tmp.99`.
 const TEMPORARIES: u32 = 100;
@@ -255,17 +287,14 @@ fn entry(path: &Path) -> io::Result<Option<fs::Metadata>> {
 ///
 /// # Errors
 /// Those of the operating system.
-pub(crate) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+pub fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     let held = file.metadata()?;
     Ok(entry(path)?.is_some_and(|named| held.ino() == named.ino() && held.dev() == named.dev()))
 }
 
 /// The regular file at `path` itself, open for reading; `None` if there is something else: no link
 /// is followed, and nothing is waited for.
-///
-/// # Errors
-/// Those of the operating system.
-pub(crate) fn open_as_is(path: &Path) -> io::Result<Option<File>> {
+fn open_as_is(path: &Path) -> io::Result<Option<File>> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
     let file = match opened {
@@ -308,31 +337,33 @@ fn remove_stale(path: &Path, ours: &[u8], access: Access) -> io::Result<bool> {
 /// folder that is there stays as it is.
 ///
 /// # Errors
-/// [`Error::Io`] when it cannot be made.
-pub fn private_folder(path: &Path) -> Result<()> {
-    let made = || {
-        if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
-            fs::create_dir_all(above)?;
-        }
-        match DirBuilder::new().mode(0o700).create(path) {
-            Ok(()) => fs::set_permissions(path, Permissions::from_mode(0o700)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
-            Err(error) => Err(error),
-        }
-    };
-    made().map_err(|error| Error::io(path, error))
+/// Those of the operating system.
+pub fn private_folder(path: &Path) -> io::Result<()> {
+    if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
+        fs::create_dir_all(above)?;
+    }
+    match DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => fs::set_permissions(path, Permissions::from_mode(0o700)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether `target` may be replaced: it does not exist, or begins with `ours`. Who may use it if it
 /// is there.
 ///
 /// # Errors
-/// [`Error::Occupied`] when it may not, [`Error::Io`] when it cannot be told.
-pub fn check_target(storage: &dyn Storage, target: &Path, ours: &[u8]) -> Result<Option<Access>> {
-    let found = storage.beginning(target, ours.len()).map_err(|error| Error::io(target, error))?;
+/// [`SaveError::Occupied`] when it may not, [`SaveError::Io`] when it cannot be told.
+fn check_target(
+    storage: &dyn Storage,
+    target: &Path,
+    ours: &[u8],
+) -> Result<Option<Access>, SaveError> {
+    let found =
+        storage.beginning(target, ours.len()).map_err(|error| SaveError::io(target, error))?;
     match found {
         Some(found) if found.beginning != ours => {
-            Err(Error::Occupied { path: target.to_path_buf() })
+            Err(SaveError::Occupied { path: target.to_path_buf() })
         }
         found => Ok(found.map(|found| found.access)),
     }
@@ -343,14 +374,14 @@ pub fn check_target(storage: &dyn Storage, target: &Path, ours: &[u8]) -> Result
 /// if there was none.
 ///
 /// # Errors
-/// [`Error::Occupied`] when `target` exists and does not begin with `ours`;
-/// [`Error::Temporary`] when no temporary can be created beside it; [`Error::Io`] else.
+/// [`SaveError::Occupied`] when `target` exists and does not begin with `ours`;
+/// [`SaveError::Temporary`] when no temporary can be created beside it; [`SaveError::Io`] else.
 pub fn replace(
     storage: &dyn Storage,
     target: &Path,
     ours: &[u8],
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-) -> Result<()> {
+) -> Result<(), SaveError> {
     replace_with_access(storage, target, ours, Access::Usual, write)
 }
 
@@ -364,7 +395,7 @@ pub fn replace_with_access(
     ours: &[u8],
     access: Access,
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-) -> Result<()> {
+) -> Result<(), SaveError> {
     let access = check_target(storage, target, ours)?.unwrap_or(access);
     let (temporary, mut draft) = temporary(storage, target, ours, access)?;
     let written = write(&mut AsWrite(&mut *draft)).and_then(|()| draft.sync());
@@ -372,13 +403,13 @@ pub fn replace_with_access(
     if let Err(error) = done {
         // What stays behind is harmless: the next learner takes it over.
         let _ = storage.remove(&temporary);
-        return Err(Error::io(target, error));
+        return Err(SaveError::io(target, error));
     }
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    storage.sync_folder(folder).map_err(|error| Error::io(folder, error))
+    storage.sync_folder(folder).map_err(|error| SaveError::io(folder, error))
 }
 
 /// A draft as a plain writer.
@@ -399,7 +430,7 @@ fn temporary(
     target: &Path,
     ours: &[u8],
     access: Access,
-) -> Result<(PathBuf, Box<dyn Draft>)> {
+) -> Result<(PathBuf, Box<dyn Draft>), SaveError> {
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
     for number in 0..TEMPORARIES {
         let path = beside(target, &format!(".tmp.{number}"));
@@ -412,7 +443,7 @@ fn temporary(
             }
         }
     }
-    Err(Error::Temporary { path: target.to_path_buf(), source: last })
+    Err(SaveError::Temporary { path: target.to_path_buf(), source: last })
 }
 
 #[cfg(test)]
@@ -476,7 +507,7 @@ mod tests {
 
     const OURS: &[u8] = b"# dbacl 1.";
 
-    fn save(storage: &dyn Storage, target: &Path, text: &[u8]) -> Result<()> {
+    fn save(storage: &dyn Storage, target: &Path, text: &[u8]) -> Result<(), SaveError> {
         replace(storage, target, OURS, &mut |out| {
             text.chunks(4).try_for_each(|piece| out.write_all(piece))
         })
@@ -519,13 +550,13 @@ mod tests {
         for content in ["precious", "", "# dbacl 2.0"] {
             let target = folder.path().join("data");
             fs::write(&target, content).unwrap();
-            assert!(matches!(save(&Disk, &target, OURS), Err(Error::Occupied { .. })));
+            assert!(matches!(save(&Disk, &target, OURS), Err(SaveError::Occupied { .. })));
             assert_eq!(fs::read_to_string(&target).unwrap(), content);
         }
         let link = folder.path().join("link");
         std::os::unix::fs::symlink("nowhere", &link).unwrap();
-        assert!(matches!(save(&Disk, &link, OURS), Err(Error::Occupied { .. })));
-        assert!(matches!(save(&Disk, folder.path(), OURS), Err(Error::Occupied { .. })));
+        assert!(matches!(save(&Disk, &link, OURS), Err(SaveError::Occupied { .. })));
+        assert!(matches!(save(&Disk, folder.path(), OURS), Err(SaveError::Occupied { .. })));
     }
 
     #[test]

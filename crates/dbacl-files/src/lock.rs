@@ -58,7 +58,8 @@ pub enum LockError {
     },
 }
 
-fn holder_text(holder: Option<u32>) -> String {
+/// How people are told who has a lock: `process 4242`.
+pub fn holder_text(holder: Option<u32>) -> String {
     holder.map_or_else(|| "another process".into(), |pid| format!("process {pid}"))
 }
 
