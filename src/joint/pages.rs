@@ -186,12 +186,14 @@ impl Pages {
     }
 
     /// `length` bytes from byte `at` on.
+    #[inline]
     pub fn get(&mut self, at: usize, length: usize) -> &[u8] {
         self.need(at, length);
         &self.bytes[at..at + length]
     }
 
     /// The bytes at a place, to be changed. Their pieces count as changed.
+    #[inline]
     pub fn get_mut(&mut self, at: usize, length: usize) -> &mut [u8] {
         self.need(at, length);
         self.is_changed[at / PIECE..=(at + length.max(1) - 1) / PIECE].fill(true);
@@ -224,8 +226,18 @@ impl Pages {
     }
 
     /// Reads the blocks that these bytes are in.
+    #[inline]
     fn need(&mut self, at: usize, length: usize) {
         let (first, last) = (at / BLOCK, (at + length.max(1) - 1) / BLOCK);
+        // Most of what is needed lies in one block, which was read before.
+        if first != last || self.is_read.get(first) != Some(&true) {
+            self.read_between(first, last);
+        }
+    }
+
+    /// Reads those blocks from the first up to the last that were not read before.
+    #[cold]
+    fn read_between(&mut self, first: usize, last: usize) {
         let mut block = first;
         while block <= last && block < self.is_read.len() {
             if self.is_read[block] {
