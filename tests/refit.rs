@@ -523,7 +523,7 @@ fn a_damaged_state_is_made_anew_from_the_ledger() {
         bytes
     };
     let headless: Damage = |mut bytes| {
-        bytes[248..256].fill(0);
+        bytes[192..200].fill(0);
         bytes
     };
     let other: Damage = |_| b"# dbacl state 2\n".to_vec();

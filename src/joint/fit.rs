@@ -12,7 +12,6 @@ use super::dataset::Dataset;
 use super::documents::Corpus;
 use super::grounds::Grounds;
 use super::header::RefitLine;
-use super::incremental::{self, FeatureStatistics};
 use super::ordinary;
 use super::publish;
 use super::scoring::Scoring;
@@ -23,7 +22,6 @@ use super::select::{
 use super::solver;
 use super::thresholds::{self, Promise};
 use crate::category::reader::Category;
-use crate::token::id::FeatureId;
 
 /// Share of the documents of a category that may surely be called another, where the category is
 /// not protected.
@@ -293,16 +291,12 @@ pub struct Problem<'a, D> {
     pub options: &'a FitOptions,
     /// Whether the documents are mail.
     pub is_mail: bool,
-    /// Whether [`Solution::evidence`] is wanted.
-    pub wants_evidence: bool,
 }
 
 /// What a fit has found.
 pub struct Solution {
     /// The documents, without rare features.
     pub data: Dataset,
-    /// Statistics of all features, rare ones included, if they were wanted.
-    pub evidence: Vec<(FeatureId, FeatureStatistics)>,
     /// How well the ordinary categories judge.
     pub before: Quality,
     /// The settings, and how well their fit judges.
@@ -369,13 +363,12 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         if data.scoring != Scoring::Counts {
             ordinary = ordinary::scores(&data, categories, &folds, data.scoring);
         }
-        let evidence = if self.wants_evidence { incremental::evidence(&data) } else { Vec::new() };
         data.drop_rare_features();
         let is_exact = options.exact || categories.len() == 2;
         let form = if is_exact { Form::Exact } else { Form::Sparse };
         let choice = self.choose(&data, (&folds, &ordinary), form)?;
         if !choice.quality.beats(&before) && !options.always {
-            return Ok(Solution { data, evidence, before, choice, form, fitted: None });
+            return Ok(Solution { data, before, choice, form, fitted: None });
         }
         let fits = fit_all(&data, choice.settings.cost, |_| false);
         let set = blend::compose(categories, &data, &fits, choice.settings, form);
@@ -392,7 +385,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             (line.known, line.limits) = (old.known, old.limits.clone());
         }
         let fitted = Some(FittedWeights { fits, set, line, verdicts });
-        Ok(Solution { data, evidence, before, choice, form, fitted })
+        Ok(Solution { data, before, choice, form, fitted })
     }
 
     /// Warns of categories with few documents.

@@ -5,7 +5,7 @@
 //! ```text
 //! documents ─→ dataset ─→ solver ─→ select (settings, gate) ─→ blend ─→ publish (category files)
 //!     ⇅           └──────→ ordinary ───┘         └→ calibrate ─→ header (`# refit` line)
-//!  ledger ─→ online (one document at a time)
+//!  ledger ─→ state (one document at a time)
 //! ```
 //!
 //! Learning looks at one category at a time. The fit here looks at all of them: a linear model with
@@ -20,23 +20,20 @@ pub mod dataset;
 pub mod documents;
 pub mod explain;
 pub mod fit;
-pub mod fitted_state;
 pub mod forgetting;
 pub mod grounds;
 pub mod header;
-pub mod incremental;
 pub mod index;
 pub mod keeper;
 pub mod ledger;
-pub mod many;
 pub mod ordinary;
 pub mod pages;
 pub mod publish;
 pub mod relearn;
 pub mod scoring;
 pub mod select;
-pub mod set_state;
 pub mod solver;
+pub mod state;
 pub mod store;
 pub mod thresholds;
 pub mod weighing;

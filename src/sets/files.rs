@@ -8,7 +8,7 @@ use crate::atomic_file::beside;
 use crate::category::layout::ANY_MAGIC;
 use crate::error::Warning;
 use crate::joint::ledger;
-use crate::joint::set_state;
+use crate::joint::state::head::KIND;
 use crate::joint::store::ledger_file::{copy_head, unshare};
 use crate::joint::store::{Change, Name, Store, member};
 use crate::lock::Lock;
@@ -91,7 +91,7 @@ pub fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Path>) -> 
     }
     if let Some(path) = ledger {
         links.push(name(path.to_path_buf(), LEDGER.into(), ledger::ANY_MAGIC));
-        links.push(name(beside(path, ".state"), "ledger.state".into(), set_state::KIND));
+        links.push(name(beside(path, ".state"), "ledger.state".into(), KIND));
         let order = path.with_file_name(ORDER);
         if path.file_name() == Some(OsStr::new(LEDGER)) && is_order(&order) {
             links.push(name(order, ORDER.into(), MAGIC));

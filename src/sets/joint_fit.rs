@@ -138,9 +138,8 @@ impl<'a> JointFit<'a> {
     /// [`FitError::NoDocuments`] for a category without documents that have features.
     pub fn fit(self) -> Result<Fit, FitError> {
         let Self { names, categories, options, is_mail, corpus, .. } = self;
-        let (options, wants_evidence) = (&options, false);
-        let problem =
-            Problem { categories: &categories, names: &names, options, is_mail, wants_evidence };
+        let options = &options;
+        let problem = Problem { categories: &categories, names: &names, options, is_mail };
         let mut notes = Vec::new();
         let solution = problem.solve(corpus.finish(), &mut |note| notes.push(note))?;
         let fitted = solution.fitted.as_ref().map(|weights| {

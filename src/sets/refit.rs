@@ -15,12 +15,13 @@ use crate::input::source::{open_regular, read_whole};
 use crate::joint::blend;
 use crate::joint::documents::Corpus;
 use crate::joint::fit::{self, FitNote, FitOptions, FittedWeights, Problem, Solution};
-use crate::joint::fitted_state::state_of;
 use crate::joint::header::RefitLine;
 use crate::joint::ledger::{Head, Ledger, Name, Settings};
 use crate::joint::pages;
 use crate::joint::relearn;
-use crate::joint::set_state::{self, SetState};
+use crate::joint::state::State;
+use crate::joint::state::complete::state_of;
+use crate::joint::state::head::KIND;
 use crate::joint::store::ledger_file;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -211,19 +212,13 @@ impl<'a> RefitJob<'a> {
         note: &mut dyn FnMut(FitNote),
     ) -> Result<Refitted> {
         let Self { files, found, categories, names, ledger } = self;
-        let problem = Problem {
-            categories: &categories,
-            names: &names,
-            options,
-            is_mail,
-            wants_evidence: ledger.is_some() && names.len() == 2,
-        };
-        let mut solution = problem.solve(corpus, note)?;
+        let problem = Problem { categories: &categories, names: &names, options, is_mail };
+        let solution = problem.solve(corpus, note)?;
         let Some(fitted) = &solution.fitted else { return Ok(Refitted { solution, names }) };
         write_files(files, (&found, &categories), fitted)?;
         if let (Some(path), Some(ledger)) = (&files.ledger, &ledger) {
             ledger_file::save(path, ledger)?;
-            if let Some(mut state) = state_of(ledger, &categories, &mut solution)? {
+            if let Some(mut state) = state_of(ledger, &categories, &solution)? {
                 write_state(path, &mut state)?;
             }
         }
@@ -331,7 +326,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// It cannot be written.
-pub fn write_state(ledger: &Path, state: &mut SetState) -> Result<()> {
+pub fn write_state(ledger: &Path, state: &mut State) -> Result<()> {
     let (path, changes) = (beside(ledger, ".state"), beside(ledger, CHANGES));
     // They are changes of another file, or are written anew.
     let _ = std::fs::remove_file(&changes);
@@ -342,18 +337,19 @@ pub fn write_state(ledger: &Path, state: &mut SetState) -> Result<()> {
     // A power cut may have left nothing of a file that was not forced to the device.
     ledger_file::remove_empty(&path);
     let mut write = |out: &mut dyn std::io::Write| state.write(out);
-    Ok(ledger_file::replace_with(&Unforced, &path, set_state::KIND, &mut write)?)
+    Ok(ledger_file::replace_with(&Unforced, &path, KIND, &mut write)?)
 }
 
 /// The state of the ledger at `path`, whose head is `head`, and the names of its documents; `None`
 /// if there is none that fits.
-pub fn read_state(path: &Path, head: &Head) -> Option<(SetState, Vec<u64>)> {
+pub fn read_state(path: &Path, head: &Head) -> Option<(State, Vec<u64>)> {
     let file = open_regular(&beside(path, ".state")).ok()?;
     let length = usize::try_from(file.metadata().ok()?.len()).ok()?;
     let changes = open_regular(&beside(path, CHANGES)).and_then(|file| read_whole(&file));
     let changes = changes.unwrap_or_default();
-    let mut state = SetState::open(head.names.len(), Box::new(file), length, changes)?;
-    let names = state.fits(head).then(|| state.names())?;
+    let mut state = State::open(Box::new(file), length, changes)?;
+    let is_its = state.categories() == head.names.len() && state.fits(head);
+    let names = is_its.then(|| state.names())?;
     (!state.is_damaged()).then_some((state, names))
 }
 
@@ -384,9 +380,8 @@ mod tests {
         FittedSet::learn_folders(&filter, &folders, &MailLearnOptions::default()).unwrap();
         let current = filter.join("ledger.set/current");
         let ledger = current.join("ledger");
-        let (state, names) = read_state(&ledger, &ledger_file::head(&ledger).unwrap()).unwrap();
+        let (mut state, names) = read_state(&ledger, &ledger_file::head(&ledger).unwrap()).unwrap();
         assert_eq!(names.len(), 120);
-        let SetState::Many(mut state) = state else { panic!("there are four") };
         state.touch_all();
         let changes = state.changes();
         let (mut weights, mut others) = (0, 0);

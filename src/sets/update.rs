@@ -29,7 +29,7 @@ use crate::joint::header::{Decision, Mismatch, RefitLine, set_of};
 use crate::joint::ledger::{self, Fault, Head, Ledger, Record, Settings, write_record};
 use crate::joint::publish;
 use crate::joint::relearn;
-use crate::joint::set_state::SetState;
+use crate::joint::state::State;
 use crate::joint::store::ledger_file::{self, LedgerError, OpenLedger};
 use crate::joint::weighing::Weighing;
 use crate::token::id::FeatureId;
@@ -177,7 +177,8 @@ pub fn change(
             outcomes
         }
     };
-    let (documents, fitted) = set.state.documents();
+    let documents = set.state.documents();
+    let fitted = set.state.numbers.fitted;
     if documents != set.line.documents || set.has_moved {
         set.ledger.write_head()?;
         if set.state.is_damaged() {
@@ -283,7 +284,7 @@ struct OpenFiles<'a> {
     ledger: OpenLedger,
     /// The heads of the files as they are now.
     categories: Vec<SparseCategory>,
-    state: SetState,
+    state: State,
     /// Names of the ledger's documents when the set was opened.
     known: Vec<u64>,
     line: RefitLine,
@@ -331,8 +332,8 @@ impl<'a> OpenFiles<'a> {
             categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
         let mut line = set_of(&lines).ok()??;
         let (state, known) = read_state(ledger_path, &ledger.head)?;
-        line.documents = state.documents().0;
-        let fits = state.set() == line.set;
+        line.documents = state.documents();
+        let fits = state.numbers.set == line.set;
         let (has_learned, has_moved) = (false, false);
         fits.then_some(Self {
             files,
@@ -546,7 +547,7 @@ impl<'a> OpenFiles<'a> {
             sum.word(z.to_bits());
         }
         self.line.set = sum.value();
-        self.line.documents = self.state.documents().0;
+        self.line.documents = self.state.documents();
         self.state.belongs_to(self.line.set, &self.ledger.head);
         self.has_learned = true;
         write_state(self.ledger_path, &mut self.state)?;

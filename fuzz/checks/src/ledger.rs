@@ -3,26 +3,38 @@
 //! again.
 
 use dbacl::joint::checksum::Checksum;
-use dbacl::joint::dataset::Dataset;
-use dbacl::joint::documents::{Corpus, Term, fingerprint};
-use dbacl::joint::incremental::{Numbers, State, documents};
+use dbacl::joint::documents::{Term, fingerprint};
 use dbacl::joint::ledger::{Ledger, Name, Record, Settings};
 use dbacl::joint::scoring::Scoring;
-use dbacl::joint::solver::Fit;
+use dbacl::joint::state::State;
+use dbacl::joint::state::head::{Numbers, Side};
 use dbacl::model::settings::{ModelOptions, Scheme};
+use dbacl::numeric::quantize::QuantWeight;
 use dbacl::token::id::FeatureId;
+
+/// A feature and its new weight.
+type Weight = (FeatureId, QuantWeight);
 
 /// Documents of a run at most.
 const DOCUMENTS: u32 = 64;
 
-fn ledger() -> Ledger {
+/// The categories.
+const NAMES: [&[u8]; 5] = [b"ham", b"spam", b"work", b"lists", b"family"];
+
+fn ledger(categories: usize) -> Ledger {
     let settings =
         Settings { options: ModelOptions::default(), scheme: Scheme::Alpha, order: 1, patterns: 0 };
-    Ledger::new(settings, vec![Name::new(b"ham"), Name::new(b"spam")])
+    Ledger::new(settings, NAMES[..categories].iter().map(|name| Name::new(name)).collect())
+}
+
+/// How many categories a run has that begins with these flags.
+const fn categories_of(flags: u8) -> usize {
+    if flags & 16 == 0 { 2 } else { NAMES.len() }
 }
 
 /// A state without documents; the bits of `flags` choose what documents are fitted for.
 fn state(flags: u8) -> State {
+    let side = Side { log_partition: 1.5, total: 1.0, rise: 3.0, bias: 0.0, documents: 0 };
     let numbers = Numbers {
         set: 7,
         ledger: Checksum::default(),
@@ -30,21 +42,14 @@ fn state(flags: u8) -> State {
         cost: 0.5,
         blend: if flags & 1 == 0 { 0.0 } else { 0.4 },
         length: 2.0,
-        bias: 0.0,
-        log_partitions: [1.0, 1.5],
-        totals: [1.0, 1.0],
-        rises: [3.0, 2.0],
         counts_ordinary: flags & 2 != 0,
         max_order: 1,
         scoring: if flags & 4 == 0 { Scoring::Counts } else { Scoring::Once },
         contrast: flags & 8 != 0,
-        documents: 0,
-        sides: [0, 0],
         fitted: 0,
-        features: 0,
+        sides: vec![side; categories_of(flags)],
     };
-    let fit = Fit { weights: Vec::new(), bias: 0.0, duals: Vec::new() };
-    State::new(numbers, &Dataset::new(Corpus::default(), 2, 1), &fit, &[], &[])
+    State::new(numbers)
 }
 
 /// The file of a state without documents.
@@ -54,10 +59,11 @@ pub fn empty_state() -> Vec<u8> {
 
 /// Takes a document's record off the front of `data`: a byte of label and number of terms, then for
 /// each an id and how often it occurs.
-fn document(data: &mut &[u8]) -> Option<Record> {
+fn document(data: &mut &[u8], categories: usize) -> Option<Record> {
     let (&head, rest) = data.split_first()?;
     *data = rest;
-    let mut record = Record { label: u32::from(head & 1), ..Record::default() };
+    let label = (head & 1 | head >> 5 << 1) % u8::try_from(categories).unwrap_or(1);
+    let mut record = Record { label: u32::from(label), ..Record::default() };
     for _ in 0..head >> 1 & 15 {
         let Some((&[id, count], rest)) = data.split_first_chunk::<2>() else { break };
         *data = rest;
@@ -91,14 +97,19 @@ fn old(ledger: &Ledger, offset: u64) -> Option<Record> {
 fn agree(ledger: &Ledger, state: &mut State) {
     let read = Ledger::parse(&ledger.bytes()).expect("what was written can be read");
     assert_eq!((&read.head, &read.body), (&ledger.head, &ledger.body));
-    let documents = documents(ledger).expect("whole records");
-    assert_eq!(documents.len(), state.numbers.documents as usize);
-    for (number, (&(offset, name), kept)) in documents.iter().zip(state.names()).enumerate() {
-        assert_eq!((state.offset(number), kept), (offset, name));
-    }
+    assert_eq!(ledger.head.documents, state.documents());
+    let mut names = state.names().into_iter().enumerate();
+    let mut at = 0;
+    let each = ledger.each(|record, bytes| {
+        let (number, name) = names.next().expect("all documents");
+        assert_eq!((state.offset(number), name), (at, record.fingerprint));
+        at += bytes.len() as u64;
+        true
+    });
+    each.expect("whole records");
     let bytes = bytes_of(state);
     let mut read = State::parse(bytes.clone()).expect("what was written can be read");
-    assert_eq!(read.numbers.documents, state.numbers.documents);
+    assert_eq!(read.documents(), state.documents());
     assert_eq!(bytes_of(&mut read), bytes);
 }
 
@@ -141,7 +152,8 @@ impl Written {
 /// the state again.
 pub fn ledger_state(data: &[u8]) {
     let Some((&flags, mut data)) = data.split_first() else { return };
-    let (mut ledger, mut state) = (ledger(), state(flags));
+    let categories = categories_of(flags);
+    let (mut ledger, mut state) = (ledger(categories), state(flags));
     let mut written: Option<Written> = None;
     while ledger.head.documents < DOCUMENTS {
         let Some((&step, rest)) = data.split_first() else { break };
@@ -151,7 +163,7 @@ pub fn ledger_state(data: &[u8]) {
             written = None;
             continue;
         }
-        let Some(record) = document(&mut data) else { break };
+        let Some(record) = document(&mut data, categories) else { break };
         if step & 3 == 2 {
             let known = written.get_or_insert_with(|| Written::new(&mut state));
             state = known.open(&known.changes).expect("what was written can be read");
@@ -163,9 +175,14 @@ pub fn ledger_state(data: &[u8]) {
         state.learn(&record, offset, |offset| old(&ledger, offset));
         state.numbers.ledger = ledger.head.sum;
         state.numbers.ledger_length = ledger.head.length;
-        for (id, weights) in state.changes() {
-            // It speaks for one of the two, or for neither and was learned.
-            assert!(id.0 > 0 && weights.iter().any(|weight| weight.0 <= 1));
+        let changes = state.changes();
+        assert!(changes.iter().flatten().all(|(id, _)| id.0 > 0));
+        if let [first, second] = changes.as_slice() {
+            // A feature speaks for one of the two, or for neither and was learned.
+            let is_one = |(one, other): (&Weight, &Weight)| {
+                one.0 == other.0 && (one.1.0 <= 1 || other.1.0 <= 1)
+            };
+            assert!(first.len() == second.len() && first.iter().zip(second).all(is_one));
         }
         assert!(state.log_partitions().iter().all(|partition| partition.is_finite()));
         if let Some(written) = &mut written {

@@ -242,8 +242,8 @@ pub fn pattern(data: &[u8]) {
 pub fn refit(data: &[u8]) {
     use dbacl::joint::grounds::Grounds;
     use dbacl::joint::header::RefitLine;
-    use dbacl::joint::incremental::State;
     use dbacl::joint::ledger::{Head, Ledger, Record, write_record};
+    use dbacl::joint::state::State;
     if let Ok(ledger) = Ledger::parse(data) {
         let bytes = ledger.bytes();
         let is_as_it_was = Head::parse(data).is_ok_and(|head| head == ledger.head);
