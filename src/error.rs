@@ -41,7 +41,7 @@ pub enum Error {
     BadHeader {
         /// The file concerned.
         path: PathBuf,
-        /// The reference's number of the line: 2, 3, 8 or 10.
+        /// dbacl 1.14.1's number of the line: 2, 3, 8 or 10.
         line: u8,
     },
     /// A category's digram table is cut short.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The same work on many items, by several threads, with results in the order of the items: they do
-//! not depend on the number of threads.
+//! Applies one function to many items on several threads. The results stand in the order of the
+//! items, so they do not depend on the number of threads.
 
 use crate::alloc_hints::has_addresses_to_spare;
 use std::convert::Infallible;
@@ -9,14 +9,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
 
-/// `work` for 0, 1, ... `count` - 1, on all processors.
+/// The results of `work` for 0, 1, ... `count` - 1, computed on all processors.
 pub fn all<Item: Send>(count: usize, work: impl Fn(usize) -> Item + Sync) -> Vec<Item> {
     let work = |(): &mut (), item| Ok::<_, Infallible>(work(item));
     map(count, processors(), || Ok(()), work).unwrap_or_else(|error| match error {})
 }
 
-/// The processors that this process may use. 1 if that is unknown, and if the process has a limit
-/// of addresses: several threads need more of them than one.
+/// The number of processors that this process may use. It is 1 if the number is unknown, and if the
+/// address space of the process is limited: each thread needs address space of its own.
 pub fn processors() -> usize {
     if !has_addresses_to_spare() {
         return 1;
@@ -70,7 +70,7 @@ pub fn map<Tools, Item: Send, Error: Send>(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.min(count) {
-            // Where the system has no room for another thread, fewer do the work.
+            // Where the system cannot start another thread, fewer threads do the work.
             let _ = Builder::new().spawn_scoped(scope, run);
         }
         run();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn first_failure_is_told() {
+    fn the_error_of_the_lowest_item_is_returned() {
         let fails = |(): &mut (), item| if item == 3 { Err(item) } else { Ok(item) };
         assert_eq!(map(9, 2, || Ok(()), fails), Err(3));
         assert_eq!(map(9, 2, || Err::<(), _>("no tools"), |(), item| Ok(item)), Err("no tools"));

@@ -167,7 +167,7 @@ pub fn fit(
 }
 
 /// Features with this count or a lower one get no weight (spec model 7.2).
-#[allow(clippy::cast_sign_loss)] // wraps on purpose, as the reference does
+#[allow(clippy::cast_sign_loss)] // wraps on purpose, as dbacl 1.14.1 does
 pub(super) const fn cut_off(min_count: i32, max_count: u32) -> u32 {
     if min_count >= 0 { min_count as u32 } else { (min_count as u32).wrapping_add(max_count) }
 }

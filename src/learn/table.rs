@@ -302,7 +302,7 @@ impl Table {
     }
 
     /// Whether a new feature may be inserted while `used` slots are taken. The products wrap at
-    /// 2^32, as in the reference: a table of 2^26 slots takes 20,803,748 features.
+    /// 2^32, as in dbacl 1.14.1: a table of 2^26 slots takes 20,803,748 features.
     pub const fn has_room(&self, used: u32) -> bool {
         let size = 1u32 << self.bits;
         100u32.wrapping_mul(used) < 95u32.wrapping_mul(size)
@@ -402,7 +402,7 @@ impl Table {
         prefetch(&self.tags, self.home(id));
     }
 
-    /// Doubles the table. Slots move as the reference moves them (spec model 3, "Growing").
+    /// Doubles the table. Slots move as dbacl 1.14.1 moves them (spec model 3, "Growing").
     /// Returns whether there was enough memory; if not, the table is as before.
     #[must_use]
     pub fn grow(&mut self) -> bool {

@@ -11,7 +11,7 @@ use crate::numeric::quantize::QuantWeight;
 pub struct SlotWeights {
     /// The weight λ.
     pub lambda: u16,
-    /// Suffix sum: the weights of the feature's proper suffixes, u16 wrapping as in the reference.
+    /// Suffix sum: the weights of the feature's proper suffixes, u16 wrapping as in dbacl 1.14.1.
     pub suffix: u16,
     /// The reference weight: minus the reference log-probability.
     pub reference: u16,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Pages for browsers.
+//! HTML pages of reports: the frame that all pages share, and the escaping of texts.
 
 use std::fmt::Write;
 
 /// Colours, fonts and headings, which all pages have.
 const STYLE: &str = include_str!("page.css");
 
-/// One page that needs nothing else: it loads nothing and runs no scripts. `body` is markup,
-/// `style` what the page has besides the style of all pages.
+/// A complete HTML page, which loads no other file and runs no script. `body` is markup; `style` is
+/// CSS that is added to the style of all pages.
 pub fn page(title: &str, style: &str, body: &str) -> String {
     let mut page = String::with_capacity(STYLE.len() + style.len() + body.len() + 1024);
     // Writing to a string cannot fail.
@@ -24,8 +24,8 @@ pub fn page(title: &str, style: &str, body: &str) -> String {
     page
 }
 
-/// Text that cannot become markup, as contents or as the value of an attribute. Control characters
-/// other than tabs and line ends become U+FFFD: they have no place in a page, even as references.
+/// Escapes `text` for use as contents or as the value of an attribute. Control characters other
+/// than tabs and line ends become U+FFFD: HTML does not allow them, even as character references.
 pub fn escape(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for c in text.chars() {

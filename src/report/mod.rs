@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Scores → text: everything that the programs print of a model or of a document.
+//! Turns scores into text: everything that the programs print about a model or a document.
 
 pub mod html;
 pub mod print;

@@ -26,7 +26,7 @@ pub struct Form {
     pub uncertainty: bool,
     /// `-s`: a newline instead of a blank between categories.
     pub by_line: bool,
-    /// `-a`: results behind the text, each introduced by a comment mark.
+    /// `-a`: results follow the text, and each begins with a comment mark.
     pub append: bool,
 }
 
@@ -73,9 +73,9 @@ pub fn whole(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standi
     }
 }
 
-/// Appends the confidence that the document belongs to the category, percent: a number of
-/// per-thousand halves that is rounded to f32 first. The reference computes it where it prints it,
-/// so the note of an underflow comes between the category's scores and its confidence.
+/// Appends the confidence that the document belongs to the category, in percent. The p-value in
+/// thousandths is divided by ten as an f32. dbacl 1.14.1 computes it where it prints it, so the
+/// note of an underflow stands between the category's scores and its confidence.
 fn confidence_percent(out: &mut Vec<u8>, mark: &[u8], model: &Model, standing: &Standing) {
     let moments = model.category().map(|category| category.header().moments).unwrap_or_default();
     let (permille, underflow) = confidence(standing.divergence, &moments);
@@ -147,7 +147,8 @@ fn scores(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]
     }
 }
 
-/// The line of mean document lengths that `-a` adds behind scores.
+/// The line with each category's mean number of features per document, which `-a` adds after the
+/// scores.
 fn mean_complexities(out: &mut Vec<u8>, form: Form, scorer: &Scorer) {
     let mut any = false;
     for model in scorer.models() {
@@ -223,8 +224,8 @@ fn divergences(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Stan
 }
 
 /// Appends what the line filter prints of a line that is its own document (14.2): with scores or
-/// probabilities every line, else the line if one of the categories `wanted` (numbers from 0) is as
-/// good as the best.
+/// probabilities every line, else the line only if one of the categories `wanted` (numbers from 0)
+/// has the best score.
 pub fn line(
     out: &mut Vec<u8>,
     form: Form,
@@ -258,7 +259,7 @@ pub fn line(
         }
     } else {
         let top = standings.get(best(standings)).map_or(0.0, |standing| standing.score);
-        // A number beyond the categories stands for one of score 0.
+        // A number for which there is no category counts as a category of score 0.
         let score = |&at: &usize| standings.get(at).map_or(0.0, |standing| standing.score);
         if !wanted.iter().map(score).any(|score| top <= score) {
             return;

@@ -11,11 +11,11 @@ use crate::token::show::show;
 /// What a cell of the trace shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellForm {
-    /// Weight, reference, log-partition, multinomial term, id.
+    /// Weight, reference weight, log-partition, multinomial term, id.
     Weights,
     /// Mean score and complexity so far (`-n`).
     Mean,
-    /// What the token changed (`-N`).
+    /// How much the token changed the score (`-N`).
     Change,
     /// Mean score, complexity and variance so far (`-U`).
     Variance,
@@ -47,7 +47,8 @@ impl CellForm {
     }
 }
 
-/// Appends `LABEL` and the categories' names, each in ten columns, with what `after` adds.
+/// Appends `label` and the categories' names, each in ten columns and followed by the text that
+/// `after` appends.
 fn names(out: &mut Vec<u8>, label: &[u8], models: &[Model], after: &[u8]) {
     out.extend_from_slice(label);
     for (at, model) in models.iter().enumerate() {
@@ -69,7 +70,7 @@ pub fn head(out: &mut Vec<u8>, models: &[Model], form: CellForm) {
     out.push(b'\n');
 }
 
-/// Appends the line of priors (`-D -P`); they are always shown as 0.
+/// Appends the line of priors (`-D -P`), which always shows 0.
 pub fn priors(out: &mut Vec<u8>, models: &[Model]) {
     names(out, b"# prior: ", models, b" 0.00 ");
 }
@@ -114,7 +115,7 @@ pub fn cell(out: &mut Vec<u8>, form: CellForm, cell: &Cell, tally: &Tally) {
     out.push(b'\t');
 }
 
-/// Appends the token behind its cells, and the line's end.
+/// Appends the token, which follows its cells, and the line's end.
 pub fn token_text(out: &mut Vec<u8>, feature: &Feature<'_>) {
     show(out, feature.body, feature.medium);
     if let Some(pattern) = feature.pattern {

@@ -7,9 +7,9 @@ use crate::model::moments::Moments;
 use crate::numeric::elementary::exp;
 use crate::numeric::special::{Underflow, igamc, ndtr};
 
-/// Confidence in per-thousand units of a two-sided p-value, 0..=2000, that a document of this
-/// divergence belongs to a category with these moments; and the note of an underflow, which the
-/// reference prints among its results.
+/// The two-sided p-value in thousandths, 0 to 1000, of the hypothesis that a document of this
+/// divergence belongs to a category with these moments, and the note of an underflow, which dbacl
+/// 1.14.1 prints among its results.
 pub fn confidence(divergence: f64, moments: &Moments) -> (i32, Option<Underflow>) {
     let Moments { alpha, beta, .. } = *moments;
     if divergence <= 0.0 || alpha <= 0.0 || beta <= 0.0 || divergence > 120.0 {

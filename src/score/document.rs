@@ -32,15 +32,15 @@ impl Standing {
     }
 }
 
-/// `x / n`. Kept out of line: an optimiser that folds a negation into the divisor would change the
-/// sign of a NaN, which is printed.
+/// `x / n`. It is never inlined: an optimiser that folds a negation into the divisor would change
+/// the sign of a NaN, which is printed.
 #[inline(never)]
 pub fn divide(x: f64, n: f64) -> f64 {
     let quotient = x / n;
     if quotient.is_nan() && !x.is_nan() && !n.is_nan() { NEGATIVE_NAN } else { quotient }
 }
 
-/// What x86-64 makes of an invalid operation: a NaN with its sign bit set, printed `-nan`.
+/// The result of an invalid operation on x86-64: a NaN with its sign bit set, printed `-nan`.
 const NEGATIVE_NAN: f64 = f64::from_bits(0xfff8_0000_0000_0000);
 
 /// Score per unit of complexity.
@@ -53,8 +53,8 @@ pub fn variance(s: f64, x: f64, n: f64) -> f64 {
     divide(n * s - x * x, n * (n - 1.0))
 }
 
-/// `a + b`; of two NaNs the first, as the reference's addition keeps it. Out of line for the same
-/// reason as [`divide`].
+/// `a + b`; if both are NaN, the result is `a`, as in dbacl 1.14.1. It is never inlined, for the
+/// same reason as [`divide`].
 #[inline(never)]
 fn sum(a: f64, b: f64) -> f64 {
     if a.is_nan() { a } else { a + b }

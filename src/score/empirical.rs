@@ -3,10 +3,10 @@
 
 use crate::token::id::FeatureId;
 
-/// What the document's table says of a token that has just been met.
+/// What became of a token that was looked up in the document's table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occurrence {
-    /// It has now been seen this often.
+    /// It has now occurred this often in the document.
     Seen(u32),
     /// It is new, and the table is full: the token is to be ignored.
     NoRoom,
@@ -35,7 +35,8 @@ impl EmpiricalTable {
 
     /// Whether a document of so many tokens and one more surely finds room for all.
     pub const fn is_roomy(&self, tokens: usize) -> bool {
-        // Below the capacity of 95 in 100, and below that of the largest tables, which wraps.
+        // The table ignores new tokens once 95 in 100 of its slots are used. The comparison wraps
+        // for tables of 2^26 slots and more, but never ignores a token before 20 million are used.
         let room = (1usize << self.bits) / 20 * 19;
         tokens < if room < 20_000_000 { room } else { 20_000_000 }
     }

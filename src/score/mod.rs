@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Features × categories → scores.
+//! Scores documents: from features and categories to a score of each category.
 //!
 //! ```text
 //! features ─→ scorer (sums per category, in token order) ─→ document (entropy, variance, priors)

@@ -165,7 +165,7 @@ impl<D: AsRef<[u8]>> Model<D> {
         }
     }
 
-    /// Asks for the memory where the searches for `ids` begin.
+    /// Prefetches the memory where the searches for `ids` begin.
     #[inline]
     pub fn prefetch(&self, ids: impl Iterator<Item = FeatureId>) {
         if let Weights::File(category) = &self.weights {

@@ -10,8 +10,8 @@ use crate::token::Feature;
 use crate::token::id::FeatureId;
 use memmap2::Mmap;
 
-/// Sums of one category over a document. Lines of the cache are not shared with other threads'
-/// sums.
+/// Sums of one category over a document. They are aligned so that two threads' sums never share a
+/// cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[repr(align(64))]
 pub struct Tally {
@@ -25,16 +25,16 @@ pub struct Tally {
     pub complexity: f64,
     /// Features scored.
     pub features: u32,
-    /// Features that the category does not know, since the run began.
+    /// Number of features, since the run began, that the category does not know.
     pub misses: u32,
-    /// Order-1 tokens by medium, since the run began.
+    /// Number of order-1 tokens of each medium, since the run began.
     pub media: MediaCounts,
 }
 
-/// What one category made of one token, for the trace.
+/// How one category scored one token, for the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cell {
-    /// Whether the token concerns the category; all else but the change is 0 otherwise.
+    /// Whether the category scores such tokens. If not, all other fields but the change are 0.
     pub applies: bool,
     /// The weight, nats.
     pub lambda: f32,
@@ -44,9 +44,10 @@ pub struct Cell {
     pub renorm: f64,
     /// The multinomial term, nats.
     pub multinomial: f32,
-    /// The id found, 0 if none was.
+    /// The id that was found, or 0 if the category does not know the token.
     pub id: u32,
-    /// What the token changed the score by, nats, measured from the score rounded to f32.
+    /// By how much the token changed the score, in nats, measured from the score before it, rounded
+    /// to f32.
     pub change: f64,
 }
 
@@ -58,7 +59,7 @@ pub struct Scorer<D = Mmap> {
     deltas: Vec<f64>,
     empirical: Option<EmpiricalTable>,
     warned: bool,
-    /// Words of the standard tokenizer, if they are scored as such.
+    /// Scores of the standard tokenizer's words, if words are scored by their numbers.
     pub(super) words: Option<Box<WordScores>>,
 }
 
@@ -77,8 +78,8 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         &self.models
     }
 
-    /// Replaces the categories by newer versions of them, for the words to come; none should be
-    /// waiting.
+    /// Replaces the categories by newer versions of them, which score all later words. No words may
+    /// be waiting.
     pub fn set_models(&mut self, models: Vec<Model<D>>) {
         if models.len() != self.models.len() {
             return;
@@ -96,19 +97,20 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         &mut self.tallies
     }
 
-    /// Complexities of a token and the sums, to change.
+    /// The complexity that a token adds in each category, and the sums, which the caller may
+    /// change.
     #[inline]
     pub(super) fn deltas_and_tallies(&mut self) -> (&[f64], &mut [Tally]) {
         (&self.deltas, &mut self.tallies)
     }
 
-    /// The categories and the sums, to change.
+    /// The categories, and the sums, which the caller may change.
     #[inline]
     pub(super) fn models_and_tallies(&mut self) -> (&[Model<D>], &mut [Tally]) {
         (&self.models, &mut self.tallies)
     }
 
-    /// Whether a document of so many tokens, and one more, cannot fill the table of empirical
+    /// Whether a document of `tokens` tokens and one more cannot fill the table of empirical
     /// counts.
     #[inline]
     pub(super) fn remembers(&self, tokens: usize) -> bool {
@@ -144,7 +146,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         self.empirical.is_some()
     }
 
-    /// Starts a new document. Misses and media go on counting, as in the reference.
+    /// Starts a new document. Misses and media are still counted on, as in dbacl 1.14.1.
     pub fn start_document(&mut self) {
         self.settle_words(&mut |_| {});
         self.start_words();
@@ -157,7 +159,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     }
 
     /// Starts a new document whose entropy increments begin at `shannon` nats, for every category:
-    /// an oddity of the reference's mailinspect (spec tools 2.2).
+    /// an oddity of dbacl 1.14.1's mailinspect (spec tools 2.2).
     pub fn start_document_from(&mut self, shannon: f64) {
         self.start_document();
         for tally in &mut self.tallies {
@@ -165,13 +167,13 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         }
     }
 
-    /// Scores one feature under every category that it concerns.
+    /// Scores one feature under every category that scores such features ([`Model::applies`]).
     pub fn score(&mut self, feature: &Feature<'_>, warnings: WarningSink<'_>) {
         self.score_each(feature, warnings, |_, _| {});
     }
 
-    /// As [`Self::score`]; tells `trace` what each category made of the feature, in order.
-    /// Returns whether the feature was scored at all.
+    /// As [`Self::score`], and calls `trace` with each category's cell, in their order. Returns
+    /// whether the feature was scored at all.
     pub fn score_each(
         &mut self,
         feature: &Feature<'_>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Words → scores: what a word adds under each category is worked out once.
+//! Scores words: what a word adds to the score of each category is computed once.
 //!
 //! A word's weight, reference weight and log-partition make one f64 per category; the sums over the
 //! document's tokens run in token order, as [`Scorer::score`] does them.
@@ -16,10 +16,10 @@ use crate::token::ngram_line::NgramLine;
 use crate::token::word::{WORD_WINDOW, Word, WordSink};
 use crate::token::{BOUNDARY, Feature};
 
-/// Words that are kept at most, so that memory stays bounded on an endless input.
+/// The most words that are kept, so that memory stays bounded on an endless input.
 const KEPT: usize = 1 << 18;
 
-/// What results will be made of, beside scores and complexities.
+/// Which sums the results need, beside scores and complexities.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted {
     /// Squares of token scores.
@@ -30,23 +30,23 @@ pub struct Wanted {
     pub entropy: bool,
 }
 
-/// Words as categories see them.
+/// The words of a run and what each adds to the scores.
 #[derive(Debug)]
 pub struct WordScores {
     lexicon: Lexicon,
     line: NgramLine,
     /// Words that have not been numbered yet.
     waiting: WaitingWords,
-    /// Single words that wait, when there are no n-grams.
+    /// Single words that have not been scored yet, when there are no n-grams.
     singles: Vec<TermId>,
     terms: Terms,
     wanted: Wanted,
     pending: Option<Pending>,
-    /// Whether the document has become too long for that.
+    /// Whether the document has become too long for that, so that tokens are counted in the table.
     counting: bool,
 }
 
-/// What is known of each term.
+/// What each term adds under each category.
 #[derive(Debug, Default)]
 struct Terms {
     /// Order-1 ids.
@@ -79,14 +79,14 @@ impl Pending {
         self.ids.clear();
     }
 
-    /// The same tokens by their ids alone.
+    /// Replaces the terms by the same tokens' ids.
     fn spell(&mut self, ids: &[FeatureId]) {
         self.ids.extend(self.terms.drain(..).map(|term| ids[term.index()]));
     }
 }
 
 impl WordScores {
-    /// Forgets what categories make of words, because there are other categories now.
+    /// Forgets what words add under the categories, because the categories were replaced.
     pub(super) fn reset(&mut self) {
         let waiting = std::mem::replace(&mut self.line, NgramLine::new(1));
         let order = u8::try_from(waiting.order()).unwrap_or(7);
@@ -99,7 +99,7 @@ impl WordScores {
     }
 }
 
-/// Numbers words, and looks up new ones in the categories.
+/// Gives words their numbers, and looks up new words in the categories.
 struct Numbering<'a, D, F> {
     models: &'a [Model<D>],
     terms: &'a mut Terms,
@@ -115,7 +115,7 @@ impl<D: AsRef<[u8]>, F: FnMut(TermId, Word<'_>)> TermUser for Numbering<'_, D, F
     fn add(&mut self, word: Word<'_>, medium: Medium) {
         let id = FeatureId::of_word(word, medium);
         self.terms.ids.push(id);
-        // All look-ups wait for memory together.
+        // The prefetches come first, so that the look-ups overlap.
         for model in self.models {
             model.prefetch(std::iter::once(id));
         }
@@ -151,7 +151,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         true
     }
 
-    /// Where the tokenizer's words of `medium` go, up to the end of the text line.
+    /// The sink for the tokenizer's words of `medium`, up to the end of the text line.
     pub fn words<'a>(
         &'a mut self,
         medium: Medium,
@@ -160,8 +160,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         ScoredWords { scorer: self, medium, warnings }
     }
 
-    /// Scores the n-grams that wait; to be called behind each line of text. Single words go on
-    /// waiting.
+    /// Scores the n-grams that wait; to be called after each line of text. Single words still wait.
     pub fn end_of_line(&mut self, warnings: WarningSink<'_>) {
         if self.words.as_ref().is_some_and(|words| words.line.order() > 1) {
             self.end_of_words(warnings);
@@ -387,7 +386,7 @@ fn add_steps<const N: usize>(
     }
 }
 
-/// The words of a line on their way into the scores.
+/// Scores the words of one line of text.
 pub struct ScoredWords<'a, D> {
     scorer: &'a mut Scorer<D>,
     medium: Medium,
@@ -423,7 +422,7 @@ impl<D: AsRef<[u8]>> WordSink for ScoredWords<'_, D> {
 }
 
 impl<D: AsRef<[u8]>> Scorer<D> {
-    /// Forgets the words known so far if there are too many; none may be waiting.
+    /// Forgets the words known so far if there are too many. No words may be waiting.
     fn limit_words(&mut self) {
         if self.words.as_ref().is_some_and(|words| words.lexicon.len() >= KEPT) {
             self.settle_words(&mut |_| {});
@@ -433,7 +432,8 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         }
     }
 
-    /// Numbers words that may be part of n-grams, and scores those if they are many.
+    /// Gives numbers to words that may be part of n-grams, and scores the n-grams if there are
+    /// many.
     fn number_ngram_words(&mut self, warnings: WarningSink<'_>) {
         let Some(mut words) = self.words.take() else { return };
         self.number_words(&mut words);
@@ -444,7 +444,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         }
     }
 
-    /// Works out what words add under each category: those that were numbered from `known` on.
+    /// Computes what words add under each category, for the words from number `known` on.
     fn learn_words(&self, words: &mut WordScores, known: usize) {
         let WordScores { lexicon, terms: Terms { ids, steps, missed, times, .. }, .. } = words;
         for (term, &id) in ids.iter().enumerate().skip(known) {

@@ -25,19 +25,19 @@ pub enum FittedSetError {
         /// The label.
         label: String,
     },
-    /// Somebody else changes the set for longer than [`lock_timeout`].
+    /// Another process changed the set for longer than [`lock_timeout`].
     ///
     /// [`lock_timeout`]: super::FittedSetOptions::lock_timeout
     #[error("{} is being changed by {}", path.display(), holder_text(*holder))]
     Held {
         /// The file that the set is known by: its ledger or its first category.
         path: PathBuf,
-        /// Number of the process that changes it, where the system tells.
+        /// Number of that process, where the system gives it.
         holder: Option<u32>,
-        /// How long the lock was waited for.
+        /// How long this process waited for the lock.
         waited: Duration,
     },
-    /// The caller asked to stop while the lock was waited for.
+    /// The caller asked to stop while this process waited for the lock.
     #[error("stopped while waiting to change {}", path.display())]
     StoppedWaiting {
         /// The file that the set is known by.
@@ -46,7 +46,7 @@ pub enum FittedSetError {
     /// The caller asked to stop before the change became current.
     #[error("stopped by a signal; nothing was changed")]
     Stopped,
-    /// The lock's file cannot be made or used.
+    /// The lock's file cannot be created or locked.
     #[error("cannot write {}: {source}", lock.display())]
     Unlockable {
         /// The file that the set is known by.
@@ -59,7 +59,7 @@ pub enum FittedSetError {
     /// The ledger, the state or another file of the set cannot be read or written.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// The ledger is of other categories than those of the set, or has them in another order.
+    /// The ledger belongs to other categories than those of the set, or has them in another order.
     #[error(
         "the ledger {} is of other categories, or of these in another order", path.display()
     )]
@@ -103,7 +103,7 @@ pub enum FittedSetError {
     /// The categories were not fitted together.
     #[error("these categories were not fitted together: use --refit first")]
     NotFitted,
-    /// All fitted categories are damaged: nothing tells what they were fitted with.
+    /// All fitted categories are damaged, so the settings that they were fitted with are lost.
     #[error("what the set was fitted with is lost: use --refit")]
     SettingsLost,
     /// The categories do not make one set.
@@ -112,7 +112,7 @@ pub enum FittedSetError {
         /// Why not.
         mismatch: Mismatch,
     },
-    /// The categories have reference measures that differ, of which a ledger knows nothing.
+    /// The categories have different reference measures, which a ledger does not store.
     #[error(
         "a ledger does not hold what categories with different reference measures need: learn \
          with -L uniform, or give the documents"
@@ -127,17 +127,17 @@ pub enum FittedSetError {
         /// Why not.
         source: Error,
     },
-    /// Not two mail folders or more, with different labels.
+    /// Fewer than two mail folders were given, more than 64, or two with the same label.
     #[error("a mail filter needs two mail folders or more, up to 64, with different labels")]
     NotFolders,
-    /// A label that cannot be one: letters, digits, `-` and `_`, and not what files of a filter or
-    /// verdicts are called.
+    /// The label is not allowed: a label consists of letters, digits, `-` and `_`, and is not the
+    /// name of a filter's file or of a verdict.
     #[error("{label} cannot be a label")]
     BadLabel {
         /// The label.
         label: String,
     },
-    /// The labels do not tell which mail must not be lost.
+    /// The labels do not say which mail must not be lost.
     #[error(
         "which mail must not be lost, {first} or {second}? Give --protect {first} or --protect \
          {second}"
@@ -148,19 +148,19 @@ pub enum FittedSetError {
         /// The other one.
         second: String,
     },
-    /// The label that is to be protected is none of the folders'.
+    /// No folder has the label that is to be protected.
     #[error("--protect {label}: there is no such category")]
     Protect {
         /// The label.
         label: String,
     },
-    /// There is no mail in a folder, or none with features.
+    /// There is no mail in a folder, or no mail with features.
     #[error("there is no mail to learn in {place}; nothing was changed")]
     NoMail {
         /// Where it was looked for.
         place: String,
     },
-    /// All mail of a folder is older than what is to be learned.
+    /// All mail of a folder is older than the first day whose mail is learned.
     #[error(
         "all mail in {place} is older than --window allows; nothing was changed: give more days"
     )]
@@ -198,7 +198,7 @@ pub enum FittedSetError {
         /// Why not.
         source: Error,
     },
-    /// Files that were just written do not fit together.
+    /// The files that were just written do not belong to one fit.
     #[error("the files that were written do not fit together")]
     Inconsistent,
 }
@@ -219,13 +219,13 @@ impl From<Fault> for FittedSetError {
 }
 
 impl FittedSetError {
-    /// What stopped a change of a set's generation.
+    /// The error of a change that `source` stopped while it made a set's next generation.
     pub(crate) const fn generation(source: Error) -> Self {
         Self::Generation { source }
     }
 
-    /// The error with every path changed by `rename`: files of a generation that is being made are
-    /// called what users call them.
+    /// The error with every path changed by `rename`, so that files of a generation that is being
+    /// made have the names that users know.
     pub(crate) fn renamed(mut self, rename: &dyn Fn(&Path) -> PathBuf) -> Self {
         let change = |path: &mut PathBuf| *path = rename(path);
         match &mut self {
@@ -251,8 +251,8 @@ impl FittedSetError {
     }
 }
 
-/// The right to change the set that is known by the file `anchor`, held by locking the file that
-/// has `ending` behind its name. `waits` is called once if somebody else has it.
+/// Locks the set whose ledger or first category is the file `anchor`: the lock's file has that name
+/// with `ending` added. `waits` is called once if another process holds the lock.
 ///
 /// # Errors
 /// [`FittedSetError::Held`], [`FittedSetError::StoppedWaiting`], [`FittedSetError::Unlockable`].

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The files of a set while it is being changed: what users call them, and where the next
-//! generation has them.
+//! The files of a set while it is being changed: the paths that users know, and the paths in the
+//! next generation.
 
 use super::error::FittedSetError;
 use super::filter_folder::{LEDGER, MAGIC, ORDER, is_order};
@@ -16,34 +16,34 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A set's corrections, a ledger of their own, in the set of a mail filter.
+/// Name of the ledger of corrections in a mail filter's set.
 pub const CORRECTIONS: &str = "corrections";
 
-/// What is behind the path of a ledger in that of the changes of its state.
+/// A ledger's path with this ending is the path of the changes of its state.
 pub const CHANGES: &str = ".changes";
 
-/// What is behind the path of a fitted category in that of its ordinary file.
+/// A fitted category's path with this ending is the path of its ordinary file.
 pub const ORDINARY: &str = ".ordinary";
 
-/// The ordinary file that belongs to a category: beside it, with this ending.
+/// The path of the ordinary file that belongs to the category at `path`.
 pub fn ordinary_path(path: &Path) -> PathBuf {
     beside(path, ORDINARY)
 }
 
-/// What a category at this path is called: the part behind the last slash.
+/// The label of the category at `path`: the part after the last slash.
 pub fn label_of(path: &Path) -> Vec<u8> {
     let bytes = path.as_os_str().as_encoded_bytes();
     bytes.rsplit(|&byte| byte == b'/').next().unwrap_or(bytes).to_vec()
 }
 
-/// A set that is being changed. Nothing has happened before [`Self::publish`].
+/// A set that is being changed. Until [`Self::publish`] its current generation stays as it is.
 #[derive(Debug)]
 pub struct SetFiles {
-    /// What users call the categories.
+    /// The categories' paths as users know them.
     pub names: Vec<PathBuf>,
-    /// Where they are in the generation that is being made.
+    /// Their paths in the generation that is being made.
     pub paths: Vec<PathBuf>,
-    /// What users call the ledger, if the set has one.
+    /// The ledger's path as users know it, if the set has a ledger.
     pub ledger_name: Option<PathBuf>,
     /// Where it is.
     pub ledger: Option<PathBuf>,
@@ -62,7 +62,7 @@ pub fn store_of(names: &[PathBuf], ledger: Option<&Path>) -> Store {
     Store::of_link(first).map_or_else(|| Store::beside(first), |(store, _)| store)
 }
 
-/// What the categories called `names` are called in a set.
+/// The file names that the categories `names` have in a set.
 pub fn members(names: &[PathBuf], store: &Store) -> Vec<OsString> {
     let mut members: Vec<OsString> = Vec::new();
     for name in names {
@@ -79,7 +79,7 @@ pub fn members(names: &[PathBuf], store: &Store) -> Vec<OsString> {
     members
 }
 
-/// The names of a set with these categories, and what its files are called.
+/// The paths that users know of a set with these categories, each with its file name in the set.
 pub fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Path>) -> Vec<Name> {
     let name = |path: PathBuf, member: OsString, ours| Name { path, member, ours };
     let mut links = Vec::new();
@@ -120,7 +120,7 @@ impl SetFiles {
         Ok(Self::of(names, &members, ledger, links, store, change, lock))
     }
 
-    /// The set that `change` makes.
+    /// The files of the generation that `change` makes.
     #[allow(clippy::too_many_arguments)] // the parts of a set
     pub fn of(
         names: &[PathBuf],
@@ -148,20 +148,20 @@ impl SetFiles {
         self.names.iter().map(|name| label_of(name)).collect()
     }
 
-    /// Where the corrections of a mail filter are.
+    /// The path of a mail filter's ledger of corrections; `None` for other sets.
     pub fn corrections(&self) -> Option<PathBuf> {
         let is_mail = self.change.has(OsStr::new(ORDER));
         is_mail.then(|| self.change.path(OsStr::new(CORRECTIONS)))
     }
 
-    /// An error that calls the files what users call them.
+    /// The error with the paths that users know.
     pub fn in_words(&self, error: FittedSetError) -> FittedSetError {
         error.renamed(&|path| {
             let is_it = |link: &&Name| {
                 let own = self.change.path(&link.member);
                 path.as_os_str().as_encoded_bytes().starts_with(own.as_os_str().as_encoded_bytes())
             };
-            // `ham.ordinary` before `ham`.
+            // The longest match: `ham.ordinary` is chosen before `ham`.
             let link = self.links.iter().filter(is_it).max_by_key(|link| link.member.len());
             link.map_or_else(
                 || path.to_path_buf(),
@@ -175,12 +175,11 @@ impl SetFiles {
         })
     }
 
-    /// Makes the change the current state of the set, unless `stop` is set. Returns what users
-    /// should know.
+    /// Makes the change the current state of the set, unless `stop` is set. Returns warnings for
+    /// the user.
     ///
     /// # Errors
-    /// [`FittedSetError::Stopped`], [`FittedSetError::Generation`]; nothing has become of the
-    /// change.
+    /// [`FittedSetError::Stopped`], [`FittedSetError::Generation`]; the set is then as it was.
     pub fn publish(
         self,
         is_forced: bool,

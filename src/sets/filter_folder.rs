@@ -6,14 +6,14 @@ use crate::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The ledger in a filter's folder.
+/// Name of the ledger in a filter's folder.
 pub const LEDGER: &str = "ledger";
 
-/// The file that names the categories; the first is to be protected. Of two the second is what the
-/// filter is there to find.
+/// Name of the file that lists the categories. The first category is protected. With two
+/// categories, the second is the one that the filter looks for.
 pub const ORDER: &str = "order";
 
-/// Categories of a filter at most.
+/// The most categories that a filter can have.
 pub const MOST: usize = 64;
 
 /// How that file begins.
@@ -53,7 +53,7 @@ pub enum MailFilterError {
     /// The categories cannot be compared.
     #[error(transparent)]
     Incomparable(#[from] Incomparable),
-    /// The categories are not a whole set that was fitted together: why, for people.
+    /// The categories are not a complete set that was fitted together, for the reason given.
     #[error("{0}")]
     NotFitted(&'static str),
 }

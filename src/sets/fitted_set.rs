@@ -154,9 +154,9 @@ impl FittedSet {
         Self::at(Place::Files(names, ledger.to_path_buf()), options)
     }
 
-    /// Learns the mail in two folders into the mail filter in `folder`, which is made if it is not
-    /// there (`dbacl --mail-learn`). All of the filter changes at once, at the end. Corrections
-    /// that the folders do not confirm yet are kept, and applied.
+    /// Learns the mail in `folders`, two to 64, into the mail filter in `folder`, which is created
+    /// if it does not exist (`dbacl --mail-learn`). All of the filter changes at once, at the end.
+    /// Corrections that the folders do not confirm yet are kept and applied.
     ///
     /// # Errors
     /// What stopped it; the filter is as it was.
@@ -200,13 +200,14 @@ impl FittedSet {
         self.open.generation().map(Generation::number)
     }
 
-    /// What a user should know of the files.
+    /// Warnings about the files.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
-    /// The verdict on a document. Mail is given as it came, headers first: verdicts that it brings
-    /// play no part, and of a mail of more than 8 MB the beginning is judged.
+    /// The verdict on a document. Mail is given as it was received, headers first. Verdicts of
+    /// dbacl in its header (lines `X-DBACL`) are ignored, and of a mail of more than 8 MiB only the
+    /// beginning is judged.
     ///
     /// # Errors
     /// [`FittedSetError::Open`] when a file cannot be read any more.
@@ -214,20 +215,21 @@ impl FittedSet {
         self.open.judge(document, None).map_err(lost)
     }
 
-    /// A mail with a line `X-DBACL: VERDICT` before its header, and without such lines that it
-    /// brought. One that cannot be judged comes through all the same; its verdict is `error`.
+    /// The mail with a line `X-DBACL: VERDICT` before its header, and without the lines `X-DBACL`
+    /// that it had before. A mail that cannot be judged is returned as well, with the verdict
+    /// `error`.
     pub fn filter(&self, mail: &[u8]) -> Vec<u8> {
         self.open.filter(mail)
     }
 
-    /// What the set knows a document by; `None` for one without features.
+    /// The id by which the set recognises a document; `None` for a document without features.
     pub fn id(&self, document: &[u8]) -> Option<DocumentId> {
         let corpus = self.open.read(document, 0, None);
         (!corpus.documents.is_empty()).then(|| DocumentId(fingerprint(corpus.terms_of(0))))
     }
 
-    /// Labels under which the newest generation has learned a document; none if it does not know
-    /// it.
+    /// The labels under which the newest generation has learned a document; empty if it has not
+    /// learned it.
     ///
     /// # Errors
     /// [`FittedSetError::Ledger`].
@@ -285,9 +287,10 @@ impl FittedSet {
         self.change(ChangeKind::LearnErrors, label, [document])
     }
 
-    /// Says what a document is: it is forgotten under other labels, and learned under this one
-    /// unless it is known there (`dbacl --correct`). Doing it twice is doing it once. In a mail
-    /// filter it outlives learning the folders anew, until these say the same.
+    /// Records that a document belongs to the category called `label`: the set forgets it under
+    /// other labels, and learns it under this one unless it has learned it already (`dbacl
+    /// --correct`). A second call changes nothing. A mail filter remembers the correction when its
+    /// folders are learned anew, until the folders contain the mail under this label.
     ///
     /// # Errors
     /// As for [`Self::learn`].
@@ -308,8 +311,8 @@ impl FittedSet {
     }
 
     /// Forgets that a document was learned as `label` (`dbacl --unlearn`): every file is then
-    /// byte-identical to one that never contained the document. All of the set is fitted anew,
-    /// which takes a while; several documents are forgotten as fast as one.
+    /// byte-identical to one that never contained the document. The whole set is fitted anew, which
+    /// takes as long for many documents as for one.
     ///
     /// # Errors
     /// As for [`Self::learn`].
@@ -362,8 +365,8 @@ impl FittedSet {
         self.publish(files, Done::Fitted, SetReport::default())
     }
 
-    /// Takes up the newest generation of the set, if it is another one than the one that is open;
-    /// returns whether it is. Where nothing has changed, this looks at two links.
+    /// Opens the newest generation of the set if another one is open, and returns whether that was
+    /// so. If nothing has changed, this call only looks at the state of symbolic links.
     ///
     /// # Errors
     /// As for [`Self::open`]; the set stays open as it was.
@@ -383,7 +386,7 @@ impl FittedSet {
         ledger_file::settings(reading.options, reading.scheme, reading.order, self.open.patterns())
     }
 
-    /// Takes the lock, takes up the newest generation, and begins the next one.
+    /// Takes the lock, opens the newest generation, and begins the next one.
     fn files(&mut self) -> Result<SetFiles> {
         let anchor = self.place.store().anchor();
         let lock =
@@ -431,7 +434,7 @@ impl FittedSet {
         self.publish(files, done, report)
     }
 
-    /// Makes a change current, and opens the set as it is then.
+    /// Makes a change current, and opens the new generation.
     fn publish(&mut self, files: SetFiles, done: Done, mut report: SetReport) -> Result<SetReport> {
         report.is_changed = done != Done::Nothing;
         report.is_refitted = done == Done::Fitted;
@@ -445,8 +448,9 @@ impl FittedSet {
     }
 }
 
-/// Tells one state of a set from another: the link to the current generation, which every change
-/// makes anew; `None` where there is none.
+/// Identifies a state of a set by the link to the current generation, which every change creates
+/// anew: its inode, and the seconds and nanoseconds of its last change. `None` where there is no
+/// such link.
 type Mark = Option<(u64, i64, i64)>;
 
 fn mark_of(place: &Place) -> Result<Mark> {
@@ -458,7 +462,7 @@ fn mark_of(place: &Place) -> Result<Mark> {
     }
 }
 
-/// What an open set cannot read any more.
+/// The error of an open set whose files can no longer be read.
 fn lost(error: Error) -> FittedSetError {
     MailFilterError::Generation(error).into()
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Labelled documents in memory → categories that are fitted together.
+//! Fits categories together on labelled documents in memory.
 
 use super::reading::DocumentReader;
 use crate::category::reader::Category;
@@ -11,9 +11,9 @@ use crate::joint::header::RefitLine;
 use crate::joint::select::{Quality, Settings};
 use crate::model::settings::ModelOption;
 
-/// Fits the categories of a set together on labelled documents (`dbacl --refit`). The set that
-/// comes of it judges much better than categories that were learned one by one, and its
-/// probabilities hold.
+/// Fits the categories of a set together on labelled documents (`dbacl --refit`). The fitted set
+/// usually judges much better than categories that were learned one by one, and its probabilities
+/// are calibrated.
 ///
 /// ```
 /// use dbacl::{CategorySet, FitOptions, JointFit, LearnOptions, Learner};
@@ -45,29 +45,32 @@ use crate::model::settings::ModelOption;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Settings that are not asked for are chosen by cross-validation, on all processors. The result
-/// does not depend on their number, but it does on the order of the documents.
+/// Settings that the options leave open are chosen by cross-validation, on all processors. The
+/// result depends on the order of the documents, but not on the number of processors.
 pub struct JointFit<'a> {
     names: Vec<String>,
     categories: Vec<Category<&'a [u8]>>,
     options: FitOptions,
     reader: DocumentReader<'static>,
     is_mail: bool,
-    /// Whether documents are priced by the categories' reference measures, which differ.
+    /// Whether the categories have different reference measures, so that each document is weighed
+    /// by all of them.
     measures: bool,
     corpus: CorpusBuilder,
 }
 
-/// What a fit has found.
+/// The result of a fit.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Fit {
-    /// The fitted categories with their names; `None` where the learned ones judge the documents as
-    /// well, unless [`FitOptions::always`] asks for the fit all the same.
+    /// The fitted categories with their names; `None` where the learned categories judge the
+    /// documents as well as the fitted ones, unless [`FitOptions::always`] asks for the fit
+    /// nevertheless.
     pub categories: Option<Vec<(String, Category<Vec<u8>>)>>,
-    /// Documents with features of each category.
+    /// For each category, the number of its documents that have features.
     pub documents: Vec<usize>,
-    /// How well the learned categories judge the documents, each without what was learned of it.
+    /// How well the learned categories judge the documents, each without the counts that were
+    /// learned from it.
     pub before: Quality,
     /// How well the fit judges documents that it has not seen, by cross-validation.
     pub after: Quality,
@@ -78,7 +81,7 @@ pub struct Fit {
     pub settings: Settings,
     /// With two categories, verdicts on documents that the fit has not seen.
     pub verdicts: Option<FitVerdicts>,
-    /// What a user should know.
+    /// Warnings and remarks for the user.
     pub notes: Vec<FitNote>,
 }
 
@@ -99,7 +102,7 @@ impl<'a> JointFit<'a> {
             if RefitLine::find(category.other_lines()).is_some() {
                 return Err(FitError::AlreadyFitted { category: name.clone() });
             }
-            // Bytes that were a category are one.
+            // The bytes come from a category, so they open.
             categories.extend(Category::new(category.as_bytes()).ok());
         }
         if categories.len() < 2 {
@@ -146,7 +149,7 @@ impl<'a> JointFit<'a> {
             let each = names.iter().zip(&categories).enumerate();
             each.filter_map(|(at, (name, ordinary))| {
                 let file = weights.file(at, ordinary, name.as_bytes());
-                // What was just written can be read.
+                // The fit has just written these bytes, so they open.
                 Some((name.clone(), Category::new(file).ok()?))
             })
             .collect()

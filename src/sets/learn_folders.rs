@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Mail folders → a mail filter (`dbacl --mail-learn`).
+//! Learns mail folders into a mail filter (`dbacl --mail-learn`).
 //!
 //! ```text
 //! folders ─→ files ─→ ordinary categories, ledger ─→ corrections kept ─→ fit ─→ next generation
 //! ```
 //!
-//! All of the filter changes at once, at the end; until then it is in service as it was, and
-//! corrections go on.
+//! The whole filter changes at once, at the end. Until then the old one judges mail, and
+//! corrections change it.
 
 use super::error::{FittedSetError, lock};
 use super::files::{CORRECTIONS, SetFiles, links};
@@ -48,7 +48,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
-/// What people call mail that must not be lost.
+/// Usual labels of mail that must not be lost.
 const GOOD: [&str; 12] = [
     "ham",
     "good",
@@ -64,7 +64,7 @@ const GOOD: [&str; 12] = [
     "inbox",
 ];
 
-/// What people call the other.
+/// Usual labels of the other mail.
 const BAD: [&str; 8] =
     ["spam", "junk", "bad", "unwanted", "unsolicited", "trash", "phishing", "malware"];
 
@@ -76,27 +76,27 @@ pub struct MailFolder {
 }
 
 impl MailFolder {
-    /// The mail at `path`, which is called `label`: an mbox file, a single mail, a Maildir, an MH
-    /// folder, a folder of mails, or a folder of Maildirs and MH folders.
+    /// The mail at `path`, with the label `label`. The path is an mbox file, a single mail, a
+    /// Maildir, an MH folder, a folder of mails, or a folder of Maildirs and MH folders.
     pub fn new(label: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         Self { label: label.into(), paths: vec![path.into()] }
     }
 
-    /// The same with the mail at `path` as well.
+    /// Adds the mail at `path` to the folder.
     #[must_use]
     pub fn and(mut self, path: impl Into<PathBuf>) -> Self {
         self.paths.push(path.into());
         self
     }
 
-    /// Where it is, for people.
+    /// The folder's paths, for messages.
     fn place(&self) -> String {
         let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
         paths.join(", ")
     }
 }
 
-/// What is told of progress: bytes read, of how many.
+/// A function that is called with the number of bytes read so far and with the total.
 type ProgressSink = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// How mail folders are learned.
@@ -127,15 +127,15 @@ impl std::fmt::Debug for MailLearnOptions {
 }
 
 impl MailLearnOptions {
-    /// The label of the mail that must not be lost; there may be several. Labels such as `ham` and
-    /// `spam` tell it by themselves.
+    /// Protects the mail with this label: it must not be lost. May be called for several labels.
+    /// Labels such as `ham` and `spam` need no such call.
     #[must_use]
     pub fn protect(mut self, label: impl Into<String>) -> Self {
         self.protect.push((label.into(), None));
         self
     }
 
-    /// The same with a share of its own, see [`Self::false_positives`].
+    /// The same with its own share of false positives; see [`Self::false_positives`].
     #[doc(hidden)]
     #[must_use]
     pub fn protect_at(mut self, label: impl Into<String>, share: f64) -> Self {
@@ -143,8 +143,8 @@ impl MailLearnOptions {
         self
     }
 
-    /// How mail is read. Without this a filter that is there keeps the reading that it has, and a
-    /// new one gets [`MailReading::Unicode`].
+    /// How mail is read. Without this call an existing filter keeps its reading, and a new one gets
+    /// [`MailReading::Unicode`].
     #[must_use]
     pub const fn reading(mut self, reading: MailReading) -> Self {
         self.reading = Some(reading);
@@ -158,8 +158,8 @@ impl MailLearnOptions {
         self
     }
 
-    /// Mail of days before this one, counted from the beginning of 1970, is left out. Mail that
-    /// does not tell its day is not.
+    /// Mail of days before this one, counted from the beginning of 1970, is left out. Mail whose
+    /// day is unknown is learned.
     #[doc(hidden)]
     #[must_use]
     pub const fn since(mut self, day: i64) -> Self {
@@ -167,14 +167,15 @@ impl MailLearnOptions {
         self
     }
 
-    /// How locks are waited for, and what ends the work early.
+    /// How long to wait for locks, and what ends the work early.
     #[must_use]
     pub fn set_options(mut self, options: FittedSetOptions) -> Self {
         self.set = options;
         self
     }
 
-    /// `progress` is told how many bytes of mail have been read, of how many, from any thread.
+    /// `progress` is called from any thread with the number of bytes of mail read so far and with
+    /// the total.
     #[must_use]
     pub fn progress(mut self, progress: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(progress));
@@ -182,7 +183,7 @@ impl MailLearnOptions {
     }
 }
 
-/// What learning mail folders has found.
+/// The result of learning mail folders.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MailLearned {
@@ -190,7 +191,8 @@ pub struct MailLearned {
     pub labels: Vec<String>,
     /// Mails with features under each label.
     pub documents: Vec<usize>,
-    /// How well the ordinary categories judge the mails, each without what was learned of it.
+    /// How well the ordinary categories judge the mails, each without the counts that were learned
+    /// from it.
     pub before: Quality,
     /// How well the filter judges mails that it has not seen, by cross-validation.
     pub after: Quality,
@@ -198,9 +200,9 @@ pub struct MailLearned {
     pub verdicts: Option<FitVerdicts>,
     /// Corrections that the folders do not confirm yet, and that were applied.
     pub corrections: usize,
-    /// What a user should know of the fit.
+    /// Warnings and remarks about the fit.
     pub notes: Vec<FitNote>,
-    /// What a user should know beside that.
+    /// Other warnings.
     pub warnings: Vec<Warning>,
 }
 
@@ -224,8 +226,8 @@ impl MailLearned {
     }
 }
 
-/// The folders, those that are to be protected first, and the shares of these that may surely be
-/// called other mail, where they are protected.
+/// The folders, with the protected ones first, each with the share of its mail that may surely be
+/// called other mail; `None` for those that are not protected.
 ///
 /// # Errors
 /// [`FittedSetError::NotFolders`], [`FittedSetError::BadLabel`], [`FittedSetError::Roles`],
@@ -267,7 +269,7 @@ fn in_order<'a>(
             };
             rates[good] = Some(usual);
         } else {
-            // Among many, none needs to be more precious than the others.
+            // With more than two folders, none has to be protected.
             for (rate, folder) in rates.iter_mut().zip(folders) {
                 *rate = (role(&folder.label) == Some(true)).then_some(usual);
             }
@@ -278,7 +280,7 @@ fn in_order<'a>(
     Ok(ordered)
 }
 
-/// Whether a label means mail that must not be lost; `None` if it does not tell.
+/// Whether a usual label means mail that must not be lost; `None` for other labels.
 fn role(label: &str) -> Option<bool> {
     let is_one_of = |names: &[&str]| names.iter().any(|name| label.eq_ignore_ascii_case(name));
     match (is_one_of(&GOOD), is_one_of(&BAD)) {
@@ -288,8 +290,8 @@ fn role(label: &str) -> Option<bool> {
     }
 }
 
-/// Learns the mail of two categories or more into the filter of `folder`. Returns the fit and how
-/// many corrections were applied.
+/// Learns the mail of two or more categories into the filter in `folder`. Returns the fit and the
+/// number of corrections that were applied.
 ///
 /// # Errors
 /// What stopped it; the filter is as it was.
@@ -317,7 +319,7 @@ pub fn learn(
     links.push(Name { path: inside(ORDER), member: ORDER.into(), ours: MAGIC });
     let anchor = store.anchor();
     let patience = options.set.patience();
-    // The lock is not held while mail is read: corrections go on.
+    // The lock is not held while mail is read, so that corrections need not wait.
     let (change, current) = {
         let _lock = lock(&anchor, ".lock", patience, &mut || options.set.waits(&anchor))?;
         let change = store.replacement().map_err(FittedSetError::generation)?;
@@ -356,7 +358,7 @@ pub fn learn(
     store.take_over(&before).map_err(FittedSetError::generation)?;
     let applied = correct(&store, &change, &mut ledger, warnings)?;
     ledger_file::save(&change.path(OsStr::new(LEDGER)), &ledger)?;
-    // The fit needs the memory.
+    // This frees memory for the fit.
     drop(ledger);
     let before = names_of(folder, &ledger_path);
     let files =
@@ -368,14 +370,14 @@ pub fn learn(
     Ok((fitted, applied))
 }
 
-/// What is asked of the fit where these shares of the mail of each folder may surely be called
-/// other mail.
+/// The options of the fit, given the share of each folder's mail that may surely be called other
+/// mail.
 fn wishes(mut rates: Vec<Option<f64>>, options: &MailLearnOptions) -> FitOptions {
     let wishes = FitOptions::mail();
     if rates.len() > 2 {
         return wishes.rates(rates);
     }
-    // Of two the first is always protected. A share that was asked for is worth a warning where
+    // Of two folders the first is always protected. If the user gave the share, a warning says when
     // there are too few mails to verify it.
     let is_asked_for = options.false_positives.is_some()
         || options.protect.iter().any(|(_, share)| share.is_some());
@@ -420,7 +422,7 @@ fn unopened(path: &Path, error: Error) -> FittedSetError {
     FittedSetError::Source { path, source }
 }
 
-/// Makes a filter's folder, for the user alone; one that is there stays as it is.
+/// Creates a filter's folder with access for the user only; an existing folder stays as it is.
 fn private_folder(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -444,8 +446,8 @@ fn names_of(folder: &Path, ledger: &Path) -> Vec<Name> {
     links(&names, &members, Some(ledger))
 }
 
-/// Applies the corrections of the filter as it is to the ledger of the one that is being made;
-/// returns how many are still needed.
+/// Applies the current filter's corrections to the ledger of the next generation, and returns how
+/// many of them are still needed.
 fn correct(
     store: &Store,
     change: &Change,
@@ -469,7 +471,7 @@ fn correct(
     Ok(done.applied)
 }
 
-/// What was learned of a folder.
+/// The ordinary category and the documents that were learned from a folder.
 struct LearnedFolder {
     /// The ordinary category; `None` if there was no token.
     category: Option<Vec<u8>>,
@@ -534,7 +536,7 @@ impl<'a> Reading<'a> {
             let counted = Counted { reader: source.reader, reading: self };
             let source = Source { name: source.name, reader: Box::new(counted) };
             let ended = reader.read(source, &mut sink);
-            // Counting refuses nothing.
+            // Counting cannot fail.
             if let Ok(Some(source)) | Err(source) = ended {
                 let path = file.path.clone();
                 return Err(FittedSetError::Unread { path, source });
@@ -565,7 +567,7 @@ impl<'a> Reading<'a> {
             let model = finish(&mut state, settings, digrams, None, &mut progress, &mut warn);
             let model = model.map_err(failed)?;
             let mut bytes = Vec::new();
-            // Memory takes all that is written.
+            // Writing to memory cannot fail.
             let _ = model.write(&mut bytes, name.as_os_str().as_bytes(), &[], &state.table);
             category = Some(bytes);
         }
@@ -573,7 +575,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Opens a file with mail; `None` for one of a folder that has gone meanwhile, as mail may.
+/// Opens a file with mail; `None` for a file of a folder that has been removed meanwhile.
 fn open(file: &MailFile) -> Result<Option<Source<'static>>> {
     let path = &file.path;
     if !file.may_be_mailbox {
@@ -592,10 +594,10 @@ fn open(file: &MailFile) -> Result<Option<Source<'static>>> {
     }
 }
 
-/// Bytes of a mail in which its day is looked for.
+/// Number of bytes at the beginning of a mail in which its day is looked for.
 const HEAD: u64 = 1 << 16;
 
-/// How a file begins; nothing where it cannot be read, which reading it will tell.
+/// The beginning of a file; empty if the file cannot be read, which is reported when it is learned.
 fn beginning(path: &Path) -> Vec<u8> {
     let mut head = Vec::new();
     if let Ok(file) = std::fs::File::open(path) {
@@ -608,7 +610,7 @@ fn first_line(head: &[u8]) -> &[u8] {
     head.split(|&byte| byte == b'\n').next().unwrap_or_default()
 }
 
-/// Leaves the mails out of a mailbox that are too old.
+/// Leaves out those mails of a mailbox that are too old.
 struct Age {
     since: i64,
     boundaries: Boundaries,
@@ -629,7 +631,7 @@ impl Age {
     }
 }
 
-/// Tells of what was read.
+/// Reports how many bytes were read.
 struct Counted<'a, R> {
     reader: R,
     reading: &'a Reading<'a>,
@@ -650,7 +652,7 @@ impl<R: Read> Read for Counted<'_, R> {
 struct KeptCounts {
     counter: Counter,
     keeper: DocumentKeeper,
-    /// What mail of a mailbox is too old.
+    /// Finds the mails of a mailbox that are too old.
     age: Option<Age>,
     warnings: Vec<Warning>,
 }

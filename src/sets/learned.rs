@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What learning a category writes, where the category or its ledger may belong to a set.
+//! Writes the files of a learned category, which may belong to a set, as may its ledger.
 
 use super::error::FittedSetError;
 use crate::atomic_file::{self, Disk, Unforced};
@@ -11,8 +11,8 @@ use crate::joint::store::ledger_file::{LedgerError, check, load, replace, save};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Keeps documents of the category `name` in the ledger at `path`, of which the caller holds the
-/// lock: instead of those that it holds of the category, or with `adds` behind them.
+/// Keeps documents of the category `name` in the ledger at `path`, whose lock the caller holds.
+/// They replace the category's documents, or with `adds` follow them.
 ///
 /// # Errors
 /// A ledger that cannot be read, is of other features, or cannot be written.
@@ -50,8 +50,8 @@ pub fn keep(
     change.publish(true).map_err(FittedSetError::generation)
 }
 
-/// Replaces the category `path` where it is: in its set, if it is a link into one; the caller holds
-/// the set's lock.
+/// Replaces the category at `path`, in its set if the path is a link into one. The caller holds the
+/// set's lock.
 ///
 /// # Errors
 /// It cannot be written; the old one is kept.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A mail filter's folder → verdicts on mails.
+//! Judges mails with the mail filter in a folder.
 
 use super::filter_folder::MailFilterError;
 use super::open_set::{OpenSet, SetVerdict};
@@ -25,9 +25,9 @@ use std::sync::atomic::AtomicBool;
 /// ```
 ///
 /// An open filter stays what it was when it was opened, whatever is learned and corrected
-/// meanwhile: it holds one generation of the files (`docs/ledger-format.md`). Who judges mail for a
-/// long time opens it again now and then. It can be shared between threads. Of the categories only
-/// the features of a mail are read, from the files, so an open filter takes little memory.
+/// meanwhile: it holds one generation of the files (`docs/ledger-format.md`). A program that runs
+/// for a long time opens it again now and then. It can be shared between threads. Of the categories
+/// only the features of a mail are read, from the files, so an open filter takes little memory.
 #[derive(Debug)]
 pub struct MailFilter {
     set: OpenSet,
@@ -47,8 +47,9 @@ impl MailFilter {
         self.set.names()
     }
 
-    /// The verdict on a mail, given as it came, headers first. Verdicts that it brings play no
-    /// part. Of a mail of more than 8 MB the beginning is judged.
+    /// The verdict on a mail, given as it was received, headers first. Verdicts of dbacl in its
+    /// header (lines `X-DBACL`) are ignored. Of a mail of more than 8 MiB only the beginning is
+    /// judged.
     ///
     /// # Errors
     /// [`Error::Io`] when a file cannot be read any more.
@@ -56,7 +57,7 @@ impl MailFilter {
         self.set.judge(mail, None)
     }
 
-    /// The same; reading the mail ends early once `stop` is set.
+    /// As [`Self::classify`]; reading the mail ends early once `stop` is set.
     pub(crate) fn judge(
         &self,
         mail: &[u8],
@@ -65,8 +66,8 @@ impl MailFilter {
         self.set.judge(mail, stop)
     }
 
-    /// The verdict on a mail, and why; mail without words has no reasons. Reading the mail ends
-    /// early once `stop` is set.
+    /// The verdict on a mail with its reasons; mail without words has no reasons. Reading the mail
+    /// ends early once `stop` is set.
     pub(crate) fn reasons(
         &self,
         mail: &[u8],
@@ -90,8 +91,9 @@ impl MailFilter {
         Ok((verdict, reasons.map(|reasons| reasons.header())))
     }
 
-    /// The mail with a line `X-DBACL: VERDICT` before its header, and without such lines that it
-    /// brought. A mail that cannot be judged comes through all the same; its verdict is `error`.
+    /// The mail with a line `X-DBACL: VERDICT` before its header, and without the lines `X-DBACL`
+    /// that it had before. A mail that cannot be judged is returned as well, with the verdict
+    /// `error`.
     pub fn filter(&self, mail: &[u8]) -> Vec<u8> {
         self.set.filter(mail)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! How the mail of a filter is read.
+//! The ways in which a filter can read mail.
 
 use super::filter_folder::LEDGER;
 use crate::joint::ledger::Settings;
@@ -14,10 +14,11 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum MailReading {
-    /// What a reader of any language sees, in words of Unicode: `-T email:unicode -e word`.
+    /// Reads the text that a mail program shows, in any language, cut into words by the rules of
+    /// Unicode: `-T email:unicode -e word`.
     #[default]
     Unicode,
-    /// Bytes, as filters were learned before there was the other one: `-T email -e cef -j`.
+    /// Reads bytes: `-T email -e cef -j`. Filters of older versions of dbacl were learned so.
     Classic,
 }
 
@@ -45,7 +46,7 @@ impl MailReading {
         }
     }
 
-    /// What a ledger of such mail says of it.
+    /// The settings in the ledger of a filter with this reading.
     pub(super) fn settings(self) -> Settings {
         let options = self.options();
         let reading = options.reading();

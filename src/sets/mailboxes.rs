@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What people call a mail folder → files to read, in their order.
+//! Finds the files of a mail folder, in the order in which they are read.
 //!
 //! | given | read |
 //! |---|---|
@@ -44,7 +44,7 @@ pub fn files_of(path: &Path) -> Result<Vec<MailFile>> {
     Ok(messages.into_iter().map(|path| MailFile { path, may_be_mailbox: false }).collect())
 }
 
-/// The messages of a Maildir; `None` if it is none.
+/// The messages of a Maildir; `None` if `path` is not a Maildir.
 fn maildir(path: &Path) -> Result<Option<Vec<PathBuf>>> {
     let parts = ["cur", "new"].map(|part| path.join(part));
     if !parts.iter().all(|part| part.is_dir()) {
@@ -84,7 +84,7 @@ fn is_number(path: &Path) -> bool {
     !name.is_empty() && name.iter().all(u8::is_ascii_digit)
 }
 
-/// What is in a folder, following links, sorted bytewise by name.
+/// The contents of a folder, following links, sorted bytewise by name.
 struct Folder {
     files: Vec<PathBuf>,
     folders: Vec<PathBuf>,
@@ -104,7 +104,8 @@ impl Folder {
             match fs::metadata(&path) {
                 Ok(found) if found.is_file() => files.push(path),
                 Ok(found) if found.is_dir() => folders.push(path),
-                // Gone meanwhile, a link to nowhere, a pipe.
+                // The file was removed meanwhile, is a link to a file that does not exist, or is a
+                // pipe.
                 _ => {}
             }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A mail filter on disk of which a category is damaged → the same filter, whole.
+//! Repairs a mail filter on disk that has a damaged category.
 
 use super::error::{FittedSetError, lock};
 use super::files::{SetFiles, store_of};
@@ -17,15 +17,15 @@ use crate::model::settings::ModelOption;
 use std::path::{Path, PathBuf};
 
 impl FittedSet {
-    /// Makes the mail filter in `folder` whole again when [`Self::open`] finds a category missing,
-    /// cut or damaged, and opens it: the set is fitted anew from its ordinary categories and its
-    /// ledger, as `dbacl --mail-correct` does it then. A filter that is whole is fitted anew as
+    /// Repairs the mail filter in `folder` when [`Self::open`] finds a category missing, truncated
+    /// or damaged, and opens it. The set is fitted anew from its ordinary categories and its
+    /// ledger, as `dbacl --mail-correct` does in this case. An undamaged filter is fitted anew as
     /// well.
     ///
     /// # Errors
     /// [`FittedSetError::Open`] when there is no filter in the folder,
-    /// [`FittedSetError::NoOrdinary`] and [`FittedSetError::Ledger`] when what it would be made
-    /// from is damaged, too; the files are as they were.
+    /// [`FittedSetError::NoOrdinary`] and [`FittedSetError::Ledger`] when the files that it would
+    /// be fitted from are damaged, too. After an error the files are as they were.
     pub fn mend(folder: &Path, options: &FittedSetOptions) -> Result<Self, FittedSetError> {
         let labels = labels(&folder.join(ORDER))?;
         let ledger = direct(&folder.join(LEDGER));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A fitted set's files → verdicts on documents.
+//! Judges documents with a fitted set's files.
 
 use super::filter_folder::{LEDGER, MailFilterError, ORDER, labels};
 use super::reading::{DocumentReader, texts_of};
@@ -26,8 +26,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Bytes of a mail that are judged at most. What says what a mail is stands before that, and a
-/// limit bounds memory and time.
+/// The most bytes of a mail that are judged. The limit bounds memory and time.
 const JUDGED: usize = 8 << 20;
 
 /// The verdict on a mail that cannot be judged.
@@ -42,7 +41,7 @@ pub struct SetVerdict {
     pub category: String,
     /// Its probability, 0 to 1.
     pub probability: f64,
-    /// Whether the document lies between the thresholds and cannot be told.
+    /// Whether the probability lies between the thresholds, so that the verdict is `unsure`.
     pub is_unsure: bool,
     /// Probability of each category, 0 to 1, in their order.
     pub probabilities: Vec<f64>,
@@ -58,7 +57,7 @@ impl fmt::Display for SetVerdict {
     }
 }
 
-/// A category of a set: what users call it, and where it is.
+/// A category of a set: the path that users know, and its file.
 #[derive(Debug, Clone)]
 pub struct Member {
     /// Its label.
@@ -79,7 +78,7 @@ pub struct OpenSet {
     /// Numbers of the categories, in the order of the fit.
     order: Vec<usize>,
     reading: ReadOptions,
-    /// Keeps the files from being removed.
+    /// Keeps other processes from removing the files.
     generation: Option<Generation>,
 }
 
@@ -108,7 +107,7 @@ impl OpenSet {
         Self::of(&members, generation, Locale::C, warnings)
     }
 
-    /// Opens the set of these categories, which are in `generation` if there is one.
+    /// Opens the set of the categories `members`, which belong to `generation` if it is given.
     ///
     /// # Errors
     /// [`MailFilterError`]
@@ -162,25 +161,25 @@ impl OpenSet {
         self.categories.first().map_or(&[], SparseCategory::patterns)
     }
 
-    /// What the categories say of their fit.
+    /// The settings of the fit, which every category's file has in its line `# refit`.
     pub const fn line(&self) -> &RefitLine {
         &self.line
     }
 
-    /// The generation that is open; `None` for files that are in no set yet.
+    /// The generation that is open; `None` for files that do not belong to a generation yet.
     pub const fn generation(&self) -> Option<&Generation> {
         self.generation.as_ref()
     }
 
-    /// Features of `document`, which is given the label number `label`, for `corpus`.
+    /// Adds the features of `document` to `corpus`, with the label number `label`.
     pub fn read(&self, document: &[u8], label: u32, stop: Option<&AtomicBool>) -> Corpus {
         let mut corpus = CorpusBuilder::default();
         DocumentReader::new(&self.reading, stop).read::<Vec<u8>>(document, label, &[], &mut corpus);
         corpus.finish()
     }
 
-    /// The verdict on a document. Of a mail of more than 8 MB the beginning is judged. Reading ends
-    /// early once `stop` is set.
+    /// The verdict on a document. Of a mail of more than 8 MiB only the beginning is judged.
+    /// Reading ends early once `stop` is set.
     ///
     /// # Errors
     /// [`Error::Io`] when a file cannot be read any more.
@@ -188,7 +187,7 @@ impl OpenSet {
         Ok(self.verdict(&self.weigh(self.judged(document), stop)?))
     }
 
-    /// The same with the reasons; none for a document without features.
+    /// The verdict with its reasons; `None` instead of reasons for a document without features.
     ///
     /// # Errors
     /// [`Error::Io`] when a file cannot be read any more.
@@ -204,7 +203,7 @@ impl OpenSet {
         Ok((verdict, reasons))
     }
 
-    /// What is judged of a document.
+    /// The part of a document that is judged.
     fn judged<'a>(&self, document: &'a [u8]) -> &'a [u8] {
         if self.reading.has(ModelOption::Mail) { beginning(document) } else { document }
     }
@@ -236,14 +235,14 @@ impl OpenSet {
         let best = self.order[category];
         let mut probabilities = vec![0.0; scores.len()];
         for (&at, odds) in self.order.iter().zip(self.line.log_odds(scores)) {
-            // A document without features tells nothing.
+            // A document without features has NaN as its odds.
             probabilities[at] = if odds.is_nan() { probability } else { logistic(odds) };
         }
         probabilities[best] = probability;
         SetVerdict { category: self.names[best].clone(), probability, is_unsure, probabilities }
     }
 
-    /// What each feature says for the category of the verdict, against the next one.
+    /// How much each feature adds to the odds of the verdict's category, in bits.
     fn reasons(
         &self,
         weighed: &Weighed,
@@ -269,7 +268,7 @@ impl OpenSet {
         };
         let mut ranked: Vec<(usize, f64)> = (0..terms.len()).map(|at| (at, bits(at))).collect();
         let all: f64 = ranked.iter().map(|&(_, bits)| bits).sum();
-        // The strongest first; of equally strong ones the one that comes first.
+        // The greatest weights come first; of equal weights the feature that occurs first.
         ranked.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
         ranked.truncate(NAMED);
         ranked.retain(|&(_, bits)| bits != 0.0);
@@ -287,8 +286,9 @@ impl OpenSet {
         })
     }
 
-    /// The mail with a line `X-DBACL: VERDICT` before its header, and without such lines that it
-    /// brought. A mail that cannot be judged comes through all the same; its verdict is `error`.
+    /// The mail with a line `X-DBACL: VERDICT` before its header, and without the lines `X-DBACL`
+    /// that it had before. A mail that cannot be judged is returned as well, with the verdict
+    /// `error`.
     pub fn filter(&self, mail: &[u8]) -> Vec<u8> {
         let verdict = self.judge(mail, None).map(|verdict| verdict.to_string().into_bytes());
         let verdict = verdict.unwrap_or_else(|_| ERROR.to_vec());
@@ -298,7 +298,7 @@ impl OpenSet {
             Ok(())
         };
         let mut marker = Marker::new(&verdict, mail);
-        // Memory takes all that is kept.
+        // Writing to memory cannot fail.
         let _ = marker.feed(mail, &mut keep).and_then(|()| marker.finish(&mut keep));
         marked
     }
@@ -311,18 +311,19 @@ struct Weighed {
     weighing: Weighing,
 }
 
-/// What is wrong with ordinary categories.
+/// The error for categories that were not fitted.
 const NOT_FITTED: MailFilterError =
     MailFilterError::NotFitted("these categories were not fitted together");
 
-/// What is judged of a mail: all of it, or whole lines of its beginning.
+/// The part of a mail that is judged: all of it, or whole lines of its beginning.
 fn beginning(mail: &[u8]) -> &[u8] {
     let Some(beginning) = mail.get(..JUDGED) else { return mail };
     let end = memchr::memrchr(b'\n', beginning).map_or(JUDGED, |at| at + 1);
     &beginning[..end]
 }
 
-/// A path that says where it begins: no program looks it up in other folders.
+/// The same path beginning with `/` or `.`, so that no program looks for it in other folders
+/// (`DBACL_PATH`).
 pub fn direct(path: &Path) -> PathBuf {
     let begins = matches!(path.as_os_str().as_bytes().first(), Some(b'/' | b'.'));
     if begins { path.into() } else { Path::new(".").join(path) }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// What is told that a set is waited for.
+/// A function that is called when a change has to wait for another process.
 type WaitNotice = Arc<dyn Fn(&Path) + Send + Sync>;
 
 /// How a fitted set is opened and changed.
@@ -17,8 +17,8 @@ type WaitNotice = Arc<dyn Fn(&Path) + Send + Sync>;
 /// use dbacl::FittedSetOptions;
 /// use std::time::Duration;
 ///
-/// // A server that would rather try again later than wait.
-/// let options = FittedSetOptions::default().lock_timeout(Duration::from_millis(200));
+/// // For a server that tries again later instead of waiting for long. let options =
+/// FittedSetOptions::default().lock_timeout(Duration::from_millis(200));
 /// # let _ = options;
 /// ```
 #[derive(Clone)]
@@ -47,46 +47,46 @@ impl Default for FittedSetOptions {
 }
 
 impl FittedSetOptions {
-    /// How long a change waits while somebody else changes the set (`--lock-timeout`).
+    /// How long a change waits while another process changes the set (`--lock-timeout`).
     #[must_use]
     pub const fn lock_timeout(mut self, limit: Duration) -> Self {
         self.lock_timeout = limit;
         self
     }
 
-    /// Once `stop` is set, waiting ends, and a change that is not current yet comes to nothing.
+    /// Once `stop` is set, waiting ends, and a change that is not current yet is given up.
     #[must_use]
     pub fn stop(mut self, stop: Arc<AtomicBool>) -> Self {
         self.stop = stop;
         self
     }
 
-    /// The character set of regular expressions: that of whoever learned the set.
+    /// The character set of regular expressions, which must be that with which the set was learned.
     #[must_use]
     pub const fn locale(mut self, locale: Locale) -> Self {
         self.locale = locale;
         self
     }
 
-    /// `notice` is told once, with the file that a set is known by, when somebody else changes it
-    /// and has to be waited for.
+    /// `notice` is called once, with the path of the set's ledger or first category, when a change
+    /// has to wait because another process changes the set.
     #[must_use]
     pub fn on_wait(mut self, notice: impl Fn(&Path) + Send + Sync + 'static) -> Self {
         self.on_wait = Some(Arc::new(notice));
         self
     }
 
-    /// How long locks are waited for.
+    /// How long to wait for locks.
     pub(super) fn patience(&self) -> Patience<'_> {
         Patience { limit: self.lock_timeout, stop: &self.stop }
     }
 
-    /// Ends the work early once it is set.
+    /// The flag that ends the work early once it is set.
     pub(super) fn stop_flag(&self) -> &AtomicBool {
         &self.stop
     }
 
-    /// Tells that the set at `anchor` is waited for.
+    /// Reports that a change waits for the set at `anchor`.
     pub(super) fn waits(&self, anchor: &Path) {
         if let Some(notice) = &self.on_wait {
             notice(anchor);

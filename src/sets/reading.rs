@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A document in memory → its features in a corpus, as the program reads a file.
+//! Adds the features of a document in memory to a corpus, as the program does with a file.
 
 use crate::category::reader::Category;
 use crate::document::{FeatureReader, FeatureSink, ReadOptions};
@@ -12,8 +12,8 @@ use crate::token::id::FeatureId;
 use std::io;
 use std::sync::atomic::AtomicBool;
 
-/// Reads documents, each as if it came alone. Mail is one message; the verdicts that it brings are
-/// no evidence.
+/// Reads documents, each as if it were the only one. A mail is one message; the lines `X-DBACL` in
+/// its header are left out.
 pub struct DocumentReader<'a> {
     reader: FeatureReader<'a>,
     is_mail: bool,
@@ -45,7 +45,8 @@ impl<'a> DocumentReader<'a> {
     }
 }
 
-/// The texts of these features of a document, in their order; empty where one is not found.
+/// The texts of these features of a document, in their order; a text is empty if the document does
+/// not contain the feature.
 pub fn texts_of(
     options: &ReadOptions,
     document: &[u8],
@@ -83,7 +84,7 @@ impl FeatureSink for Texts<'_> {
     }
 }
 
-/// What is looked at in the lines of a mail.
+/// Finds separators of mails and lines `X-DBACL` among the lines of a mail.
 #[derive(Default)]
 struct MailLines {
     separators: Separators,
@@ -91,7 +92,8 @@ struct MailLines {
 }
 
 impl MailLines {
-    /// Whether a line is evidence; one that separates mails is no longer one.
+    /// Whether a line is read: not if it belongs to `X-DBACL`. A line that would separate mails is
+    /// changed so that it does not.
     fn counts(&mut self, line: &mut Vec<u8>) -> bool {
         self.separators.line(line, false);
         !self.verdicts.contain(line)

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Why a filter judges a mail as it does, as one header line.
+//! The reasons of a filter's verdict on a mail, as one header line.
 //!
 //! ```text
 //! X-DBACL-Reasons: spam +14.62 = +6.31 pills, +4.20 =?utf-8?q?caf=C3=A9?=, -0.97 meeting,
 //!  +4.11 in 83 others, +0.97 before any
 //! ```
 //!
-//! Numbers are bits of the odds of the category that is named. Those behind the `=` add up to the
-//! first one, exactly as they are printed.
+//! The numbers are logarithms to base 2 of odds (bits) for the category that is named. Those after
+//! the `=` add up to the first one, exactly as they are printed.
 
 use crate::joint::explain::shown;
 use crate::mail::verdict_header::REASONS;
 use std::fmt::Write;
 
-/// Tokens that are named at most.
+/// The most tokens that are named.
 pub const NAMED: usize = 10;
 
-/// Characters of a token that are shown at most.
+/// The most characters of a token that are shown.
 const SHOWN: usize = 30;
 
-/// Characters of a line of the header, where tokens allow it.
+/// The most characters of a header line, unless a single token is longer.
 const WIDTH: usize = 76;
 
-/// Why a verdict is what it is.
+/// The reasons of a verdict.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Reasons {
@@ -36,7 +36,7 @@ pub struct Reasons {
     pub others: f64,
     /// How many these are.
     pub number_of_others: usize,
-    /// What is added before any token is seen, for every mail of this length.
+    /// The part of the bits that does not depend on the tokens, but only on their number.
     pub before: f64,
 }
 
@@ -62,7 +62,7 @@ impl Reasons {
             items.push(format!("{} in {} others,", signed(others), self.number_of_others));
         }
         let counted = if self.number_of_others > 0 { others } else { 0.0 };
-        // What rounding has lost goes here, so that the numbers add up as they stand.
+        // The rounding errors are added here, so that the printed numbers add up.
         items.push(format!("{} before any", signed(total - named - counted)));
         for item in items {
             if width + 1 + item.len() > WIDTH && width > REASONS.len() + 1 {
@@ -76,14 +76,14 @@ impl Reasons {
     }
 }
 
-/// Hundredths of a bit with their sign.
+/// A number of hundredths of a bit, written in bits with its sign.
 fn signed(hundredths: f64) -> String {
-    // No minus before a zero.
+    // A zero is written without a minus.
     format!("{:+.2}", if hundredths == 0.0 { 0.0 } else { hundredths / 100.0 })
 }
 
-/// A token for a header: as it is where it holds nothing that means something there, else as an
-/// encoded word (RFC 2047), whose bytes are letters, digits and `=XX`.
+/// A token for a header: unchanged if all its characters are harmless there, else as an encoded
+/// word (RFC 2047), whose bytes are letters, digits and `=XX`.
 fn word(token: &[u8]) -> String {
     let text = shown(token);
     let short: String = text.chars().take(SHOWN).collect();
@@ -105,7 +105,7 @@ fn word(token: &[u8]) -> String {
                 }
             }
         }
-        // A character is never cut.
+        // A piece never ends within a character.
         let Some(rest) = left.checked_sub(piece.len()) else { break };
         left = rest;
         encoded.push_str(&piece);

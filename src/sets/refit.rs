@@ -39,18 +39,18 @@ pub fn load(path: &Path) -> Result<MappedCategory> {
     })
 }
 
-/// What is at the path of a category that is going to be fitted anew.
+/// The kind of file at the path of a category that is going to be fitted anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     /// A category as it was learned.
     Ordinary,
-    /// One that was fitted; beside it is the ordinary one.
+    /// A fitted category; its ordinary file is beside it.
     Fitted,
-    /// What is left of one, as after a power cut; beside it is the ordinary one.
+    /// A damaged file, as a power cut can leave it; its ordinary file is beside it.
     Damaged,
 }
 
-/// Looks at the head of a category.
+/// Reads the head of a category to find out its kind.
 ///
 /// # Errors
 /// A category that cannot be opened and has no ordinary file, or is a file of something else.
@@ -69,13 +69,13 @@ fn look(path: &Path) -> Result<Found> {
     Err(FittedSetError::Category { name: path.clone(), path, source })
 }
 
-/// Whether a file is one that a power cut has left of a category.
+/// Whether a file is empty or begins as a file of dbacl, so that it may be a damaged category.
 fn is_empty_or_ours(path: &Path) -> bool {
     std::fs::read(path).is_ok_and(|bytes| bytes.is_empty() || bytes.starts_with(ANY_MAGIC))
 }
 
 /// The head of a category that is being changed; `None` if it is damaged and has an ordinary file
-/// from which it can be made anew.
+/// from which it can be fitted anew.
 ///
 /// # Errors
 /// A category that cannot be opened and has no ordinary file, or is a file of something else.
@@ -91,8 +91,8 @@ pub fn head_unless_damaged(path: &Path) -> Result<Option<SparseCategory>> {
     Err(FittedSetError::Category { name: path.clone(), path, source })
 }
 
-/// The head of a category that is going to be fitted anew: that of the ordinary file if it is empty
-/// or damaged itself.
+/// The head of a category that is going to be fitted anew: that of its ordinary file if the
+/// category is empty or damaged.
 ///
 /// # Errors
 /// A category that cannot be opened and has no ordinary file, or is a file of something else.
@@ -116,8 +116,8 @@ pub fn open_ordinary<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<MappedCategory>>
     paths.iter().map(open).collect()
 }
 
-/// Opens the ordinary file of a category at whose path that was `found`. A fit starts from what was
-/// learned; starting from a fit would blend twice.
+/// Opens the ordinary file of a category whose kind is `found`. A fit starts from the ordinary
+/// category, because starting from a fitted one would blend twice.
 fn open_one(path: &Path, found: Found) -> Result<MappedCategory> {
     if found == Found::Ordinary {
         return load(path);
@@ -130,7 +130,7 @@ fn open_one(path: &Path, found: Found) -> Result<MappedCategory> {
 /// A set that is going to be fitted anew.
 pub struct RefitJob<'a> {
     files: &'a SetFiles,
-    /// What is at the paths of the categories.
+    /// The kinds of files at the categories' paths.
     found: Vec<Found>,
     /// The ordinary categories.
     pub categories: Vec<MappedCategory>,
@@ -140,7 +140,7 @@ pub struct RefitJob<'a> {
     pub ledger: Option<Ledger>,
 }
 
-/// What a fit of a set has found.
+/// The result of fitting a set.
 pub struct Refitted {
     /// The documents and the fit, without what went into the files.
     pub solution: Solution,
@@ -149,15 +149,16 @@ pub struct Refitted {
 }
 
 impl Refitted {
-    /// Whether the set is another one.
+    /// Whether the fitted set replaced the ordinary categories.
     pub const fn is_better(&self) -> bool {
         self.solution.fitted.is_some()
     }
 }
 
 impl<'a> RefitJob<'a> {
-    /// Opens ordinary categories and ledger of `files`, whose documents are read as `settings` say.
-    /// With `ledger_leads` the ledger knows better than ordinary files that were just learned.
+    /// Opens the ordinary categories and the ledger of `files`, whose documents are read according
+    /// to `settings`. With `ledger_leads`, ordinary categories that are at the set's own paths are
+    /// learned anew from the ledger, too; without it they are kept, because they were just learned.
     ///
     /// # Errors
     /// Files that are missing, damaged, or do not go together.
@@ -200,7 +201,7 @@ impl<'a> RefitJob<'a> {
     }
 
     /// Fits the categories on `corpus`, and writes the files of the set unless the ordinary
-    /// categories judge as well.
+    /// categories judge the documents as well as the fitted ones.
     ///
     /// # Errors
     /// Documents that cannot be fitted; files that cannot be written.
@@ -242,8 +243,8 @@ pub fn refit_from_ledger(
     job.fit(corpus, options, is_mail, &mut |_| {}).map(|_| ())
 }
 
-/// Makes the ordinary categories anew from the ledger's documents, where these are all that they
-/// were made of. Returns whether one of them was not up to date.
+/// Learns the ordinary categories anew from the ledger's documents, where they were learned from
+/// these alone. Returns whether one of them was not up to date.
 fn relearn_ordinary(
     files: &SetFiles,
     ledger: &Ledger,
@@ -267,7 +268,7 @@ fn relearn_ordinary(
     Ok(changed)
 }
 
-/// Makes the ledger's names those of the categories, in their order: other labels are as good.
+/// Replaces the labels in the ledger by those of the categories, in their order.
 fn in_order_of(ledger: &mut Ledger, labels: &[Vec<u8>]) -> Result<()> {
     if ledger.head.are_named(labels) {
         return Ok(());
@@ -301,7 +302,7 @@ fn write_files(
 ) -> Result<()> {
     for (path, (found, category)) in files.paths.iter().zip(found.iter().zip(ordinary)) {
         match found {
-            // Nobody misses what is left of it; an empty file would not be replaced.
+            // An empty file is removed first, because it would not be replaced.
             Found::Damaged => ledger_file::remove_empty(path),
             Found::Ordinary => replace(&ordinary_path(path), category.as_bytes())?,
             Found::Fitted => {}
@@ -322,26 +323,26 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(ledger_file::replace(&Unforced, path, ANY_MAGIC, bytes)?)
 }
 
-/// Writes the state beside its ledger: what has changed, or all of it.
+/// Writes the state beside its ledger: its changes, or all of it.
 ///
 /// # Errors
 /// It cannot be written.
 pub fn write_state(ledger: &Path, state: &mut State) -> Result<()> {
     let (path, changes) = (beside(ledger, ".state"), beside(ledger, CHANGES));
-    // They are changes of another file, or are written anew.
+    // The old changes belong to another state, or are written anew.
     let _ = std::fs::remove_file(&changes);
     if !state.is_due() {
         let mut write = |out: &mut dyn std::io::Write| state.write_changes(out);
         return Ok(ledger_file::replace_with(&Unforced, &changes, pages::CHANGES, &mut write)?);
     }
-    // A power cut may have left nothing of a file that was not forced to the device.
+    // A file that was not forced to the device may be empty after a power cut.
     ledger_file::remove_empty(&path);
     let mut write = |out: &mut dyn std::io::Write| state.write(out);
     Ok(ledger_file::replace_with(&Unforced, &path, KIND, &mut write)?)
 }
 
-/// The state of the ledger at `path`, whose head is `head`, and the names of its documents; `None`
-/// if there is none that fits.
+/// The state of the ledger at `path`, whose head is `head`, and the ids of its documents; `None` if
+/// there is no state that belongs to this ledger.
 pub fn read_state(path: &Path, head: &Head) -> Option<(State, Vec<u64>)> {
     let file = open_regular(&beside(path, ".state")).ok()?;
     let length = usize::try_from(file.metadata().ok()?.len()).ok()?;

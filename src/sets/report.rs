@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What a change of a fitted set has done.
+//! Reports what a change of a fitted set has done.
 
 use crate::error::Warning;
 use std::fmt;
 use std::str::FromStr;
 
-/// What a change has done to a set.
+/// The result of a change of a set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetReport {
@@ -13,11 +13,11 @@ pub struct SetReport {
     pub documents: Vec<DocumentReport>,
     /// Whether the set changed: a new generation became current.
     pub is_changed: bool,
-    /// Whether all of the set was fitted anew: forgetting does that, and learning now and then.
+    /// Whether the whole set was fitted anew. Forgetting always does that, learning sometimes.
     pub is_refitted: bool,
     /// Number of the generation that is current now.
     pub generation: Option<u64>,
-    /// What a user should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
 
@@ -53,7 +53,7 @@ pub enum Outcome {
     },
     /// The set does not know the document under this label; nothing was forgotten.
     NotKnown,
-    /// The set judges the document rightly and surely; it was not learned.
+    /// The set judges the document correctly and is sure of it, so it was not learned.
     Sure,
     /// The document has no features; there is nothing to learn or forget.
     Empty,
@@ -74,8 +74,8 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What a set knows a document by: a checksum of its features. Parts of a mail that no feature
-/// comes from, such as headers that mail systems add, do not change it. Shown as sixteen
+/// The id by which a set recognises a document: a checksum of its features. Parts of a mail that
+/// give no features, such as headers that mail systems add, do not change it. Shown as sixteen
 /// hexadecimal digits.
 ///
 /// ```

@@ -45,11 +45,11 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 pub enum ChangeKind {
     /// Learn them.
     Learn,
-    /// Learn those that are judged wrongly, or not surely.
+    /// Learn those that the set judges wrongly or is not sure of.
     LearnErrors,
     /// Forget that they were learned.
     Forget,
-    /// Forget whatever they were learned as, and learn them.
+    /// Forget them under other labels, and learn them under this one.
     Correct,
 }
 
@@ -58,11 +58,11 @@ pub enum ChangeKind {
 pub struct Request<'a> {
     /// What is to be done.
     pub kind: ChangeKind,
-    /// The label that it is about; `None` forgets documents under any.
+    /// The number of the label; `None` forgets documents under every label.
     pub label: Option<u32>,
     /// Names of the documents.
     pub ids: Vec<u64>,
-    /// The documents, in the same order; none where they are only forgotten.
+    /// The documents' features, in the same order; empty if documents are only forgotten.
     pub corpus: &'a Corpus,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What became of a set.
+/// What a change has done to a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Done {
     /// It is as it was.
@@ -89,8 +89,8 @@ pub enum Done {
     Fitted,
 }
 
-/// Changes the set of `files`, whose documents are read as `settings` say. Returns what became of
-/// each document as well.
+/// Changes the set of `files`, whose documents are read according to `settings`. Returns the
+/// outcome of each document as well.
 ///
 /// # Errors
 /// What stopped it; paths are those of the generation that is being made.
@@ -185,8 +185,8 @@ pub fn change(
             warn_of_state(files, "is damaged and was made anew", warnings);
             refit(&set.line, true)?;
         } else if documents >= fitted.saturating_mul(2) {
-            // Twice as much is known as when the settings were chosen: choose again. Ten such fits
-            // make a thousand documents.
+            // The settings are chosen again when there are twice as many documents as at the last
+            // choice. Ten such fits lead to a thousand documents.
             refit(&set.line, false)?;
         } else {
             set.publish()?;
@@ -202,8 +202,8 @@ pub fn change(
     Ok((done, outcomes))
 }
 
-/// Notes in the set of a mail filter what a user has said of documents, so that it outlives
-/// learning the folders anew. Returns whether it was not known.
+/// Records a user's corrections in the set of a mail filter, which applies them when the folders
+/// are learned anew. Returns whether any of them is new.
 fn note(files: &SetFiles, request: &Request<'_>, learned: &[bool], head: &Head) -> Result<bool> {
     let Some(path) = files.corrections() else { return Ok(false) };
     let old = ledger_file::load(&path)?;
@@ -237,7 +237,7 @@ fn note(files: &SetFiles, request: &Request<'_>, learned: &[bool], head: &Head) 
 }
 
 /// Opens the categories; their `# refit` line, and whether they are of one state. A damaged
-/// category of which the ordinary file is whole stands for a state that is not.
+/// category whose ordinary file is undamaged counts as not of the same state.
 fn open_categories(
     files: &SetFiles,
     warnings: WarningSink<'_>,
@@ -266,7 +266,8 @@ fn open_categories(
     match set_of(&lines) {
         Ok(_) => {}
         Err(Mismatch::Incomplete) if !is_whole => {}
-        // A process that stopped while it replaced the files; the ledger has all that is needed.
+        // A process stopped while it replaced the files; the ledger has all that is needed to fit
+        // anew.
         Err(_) if lines.iter().all(Option::is_some) => {
             let text = "the categories are of different states: both are made anew";
             warnings(Warning::new(text));
@@ -294,7 +295,7 @@ struct OpenFiles<'a> {
     has_moved: bool,
 }
 
-/// Fits a set anew, with the settings that it has or such as are best now.
+/// A function that fits a set anew, with its settings or with newly chosen ones.
 type Refit<'a> = &'a mut dyn FnMut(&RefitLine, bool) -> Result<()>;
 
 impl<'a> OpenFiles<'a> {
@@ -321,7 +322,7 @@ impl<'a> OpenFiles<'a> {
         Self::after_refit(files, ledger_path)
     }
 
-    /// The set, if its files and its state belong together.
+    /// The open files of the set; `None` if its files and its state do not belong together.
     fn fitting(
         files: &'a SetFiles,
         ledger_path: &'a Path,
@@ -348,14 +349,14 @@ impl<'a> OpenFiles<'a> {
         })
     }
 
-    /// The set that a fit has just written.
+    /// The open files of a set that a fit has just written.
     fn after_refit(files: &'a SetFiles, ledger_path: &'a Path) -> Result<Self> {
         let heads: Result<Vec<_>> = files.paths.iter().map(|path| head_or_ordinary(path)).collect();
         let set = Self::fitting(files, ledger_path, OpenLedger::new(ledger_path)?, heads?);
         set.ok_or(FittedSetError::Inconsistent)
     }
 
-    /// What users call a label.
+    /// The name of a label.
     fn label(&self, label: u32) -> String {
         let name = self.files.names.get(label as usize);
         let name = name.map_or_else(Vec::new, |name: &PathBuf| label_of(name));
@@ -398,7 +399,7 @@ impl<'a> OpenFiles<'a> {
         Ok(())
     }
 
-    /// Adds a document to the ledger; returns its record and where it stands.
+    /// Adds a document to the ledger; returns its record and the record's position.
     fn push(
         &mut self,
         corpus: &Corpus,
@@ -418,8 +419,9 @@ impl<'a> OpenFiles<'a> {
         Ok((record, offset))
     }
 
-    /// Whether a document can go from one label to another without a fit of all: it is known once,
-    /// or under the one label, and the ordinary files can be made anew from the ledger.
+    /// Whether a document can be moved from one label to another without fitting the whole set: the
+    /// ledger has it once, or only under the one label, and the ordinary files can be learned anew
+    /// from the ledger.
     fn can_relabel(&self, known: &HashMap<u64, Vec<u32>>, id: u64, label: u32) -> bool {
         let labels = known.get(&id).map_or(&[][..], |labels| labels.as_slice());
         if labels.iter().all(|&own| own == label) {
@@ -434,8 +436,8 @@ impl<'a> OpenFiles<'a> {
         matches!(labels, &[own] if can_tell(own) && can_tell(label))
     }
 
-    /// Makes document `number` of the corpus, which the ledger knows once, as `from`, one of the
-    /// category that it has there.
+    /// Moves document `number` of the corpus, which the ledger has once under the label `from`, to
+    /// the label that it has in the corpus.
     fn relabel(&mut self, corpus: &Corpus, number: usize, from: u32) -> Result<()> {
         let id = fingerprint(corpus.terms_of(number));
         let Some(known) = self.known.iter().position(|known| *known == id) else { return Ok(()) };
@@ -453,7 +455,8 @@ impl<'a> OpenFiles<'a> {
         label.ok_or_else(|| self.damaged_at(number))
     }
 
-    /// The labels under which the ledger has those of the documents `ids` that it knows.
+    /// The labels under which the ledger has each of the documents `ids`, without those that it
+    /// does not have.
     fn known(&mut self, ids: &[u64]) -> Result<HashMap<u64, Vec<u32>>> {
         let wanted: HashSet<u64> = ids.iter().copied().collect();
         let mut known = HashMap::new();
@@ -475,9 +478,10 @@ impl<'a> OpenFiles<'a> {
         LedgerError::Damaged { path: self.ledger_path.to_path_buf(), fault }.into()
     }
 
-    /// Forgets the documents `ids` as far as they were learned with a label that `goes`: each of
-    /// them once, the last of equal ones, or all that are equal. Returns name and label of each
-    /// that was found. All that was learned from them goes: ordinary counts, ledger, weights.
+    /// Forgets the documents `ids` under the labels for which `goes` returns true: each id once (of
+    /// equal documents the last), or all equal documents. Returns the id and the label of each
+    /// document that was found. The ordinary counts, the ledger and the weights then contain
+    /// nothing of them.
     fn forget(
         &mut self,
         ids: &[u64],
@@ -494,7 +498,7 @@ impl<'a> OpenFiles<'a> {
             return Ok(Vec::new());
         }
         let whole = ledger_file::load_fitting(self.ledger_path, &self.ledger.head.settings)?;
-        // Documents that were given another label are the last ones in the ledger.
+        // Documents that were moved to another label are the last ones in the ledger.
         let mut heads = Vec::new();
         whole
             .each_head(|record, _| {
@@ -516,19 +520,20 @@ impl<'a> OpenFiles<'a> {
             let is_gone = gone.next() == Some(true);
             if is_gone {
                 let mut record = Record::default();
-                // It was read before.
+                // The record was read before, so it is valid.
                 let _ = record.take(&mut bytes);
                 forgotten.push(record);
             }
             !is_gone
         });
         let kept = kept.map_err(|fault| self.damaged(fault))?;
-        // A fit makes ordinary files anew that can be; the others are corrected, once.
+        // A fit learns those ordinary files anew that it can; the counts of the others are
+        // corrected here.
         for (label, path) in (0..).zip(&self.files.paths) {
             forget_in_ordinary(path, label, &whole, &forgotten)?;
         }
         ledger_file::save(self.ledger_path, &kept)?;
-        // The fit needs the memory.
+        // This frees memory for the fit.
         drop((whole, kept));
         refit(&self.line, true)?;
         *self = Self::after_refit(self.files, self.ledger_path)?;
@@ -567,8 +572,8 @@ impl<'a> OpenFiles<'a> {
     }
 }
 
-/// Reads the category at `path` into `bytes`, which serve for one after the other: new memory costs
-/// more than reading.
+/// Reads the category at `path` into `bytes`. The caller uses the same buffer for all categories,
+/// because allocating takes longer than reading.
 fn read_into<'b>(path: &Path, bytes: &'b mut Vec<u8>) -> Result<Category<&'b [u8]>> {
     let failed = |source| {
         let path = path.to_path_buf();
@@ -584,14 +589,14 @@ fn read_into<'b>(path: &Path, bytes: &'b mut Vec<u8>) -> Result<Category<&'b [u8
     Category::new(bytes.as_slice()).map_err(|fault| failed(error_of(fault, path)))
 }
 
-/// Tells what became of the state.
+/// Warns about what became of the state.
 fn warn_of_state(files: &SetFiles, fate: &str, warnings: WarningSink<'_>) {
     let name = beside(files.ledger_name.as_deref().unwrap_or(Path::new("")), ".state");
     warnings(Warning::new(format!("{} {fate}", name.display())));
 }
 
-/// Takes the counts of forgotten documents out of an ordinary category file. Files that the ledger
-/// can tell all of are left to the fit that follows.
+/// Subtracts the counts of forgotten documents from an ordinary category file. Files that can be
+/// learned anew from the ledger are left to the fit that follows.
 fn forget_in_ordinary(path: &Path, label: u32, whole: &Ledger, forgotten: &[Record]) -> Result<()> {
     let gone: Vec<&Record> = forgotten.iter().filter(|record| record.label == label).collect();
     if gone.is_empty() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Features → counts of a shard.
+//! Counts the features of a shard.
 
 use super::counts::{CountSettings, Counts, Documents, First, ROOT, Shard, pattern_tag};
 use super::varint;
@@ -13,11 +13,11 @@ use std::io;
 /// Longest n-gram.
 const LONGEST: usize = 7;
 
-/// Counts shards, one after the other.
+/// Counts the features of several shards, one shard after the other.
 #[derive(Debug, Clone)]
 pub struct Counting {
     counts: Counts,
-    /// The words as `counts` numbers them, by a quicker look-up.
+    /// The words with the same numbers as in `counts`, for a faster look-up.
     lexicon: Lexicon,
     order: usize,
     /// Single words by their terms.
@@ -38,7 +38,8 @@ pub struct Counting {
     was_in_header: bool,
 }
 
-/// A single word: its node, or [`ROOT`], and occurrences that the node does not hold yet.
+/// A single word: its node, or [`ROOT`] if it has none yet, and the occurrences that have not been
+/// added to the node yet.
 #[derive(Debug, Clone, Copy)]
 struct Single {
     node: u32,
@@ -55,7 +56,7 @@ struct OpenDocument {
 }
 
 impl Counting {
-    /// Counts with places, or without.
+    /// A counter of features without counts; with `is_placed` its shards have places.
     pub fn new(settings: CountSettings, is_placed: bool) -> Self {
         Self {
             order: usize::from(settings.order).clamp(1, LONGEST),
@@ -75,7 +76,7 @@ impl Counting {
         }
     }
 
-    /// Begins the shard of `place`; places must rise.
+    /// Begins the shard of `place`, which must be greater than the places before it.
     pub fn start_shard(&mut self, place: u32) {
         self.place = place;
         self.ordinal = 0;
@@ -90,12 +91,12 @@ impl Counting {
         self.counts.shards.push(Shard { place: self.place, ending, documents, packed });
     }
 
-    /// Whether there was too much to count; the counts are of no use then.
+    /// Whether a number did not fit its width; the counts are then unusable.
     pub const fn has_overflowed(&self) -> bool {
         self.overflow
     }
 
-    /// The counts; `None` if there was too much to count.
+    /// The counts; `None` if a number did not fit its width.
     pub fn into_counts(mut self) -> Option<Counts> {
         for single in &self.singles {
             if single.waiting > 0 {
@@ -105,7 +106,7 @@ impl Counting {
         (!self.overflow && self.counts.settle()).then_some(self.counts)
     }
 
-    /// Whether documents are told apart.
+    /// Whether the counts keep each document.
     fn keeps_documents(&self) -> bool {
         self.counts.settings.documents != Documents::None
     }
@@ -116,8 +117,8 @@ impl Counting {
         self.blanks = 0;
     }
 
-    /// The node of `term` below `parent`, new if it has not been seen before; one more occurrence
-    /// of it if it `counts`.
+    /// The node of `term` below `parent`, created if the term has not been seen there before. With
+    /// `counts` one occurrence is added.
     #[inline]
     fn node(&mut self, parent: u32, term: u32, counts: bool) -> u32 {
         let first = First { place: self.place, ordinal: self.ordinal };
@@ -156,12 +157,12 @@ impl Counting {
         if self.singles.len() <= term as usize {
             self.singles.resize(term as usize + 1, Single { node: ROOT, waiting: 0 });
         }
-        // What is waiting beyond 2^32 - 1 is counted by the node itself.
+        // Occurrences beyond 2^32 - 1 are added to the node itself.
         self.singles[term as usize].node = node;
         node
     }
 
-    /// Notes a feature of the document being read.
+    /// Adds a feature to the document being read.
     fn note(&mut self, node: u32) {
         match self.counts.settings.documents {
             Documents::None => {}
@@ -190,7 +191,7 @@ impl Counting {
         self.node(ROOT, term, true);
     }
 
-    /// Counts a feature by its words, so many times; `false` if a word is impossible.
+    /// Counts a feature, given by its words, `times` times; returns false if a word is impossible.
     pub fn spelled<'w>(
         &mut self,
         words: impl Iterator<Item = &'w [u8]>,
@@ -215,7 +216,7 @@ impl Counting {
         true
     }
 
-    /// Where the tokenizer's words of `medium` go.
+    /// The sink for the tokenizer's words of `medium`.
     pub fn words(&mut self, medium: Medium) -> WordsCounted<'_> {
         WordsCounted { counting: self, medium }
     }
@@ -242,8 +243,8 @@ impl Counting {
         self.length = longest;
     }
 
-    /// Takes note of the state that a mail filter left after a line; a change into a header block
-    /// opens a message.
+    /// Receives the state of the mail filter after a line; a change into a header block begins a
+    /// message.
     pub fn line_of_mail(&mut self, in_header: bool) {
         if in_header && !self.was_in_header {
             self.end_document();
@@ -251,7 +252,7 @@ impl Counting {
         self.was_in_header = in_header;
     }
 
-    /// Takes note of the end of an input file.
+    /// Notes the end of an input file.
     pub fn end_of_file(&mut self) {
         self.forget();
         self.end_document();
@@ -296,7 +297,7 @@ impl FeatureSink for Counting {
     }
 }
 
-/// The words of a line on their way into the counts.
+/// Counts the words of one line.
 pub struct WordsCounted<'a> {
     counting: &'a mut Counting,
     medium: Medium,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Counts of a part of an input, and of parts put together.
+//! Counts of the features of a part of an input, and of merged parts.
 //!
 //! Features are paths in a tree of words: an n-gram is the n-gram without its last word, and that
 //! word. Each node knows where it first appeared: in which shard, and after which others of that
@@ -20,7 +20,7 @@ pub enum Documents {
     None,
     /// Each document's features and how often they occur, in order of first occurrence.
     Bags,
-    /// Each document's features in order, with repeats: what confidences (`-X`) need.
+    /// Each document's features in order, with repeats, as confidences (`-X`) need them.
     Sequences,
 }
 
@@ -37,13 +37,13 @@ pub struct CountSettings {
     pub locale: Locale,
     /// What is kept of documents.
     pub documents: Documents,
-    /// Zero bytes are blanks (`--keep-nul`).
+    /// Whether zero bytes are read as blanks (`--keep-nul`).
     pub keeps_nul: bool,
     /// The regular expressions, as category files store them.
     pub patterns: Vec<Vec<u8>>,
 }
 
-/// The part of an option word that decides what a feature is. The rest concerns the fit.
+/// The options that decide what a feature is. The others concern only the fit.
 pub fn counting_options(options: ModelOptions) -> ModelOptions {
     use ModelOption::{Entropy, Multinomial, Overflow, ReferenceOnly, Wide};
     let mut options = options;
@@ -54,7 +54,7 @@ pub fn counting_options(options: ModelOptions) -> ModelOptions {
 }
 
 impl CountSettings {
-    /// What first differs between two settings, for people; `None` if they agree.
+    /// The name of the first setting that differs, for messages; `None` if the settings agree.
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
         if self.options != other.options {
             return Some("other options (-T, -j, -S or -g)");
@@ -78,33 +78,33 @@ impl CountSettings {
     }
 }
 
-/// Why counts cannot be put together.
+/// Why counts cannot be merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MergeFault {
     /// They were made with other settings.
     #[error("it was counted with {0}")]
     Settings(&'static str),
-    /// One has places in a sequence, the other has none.
+    /// Only one of the two has places in a sequence.
     #[error("some counts have a place in the sequence (--place) and some have none")]
     Placement,
-    /// Both hold the shard of this place.
+    /// Both have a shard at this place.
     #[error("the shard of place {0} is there already")]
     SamePlace(u32),
-    /// A number outgrew its width.
+    /// A number does not fit its width.
     #[error("there are too many features or occurrences to count")]
     Overflow,
 }
 
-/// A shard: a part of the input that was read in one go.
+/// A shard: a part of the input that was read in one pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shard {
     /// Its place in the sequence.
     pub place: u32,
-    /// What reading it found that matters to the shard behind it.
+    /// The state at its end, which the reading of the next shard would start from.
     pub ending: Ending,
     /// Number of documents.
     pub documents: u64,
-    /// The documents: a length each, then nodes, with their occurrences in bags.
+    /// The documents: for each its length, then its nodes; in bags each node with its occurrences.
     pub packed: Vec<u8>,
 }
 
@@ -118,13 +118,13 @@ pub struct Node {
     pub parent: u32,
     /// The last word.
     pub term: u32,
-    /// Occurrences; 0 for what only begins features.
+    /// Number of occurrences; 0 for a node that is only the beginning of features.
     pub count: u64,
     /// Where it first appeared.
     pub first: First,
 }
 
-/// Place of a first appearance; earlier ones are less.
+/// Place of a first appearance; earlier places compare as less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct First {
     /// Place of the shard.
@@ -133,12 +133,12 @@ pub struct First {
     pub ordinal: u32,
 }
 
-/// Words, each with a tag: a medium, and for features of regular expressions, whose whole body is
-/// one word, the order times 16.
+/// Words, each with a tag: the medium, and for features of regular expressions, whose whole body
+/// counts as one word, additionally the order times 16.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
     bytes: Vec<u8>,
-    /// Where each word ends in `bytes`, and its tag.
+    /// For each word, its end in `bytes` and its tag.
     words: Vec<(usize, u8)>,
     index: HashTable<u32>,
 }
@@ -163,7 +163,8 @@ impl Terms {
         (&self.bytes[from..to], tag)
     }
 
-    /// The number of a word, new if it has not been seen before; `None` if there are too many.
+    /// The number of a word, which gets a new one if it has not been seen before; `None` if there
+    /// are too many words.
     #[inline]
     pub fn intern(&mut self, bytes: &[u8], tag: u8) -> Option<u32> {
         let hash = hash_bytes(bytes, tag);
@@ -207,12 +208,12 @@ fn hash_bytes(bytes: &[u8], tag: u8) -> u64 {
     fold(hash, last)
 }
 
-/// Nodes by parent and term: open addressing, at most two thirds full. What counting needs of a
-/// node is in its entry, so that an occurrence costs one look into memory.
+/// Nodes by parent and term: open addressing, at most two thirds full. An entry holds all that
+/// counting an occurrence needs, so that it takes one access to memory.
 #[derive(Debug, Clone, Default)]
 struct Index {
     entries: Vec<Entry>,
-    /// 64 less the bits of the size.
+    /// 64 minus the binary logarithm of the size.
     shift: u32,
 }
 
@@ -222,7 +223,7 @@ struct Entry {
     term: u32,
     /// [`ROOT`] in a free entry.
     node: u32,
-    /// Occurrences that the node does not hold yet.
+    /// Occurrences that have not been added to the node yet.
     waiting: u32,
 }
 
@@ -230,7 +231,7 @@ const FREE: Entry = Entry { parent: 0, term: 0, node: ROOT, waiting: 0 };
 const FIRST_BITS: u32 = 10;
 
 impl Index {
-    /// Where the entry is, or would be.
+    /// The index of the entry, or of the free entry where it would be inserted.
     #[inline]
     fn find(&self, parent: u32, term: u32) -> Result<usize, usize> {
         if self.entries.is_empty() {
@@ -253,8 +254,8 @@ impl Index {
         }
     }
 
-    /// Puts a new entry at the place that [`Self::find`] found for it; `used` with it. Returns
-    /// where it is.
+    /// Inserts an entry at the index that [`Self::find`] returned; `used` is the number of entries
+    /// including it. Returns the entry's index, which differs if the table has grown.
     fn insert(&mut self, entry: Entry, at: usize, used: usize) -> usize {
         if used * 3 <= self.entries.len() * 2 {
             self.entries[at] = entry;
@@ -273,7 +274,7 @@ impl Index {
     }
 }
 
-/// Counts of the features of some documents: all that a category is made of, exactly.
+/// Exact counts of the features of some documents: all that is needed to learn a category.
 ///
 /// See [`super::part::PartCounter`] for an example.
 #[derive(Debug, Clone)]
@@ -309,7 +310,7 @@ impl Counts {
         }
     }
 
-    /// The nodes; beginnings of features stand before what they begin.
+    /// The nodes; a node's parent stands before it.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
@@ -319,16 +320,16 @@ impl Counts {
         self.nodes.iter().filter(|node| node.count > 0).count()
     }
 
-    /// The node of `term` below `parent`, made with `first` if it is new. `None` if there are too
-    /// many.
+    /// The node of `term` below `parent`, created with the place `first` if it is new. `None` if
+    /// there are too many nodes.
     #[inline]
     pub fn child(&mut self, parent: u32, term: u32, first: First) -> Option<u32> {
         let at = self.entry(parent, term, first)?;
         Some(self.index.entries[at].node)
     }
 
-    /// As [`Self::child`], and counts one occurrence. Such are in the nodes only after
-    /// [`Self::settle`].
+    /// As [`Self::child`], and counts one occurrence, which [`Self::settle`] adds to the node
+    /// later.
     #[inline]
     pub fn count_child(&mut self, parent: u32, term: u32, first: First) -> Option<u32> {
         let at = self.entry(parent, term, first)?;
@@ -391,7 +392,7 @@ impl Counts {
         true
     }
 
-    /// Sets `body` to the text of a feature; returns its medium and its order.
+    /// Writes the text of a feature to `body`; returns its medium and its order.
     pub fn spell(&self, node: u32, body: &mut Vec<u8>) -> (Medium, u8) {
         body.clear();
         let mut path = [0u32; 8];
@@ -451,11 +452,11 @@ impl Counts {
 }
 
 impl Counts {
-    /// Adds `other`: behind these counts, or at its places (`--place`).
+    /// Adds the counts of `other`: after these counts, or at its places (`--place`).
     ///
     /// # Errors
-    /// [`crate::Error::Counts`] for counts that were made otherwise, or are too many; these counts
-    /// are of no use any more then.
+    /// [`crate::Error::Counts`] for counts that were made with other settings, or numbers that do
+    /// not fit their width; these counts are then unusable.
     pub fn merge(&mut self, other: &Self) -> crate::error::Result<()> {
         self.add_parts(other).map_err(|fault| crate::error::Error::Counts(fault.to_string()))
     }
@@ -478,8 +479,7 @@ impl Counts {
         self.absorb_anyhow(other)
     }
 
-    /// Adds counts whose settings agree. A shard at a place that is taken is joined with the shard
-    /// there.
+    /// Adds counts whose settings agree. If both have a shard at a place, the two become one.
     pub(super) fn absorb_anyhow(&mut self, other: &Self) -> Result<(), MergeFault> {
         let overflow = MergeFault::Overflow;
         let mut terms = Vec::with_capacity(other.terms.len());
@@ -527,7 +527,7 @@ impl Counts {
         Some(())
     }
 
-    /// Puts all shards together to one without a place, as if they had been merged in order.
+    /// Joins all shards to one without a place, as if they had been merged in order.
     #[must_use]
     pub fn without_places(&self) -> Option<Self> {
         let mut all = Self::new(self.settings.clone(), false);
@@ -535,7 +535,7 @@ impl Counts {
         Some(all)
     }
 
-    /// Puts all shards together to one at `place`.
+    /// Joins all shards to one at `place`.
     #[must_use]
     pub fn at_place(&self, place: u32) -> Option<Self> {
         let mut all = self.without_places()?;
@@ -549,14 +549,14 @@ impl Counts {
         Some(all)
     }
 
-    /// Whether an earlier shard would have changed how a later one was read, had they been read
-    /// in one go.
+    /// Whether reading all shards in one pass would have read a later shard differently because of
+    /// an earlier one.
     pub fn is_inexact(&self) -> bool {
         let endings = self.shards.iter().map(|shard| shard.ending);
         endings.reduce(Ending::then).is_some_and(|ending| ending.is_inexact)
     }
 
-    /// Reads in counts as they stand in a file.
+    /// Adds a node as it stands in a file of counts.
     pub(super) fn push_node(&mut self, node: Node) -> bool {
         let before = self.nodes.len();
         let at = self.child(node.parent, node.term, node.first);
@@ -564,7 +564,7 @@ impl Counts {
     }
 }
 
-/// A shard's documents with other numbers of nodes.
+/// A shard's documents, packed with other numbers of the nodes.
 pub(super) fn repack(counts: &Counts, shard: &Shard, number: impl Fn(u32) -> u32) -> Vec<u8> {
     let mut packed = Vec::with_capacity(shard.packed.len());
     let has_times = counts.settings.documents == Documents::Bags;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The reference's online memory dumps (`-o`) as counts.
+//! Converts dbacl 1.14.1's online memory dumps (`-o`) to counts.
 //!
-//! The other way needs no code of its own: learning from counts with `-o` writes a dump.
+//! Counts are converted to a dump by learning from them with `-o`.
 
 use super::collect::Counting;
 use super::counts::{CountSettings, Counts, Documents, counting_options};
@@ -12,30 +12,30 @@ use crate::model::settings::{Locale, ModelOption};
 use crate::token::BOUNDARY;
 use crate::token::id::FeatureId;
 
-/// Why a dump cannot be made counts.
+/// Why a dump cannot be converted to counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ConversionFault {
-    /// Sums over documents are rounded, and say nothing of the documents.
+    /// The dump has only rounded sums over the documents, from which the documents cannot be told.
     #[error("a dump of mail or with -X or -U does not keep the documents")]
     Documents,
-    /// Which features found no room is not kept.
+    /// The dump's table was full, and the dump does not say which features were left out.
     #[error("the dump's table was full, and it does not say what was left out")]
     Full,
-    /// What the expressions were is not kept.
+    /// The dump does not keep the regular expressions.
     #[error("a dump does not keep the regular expressions")]
     Patterns,
-    /// A multinomial model does not keep the features' orders.
+    /// The dump is of a multinomial model, which does not keep the features' orders.
     #[error("the dump is of a multinomial model (-M)")]
     Multinomial,
     /// Counters stopped.
     #[error("the dump's counters have run over")]
     Overflow,
-    /// A token has too many words, or no slot.
+    /// A token of the list has too many words, or no slot in the table.
     #[error("the dump is damaged: its token list does not fit its table")]
     Damaged,
 }
 
-/// What a fault in a dump is, for people.
+/// The text of a message about a fault in a dump.
 pub fn reason(fault: &DumpFault) -> String {
     match fault {
         DumpFault::Foreign => "it is no online memory dump".into(),
@@ -44,8 +44,8 @@ pub fn reason(fault: &DumpFault) -> String {
     }
 }
 
-/// The counts of a dump. Features that share an id with an earlier one were counted as that one,
-/// and stay so. The order of n-grams is the highest that was seen.
+/// The counts of a dump. A feature with the id of an earlier one was counted as that one, which
+/// cannot be undone. The order of n-grams is the highest order of a feature in the dump.
 ///
 /// # Errors
 /// [`ConversionFault`].

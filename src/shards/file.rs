@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Counts files: version 1, described in `docs/counts-format.md`.
+//! Reads and writes counts files of version 1 (`docs/counts-format.md`).
 
 use super::counts::{CountSettings, Counts, Documents, First, Node, ROOT, Shard, repack};
 use super::varint;
@@ -8,14 +8,15 @@ use crate::model::settings::{Locale, ModelOptions, Scheme};
 use crate::token::word::WORD_WINDOW;
 use std::io::{self, Read, Write};
 
-/// How all counts files begin, up to the version.
+/// The beginning of all counts files, up to the version.
 pub const KIND: &[u8] = b"# dbacl counts ";
 /// The first line of this version.
 pub const MAGIC: &[u8] = b"# dbacl counts 1\n";
 
 /// Bytes written or read at a time.
 const BLOCK: usize = 1 << 16;
-/// Longest body that a regular expression makes: eight groups of 30 bytes, and nine marks.
+/// The most bytes of a feature of a regular expression: eight groups of 30 bytes, and nine boundary
+/// marks.
 const LONGEST_BODY: u64 = 8 * 30 + 9;
 
 const PLACED: u8 = 1;
@@ -30,13 +31,13 @@ pub enum Fault {
     /// The operating system refused.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// Its first line is none of a counts file.
+    /// The first line is not that of a counts file.
     #[error("it is not a file of counts")]
     Foreign,
     /// It is a counts file of another version.
     #[error("it is a counts file of another version")]
     Version,
-    /// It is damaged: what does not hold together.
+    /// It is damaged; the text says how.
     #[error("it is damaged: {0}")]
     Damaged(&'static str),
 }
@@ -137,7 +138,7 @@ fn write_nodes(out: &mut Summed<'_>, counts: &Counts, sequence: &[u32]) -> io::R
     Ok(numbers)
 }
 
-/// Sums up what goes out.
+/// Computes the checksum of what is written.
 struct Summed<'a> {
     out: &'a mut dyn Write,
     waiting: Vec<u8>,
@@ -246,7 +247,7 @@ fn read_nodes(input: &mut Input<'_>, counts: &mut Counts) -> Result<(), Fault> {
     };
     let by_words = counts.settings.patterns.is_empty();
     let longest = if by_words { WORD_WINDOW as u64 - 1 } else { LONGEST_BODY };
-    // How many words each node has.
+    // The number of words of each node.
     let mut depths: Vec<u8> = Vec::new();
     let mut first = First { place: 0, ordinal: 0 };
     let mut next_ordinal = 0u32;
@@ -268,7 +269,8 @@ fn read_nodes(input: &mut Input<'_>, counts: &mut Counts) -> Result<(), Fault> {
                 let &[tag] = input.bytes(1)? else { return damaged("it is cut short") };
                 let length = input.number_below(longest + 1)?;
                 let word = input.bytes(length)?;
-                // Zero bytes end words; lower control bytes are clipped or separate words.
+                // Words of the tokenizer hold no zero byte. The text of a pattern's feature holds
+                // no bytes below 3, and at least one above.
                 let possible = if by_words {
                     tag < 16 && !word.contains(&0)
                 } else {
@@ -315,7 +317,7 @@ fn read_nodes(input: &mut Input<'_>, counts: &mut Counts) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Reads the documents, and checks that they hold what was counted.
+/// Reads the documents, and checks that their features add up to the counts.
 fn read_documents(input: &mut Input<'_>, counts: &mut Counts) -> Result<(), Fault> {
     let wrong = || Fault::Damaged("its documents do not hold what was counted");
     let nodes = counts.nodes().len() as u64;
@@ -349,7 +351,8 @@ fn read_documents(input: &mut Input<'_>, counts: &mut Counts) -> Result<(), Faul
     Ok(())
 }
 
-/// Reads and sums up; the last four bytes are kept back, as they are the sum.
+/// Reads, and computes the checksum of all but the last four bytes, which are the checksum
+/// themselves.
 struct Input<'a> {
     source: &'a mut dyn Read,
     block: Vec<u8>,
@@ -367,7 +370,7 @@ impl<'a> Input<'a> {
         Self { source, block: Vec::new(), at: 0, summed: 0, ended: false, sum }
     }
 
-    /// Makes sure that `wanted` bytes are at hand besides the sum, if the input has them.
+    /// Reads until `wanted` bytes and the checksum are in the buffer, or the input ends.
     fn fill(&mut self, wanted: usize) -> Result<usize, Fault> {
         if self.block.len() - self.at < wanted + SUM && !self.ended {
             self.sum.update(&self.block[self.summed..self.at]);
@@ -405,14 +408,14 @@ impl<'a> Input<'a> {
         Ok(value)
     }
 
-    /// A number that is small enough.
+    /// A number that must be less than `limit`.
     fn number_below(&mut self, limit: u64) -> Result<usize, Fault> {
         let number = self.number()?;
         let small = usize::try_from(number).ok().filter(|_| number < limit);
         small.ok_or(Fault::Damaged("a length is impossible"))
     }
 
-    /// So many bytes, which are few.
+    /// The next `length` bytes, which must fit the buffer.
     fn bytes(&mut self, length: usize) -> Result<&[u8], Fault> {
         if self.fill(length)? < length {
             return Err(Fault::Damaged("it is cut short"));
@@ -422,7 +425,8 @@ impl<'a> Input<'a> {
         Ok(&self.block[from..self.at])
     }
 
-    /// So many bytes, which may be many: room is made as they come.
+    /// Appends the next `length` bytes to `out`, which grows as they are read, so that a wrong
+    /// length costs no memory.
     fn append(&mut self, mut length: u64, out: &mut Vec<u8>) -> Result<(), Fault> {
         while length > 0 {
             #[allow(clippy::cast_possible_truncation)] // at most a block
@@ -433,7 +437,7 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    /// Checks the sum, and that nothing follows.
+    /// Checks the checksum, and that nothing follows it.
     fn finish(mut self) -> Result<(), Fault> {
         self.fill(1)?;
         let rest = &self.block[self.at..];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Learning in parts: count anywhere, merge in any tree, fit once.
+//! Learning in parts: the parts of an input are counted separately, in any process; the counts are
+//! merged in any grouping; and one fit makes the category.
 //!
 //! ```text
 //! features ─→ counting ─→ counts ⇄ counts file

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Reading on several processors: the input is cut into parts of about equal size, one for each
-//! thread, and what was counted of them is put together in their order. What cannot be cut so that
-//! one pass would see the same is left to one pass.
+//! Counts an input on several processors. The input is cut into parts of about equal size, one for
+//! each thread, and the counts of the parts are merged in their order. If the cuts would change the
+//! counts, the input is read in one pass instead.
 
 use super::collect::Counting;
 use super::counts::{CountSettings, Counts};
@@ -30,20 +30,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{Builder, ScopedJoinHandle};
 
-/// Looks after reading while threads are at work.
+/// Shows progress and handles signals while threads read.
 pub trait Watcher: Sync {
-    /// Waits until `has_ended`; `done` tells how many of `size` bytes have been read so far.
+    /// Waits until `has_ended`; `done` is the number of bytes, of `size`, that have been read so
+    /// far.
     fn wait(&self, done: &AtomicU64, size: u64, has_ended: &dyn Fn() -> bool);
 
-    /// Whether what was read is wanted, asked when reading has ended.
+    /// Whether the counts are wanted; called when reading has ended.
     fn is_wanted(&self) -> bool;
 }
 
-/// Reading was interrupted, and what was read is not wanted.
+/// The error of a reading that was interrupted, whose counts are not wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// What is read, and how.
+/// The files to read, and how to read them.
 #[derive(Clone, Copy)]
 pub struct Inputs<'a> {
     /// Files and folders.
@@ -52,7 +53,7 @@ pub struct Inputs<'a> {
     pub reading: &'a ReadOptions,
     /// Read only lines that begin with a blank.
     pub indented: bool,
-    /// Processors to use, if not those that are worth it.
+    /// The number of threads to use; `None` chooses it by the size of the inputs.
     pub threads: Option<usize>,
     /// Ends reading early once it is set.
     pub stop: &'a AtomicBool,
@@ -60,7 +61,7 @@ pub struct Inputs<'a> {
     pub watcher: &'a dyn Watcher,
 }
 
-/// Inputs of less are not worth a thread, unless threads are asked for.
+/// Inputs with fewer bytes are read in one pass, unless a number of threads is given.
 const WORTH: u64 = 16 << 20;
 /// Smallest part, bytes.
 const SMALLEST: u64 = 1 << 16;
@@ -81,8 +82,8 @@ impl Piece {
     }
 }
 
-/// Bits of the largest table of a later part, beyond those of the table of the whole: a part is to
-/// find room for all of its features.
+/// By how many bits the largest table of a later part may exceed the table of the whole, so that it
+/// holds all features of the part.
 const MORE_BITS: u8 = 2;
 
 impl Inputs<'_> {
@@ -154,14 +155,14 @@ impl Inputs<'_> {
         Ok(whole.filter(|counts| !counts.is_inexact()))
     }
 
-    /// The inputs cut for as many threads as there are to be, and their size in bytes; `None` if
-    /// one pass is to read them.
+    /// The inputs cut into one part for each thread, and their size in bytes; `None` if one pass is
+    /// to read them.
     fn parts(&self) -> Option<(Vec<Vec<Piece>>, u64)> {
         if self.threads == Some(1) || self.operands.is_empty() {
             return None;
         }
         let pieces = pieces(self.operands)?;
-        // In UTF-16 a line's end is not one byte.
+        // A file in UTF-16 is not cut, because its line ends are not single bytes.
         if self.reading.scheme.is_unicode() && pieces.iter().any(Piece::begins_with_mark) {
             return None;
         }
@@ -173,11 +174,11 @@ impl Inputs<'_> {
     /// The threads to use for inputs of `size` bytes.
     fn number_of_threads(&self, size: u64) -> usize {
         match self.threads {
-            // Each thread has a table of its own, and there may be addresses for one table only.
+            // Each thread has its own table, and a limited address space may hold only one.
             _ if !has_addresses_to_spare() => 1,
             Some(threads) => threads,
-            // Each thread has a table of its own, and n-grams need large ones; so that is left to
-            // those who know their memory.
+            // Each thread has its own table, and n-grams need large tables, so several threads read
+            // them only if the user gives the number.
             None if size < WORTH || self.reading.order > 1 => 1,
             None => std::thread::available_parallelism().map_or(1, Into::into),
         }
@@ -211,7 +212,7 @@ impl Inputs<'_> {
             self.watcher.wait(&done, size, &have_ended);
             let join = |(number, worker): (usize, Option<ScopedJoinHandle<'_, _>>)| match worker {
                 Some(worker) => worker.join().ok().flatten(),
-                // The system had no room for another thread.
+                // The system could not start another thread.
                 None => read_one(number, room_of(number)),
             };
             workers.into_iter().enumerate().map(join).collect()
@@ -224,7 +225,7 @@ impl Inputs<'_> {
                 return Ok(None);
             }
             if part.1.depends_on_room && so_far.room_bits != room {
-                // Longer lines came before it than was thought.
+                // The parts before it have longer lines than was assumed.
                 let Some(again) = read_one(number, so_far.room_bits) else { return Ok(None) };
                 *part = again;
                 self.check()?;
@@ -235,8 +236,9 @@ impl Inputs<'_> {
                 ..part.1
             };
         }
-        // Each part was read as behind the ones before it; what comes before all of them is another
-        // matter.
+        // Each part was read with the line buffer that the parts before it leave. Only what
+        // precedes the first part is unknown, so the first part notes whether any part depends on
+        // it.
         let mut readers = Vec::new();
         for (number, (mut reader, ending)) in read.into_iter().enumerate() {
             let depends_on_room = number == 0 && so_far.depends_on_room;
@@ -250,8 +252,8 @@ impl Inputs<'_> {
         if self.watcher.is_wanted() { Ok(()) } else { Err(Interrupted) }
     }
 
-    /// Reads a part, behind inputs that left `room` for a line; `None` if it cannot be read to its
-    /// end.
+    /// Reads a part that follows inputs after which the line buffer has 2^`room` bytes; `None` if
+    /// it cannot be read to its end.
     fn read_part(
         &self,
         part: &[Piece],
@@ -279,7 +281,7 @@ trait PartCounts: FeatureSink + Send {
     /// Whether there was too much to count.
     fn has_overflowed(&self) -> bool;
 
-    /// Takes note of the end of the part.
+    /// Notes the state at the end of the part.
     fn end(&mut self, ending: Ending);
 }
 
@@ -295,14 +297,14 @@ impl PartCounts for Counting {
 
 impl PartCounts for LearnedCounts {
     fn has_overflowed(&self) -> bool {
-        // Merging looks at the counters.
+        // Merging checks the widths of the counters itself.
         false
     }
 
     fn end(&mut self, _: Ending) {}
 }
 
-/// A sink that sees only lines that begin with a blank, if that is asked for.
+/// A sink that passes on only lines that begin with a blank, if so configured.
 struct Indented<'a, S> {
     sink: &'a mut S,
     indented: bool,
@@ -330,8 +332,8 @@ impl<S: FeatureSink> FeatureSink for Indented<'_, S> {
     }
 }
 
-/// Binary logarithm of the room for a line that the beginning of the first part leaves: what later
-/// parts are likely to find. `None` if it cannot be read.
+/// Binary logarithm of the size of the line buffer after the beginning of the first part, which is
+/// likely to be the size for later parts as well. `None` if that part cannot be read.
 fn usual_room(parts: &[Vec<Piece>]) -> Option<u8> {
     /// Bytes looked at.
     const BEGINNING: u64 = 1 << 22;
@@ -340,14 +342,14 @@ fn usual_room(parts: &[Vec<Piece>]) -> Option<u8> {
     let mut stream = Stream::new(Box::new(file.take(piece.to.min(BEGINNING))), None);
     let (mut reader, mut line) = (LineReader::default(), Vec::new());
     let mut before = reader.room();
-    // The last line may have been cut short: what it asks for does not count.
+    // The last line may be incomplete, so its length does not count.
     while !reader.next_line(&mut stream, &mut line) {
         before = reader.room();
     }
     u8::try_from(before.ilog2()).ok()
 }
 
-/// Whether a text means the same when it is cut between lines.
+/// Whether cutting a text between lines leaves its features the same.
 fn lines_are_apart(reading: &ReadOptions) -> bool {
     use ModelOption::{Html, Mail, Straddle, Xml};
     !reading.options.has_any(&[Mail, Html, Xml])
@@ -355,7 +357,7 @@ fn lines_are_apart(reading: &ReadOptions) -> bool {
         && reading.charset.is_none_or(Charset::keeps_ascii)
 }
 
-/// The files that the operands stand for; `None` if one is no regular file, or not there.
+/// The files named by the operands; `None` if one is missing or not a regular file.
 fn pieces(operands: &[OsString]) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut push = |path: &Path| -> Option<()> {
@@ -380,8 +382,7 @@ fn pieces(operands: &[OsString]) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-/// Deals the files out to `threads` in their order, cutting them between lines if that `cuts` no
-/// text.
+/// Distributes the files among `threads` in their order; with `cuts` also cuts files between lines.
 fn cut(pieces: Vec<Piece>, size: u64, threads: usize, cuts: bool) -> Vec<Vec<Piece>> {
     let share = size.div_ceil(threads.max(1) as u64).max(SMALLEST);
     let mut parts: Vec<Vec<Piece>> = vec![Vec::new()];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Counting a part of the documents anywhere, and learning from what was counted in all parts.
+//! Counts a part of the documents of a category, in any process, and learns from the counts of all
+//! parts.
 
 use super::collect::Counting;
 use super::counts::{CountSettings, Counts, Documents, counting_options};
@@ -17,8 +18,8 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 impl CountSettings {
-    /// How documents are counted that are read as `reading` says, with what confidences (`-X`) need
-    /// or without.
+    /// The settings for counting documents that are read according to `reading`. With `confidence`
+    /// the counts keep what `-X` needs.
     pub fn of(reading: &ReadOptions, confidence: bool) -> Self {
         Self {
             options: counting_options(reading.options),
@@ -69,8 +70,8 @@ pub struct PartCounter {
 }
 
 impl PartCounter {
-    /// A counter that has seen nothing. Of `options` only the reading counts, and whether
-    /// confidences are wanted.
+    /// A counter without counts. It uses only the reading of `options`, and whether they ask for
+    /// confidences.
     ///
     /// # Errors
     /// [`Error::UnstorablePattern`] for an expression that no category can hold.
@@ -83,7 +84,7 @@ impl PartCounter {
 
     /// Counts a document in memory.
     pub fn count(&mut self, document: &[u8]) {
-        // Memory can be read, and counting refuses nothing.
+        // Reading memory cannot fail, nor can counting.
         let _ = self.reader.read_bytes(document, &mut self.counting);
     }
 
@@ -117,7 +118,7 @@ impl Counts {
     /// write it.
     ///
     /// # Errors
-    /// [`Error::Io`], or [`Error::Damaged`] for a file that is none of counts or is damaged.
+    /// [`Error::Io`], or [`Error::Damaged`] for a file that is not a file of counts or is damaged.
     pub fn open(path: &Path) -> Result<Self> {
         let mut file = open_regular(path).map_err(|error| Error::io(path, error))?;
         file::read(&mut file).map_err(|fault| match fault {
@@ -126,22 +127,22 @@ impl Counts {
         })
     }
 
-    /// Writes the counts to a file, which is whole at every moment. The bytes depend on the counts
-    /// only.
+    /// Writes the counts to a file, which is replaced at once. The bytes depend on the counts only.
     ///
     /// # Errors
-    /// [`Error::Occupied`] for a file that is none of counts; [`Error::Io`], [`Error::Temporary`].
+    /// [`Error::Occupied`] if another kind of file is there; [`Error::Io`], [`Error::Temporary`].
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut write = |out: &mut dyn Write| file::write(out, self);
         Ok(atomic_file::replace(&Disk, path, file::KIND, &mut write)?)
     }
 
     /// The category that a [`crate::Learner`] with `options` would have learned from the documents
-    /// that were counted, and what users should know about it.
+    /// that were counted, with warnings about it.
     ///
     /// # Errors
-    /// [`Error::Counts`] when `options` read documents otherwise than they were counted, or when
-    /// there are more occurrences than a model can hold; else those of [`crate::Learner::finish`].
+    /// [`Error::Counts`] when the settings of `options` differ from those with which documents were
+    /// counted, or when there are more occurrences than a model can hold; else those of
+    /// [`crate::Learner::finish`].
     pub fn learn(&self, options: &LearnOptions) -> Result<(Category<Vec<u8>>, Vec<Warning>)> {
         if let Some(what) = settings(options).difference(&self.settings) {
             return Err(Error::Counts(format!("it was counted with {what}")));

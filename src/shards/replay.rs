@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Counts → the state of a learning run that had read the whole input.
+//! Computes from counts the state of a learning run that has read the whole input.
 
 use super::counts::{Counts, Documents};
 use crate::error::WarningSink;
 use crate::learn::counter::Counter;
 use crate::token::Feature;
 
-/// Why counts cannot be made a category.
+/// Why a category cannot be learned from counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayFault {
-    /// A model counts to 2^32 - 1.
+    /// There are more occurrences than a model can count.
     #[error("more occurrences were counted than a category can hold (2^32 - 2)")]
     TooMany,
 }
@@ -75,7 +75,7 @@ pub fn replay(
     Ok(())
 }
 
-/// Whether a model can hold the counts beside those that are there.
+/// Whether a model can hold these counts in addition to those in `counter`.
 pub fn fits(counts: &Counts, counter: &Counter) -> bool {
     let before = u64::from(counter.state().total);
     let mut counted = counts.nodes().iter().map(|node| node.count);

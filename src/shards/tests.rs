@@ -378,7 +378,7 @@ proptest! {
 }
 
 #[test]
-fn what_does_not_belong_together_is_refused() {
+fn counts_with_other_settings_are_refused() {
     let options = ModelOptions::default().with(ModelOption::StandardTokenizer);
     let run = Run {
         options: options.with(ModelOption::Text),
@@ -412,7 +412,7 @@ fn what_does_not_belong_together_is_refused() {
 }
 
 #[test]
-fn a_word_begun_in_one_file_and_gone_on_in_the_next_is_told() {
+fn a_word_that_spans_two_files_is_reported_as_inexact() {
     let options = ModelOptions::default().with(ModelOption::Text);
     let options = options.with(ModelOption::StandardTokenizer);
     let (scheme, order) = (Scheme::Adp, 1);

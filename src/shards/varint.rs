@@ -2,7 +2,7 @@
 //! Whole numbers in as few bytes as they need: seven bits a byte, the lowest first; the highest bit
 //! says that another byte follows.
 
-/// Most bytes of a number.
+/// The most bytes of a number.
 pub const LONGEST: usize = 10;
 
 /// Appends `value`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Feature → 32-bit id: Bob Jenkins' 64-bit hash ("lookup8", January 1997, public domain).
+//! Computes the 32-bit id of a feature with Bob Jenkins' 64-bit hash ("lookup8", January 1997,
+//! public domain).
 
 use crate::model::medium::Medium;
 use crate::token::word::{WORD_WINDOW, Word};
@@ -34,17 +35,18 @@ impl FeatureId {
     }
 }
 
-/// A word of up to 14 bytes, none of them 0, for words that a program makes rather than cuts from
-/// text: many of them are hashed at once, without a loop over their bytes.
+/// A word of up to 14 bytes, none of them 0. It is for words that a program makes rather than cuts
+/// from text: many of them are hashed at once, without a loop over their bytes.
 ///
-/// It is kept as the feature's body: boundary, word, boundary, the first byte lowest.
+/// The value holds the feature's body: boundary, word, boundary, with the first byte in the lowest
+/// bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ShortWord(u128);
 
 /// Bytes of the longest short word.
 pub const LONGEST_SHORT: usize = 14;
 
-/// Words that are hashed side by side.
+/// Number of words that are hashed side by side.
 const SIDE_BY_SIDE: usize = 16;
 
 impl ShortWord {
@@ -98,7 +100,7 @@ impl ShortWord {
     }
 }
 
-/// What follows a feature's body to tell its medium: two bytes.
+/// The two bytes after a feature's body that hold its medium.
 const fn medium_tail(medium: Medium) -> u64 {
     MEDIUM_MARK as u64 | (medium.number() as u64 + 3) << 8
 }
@@ -137,7 +139,7 @@ pub struct GrowingHash {
     next: usize,
 }
 
-/// Bytes that must be readable behind the end of a [`GrowingHash`]'s key.
+/// Number of bytes that must be readable after the end of a [`GrowingHash`]'s key.
 pub const HASH_PADDING: usize = 24;
 
 impl GrowingHash {

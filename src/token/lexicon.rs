@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Words seen so far, each known by a small number.
+//! Numbers the distinct words of a text.
 //!
-//! A text repeats its words: what is worked out once for a word - its hash, its digrams, its weight
-//! in a category - is kept by its number and found again by one look-up of 32 bytes.
+//! A text repeats its words, so what is computed for a word once (its hash, its digrams, its weight
+//! in a category) is stored under its number and found again by one look-up of 32 bytes.
 
 use super::word::{WORD_WINDOW, Word};
 use crate::alloc_hints::{make_room, prefetch};
@@ -25,7 +25,7 @@ pub struct Lexicon {
     index: Index,
     /// By term.
     keys: Vec<Key>,
-    /// The media and the words' lengths apart, for those who ask for no more.
+    /// The terms' media and lengths, stored again so that reading them touches less memory.
     kinds: Vec<(Medium, u8)>,
     /// Bit set of the media seen.
     seen: u16,
@@ -77,7 +77,7 @@ impl Lexicon {
         Word::new(&self.keys[term.index()].0, usize::from(self.kinds[term.index()].1))
     }
 
-    /// The medium of all terms, if there is but one.
+    /// The medium of all terms, if it is the same for all.
     pub fn only_medium(&self) -> Option<Medium> {
         let is_one = self.seen.is_power_of_two();
         is_one.then(|| self.kinds[0].0)
@@ -89,8 +89,8 @@ impl Lexicon {
     }
 }
 
-/// A word in a medium: its bytes, padded with zeros, and in the last place, which no word reaches,
-/// the medium's number.
+/// A word in a medium: its bytes, padded with zeros, and the medium's number in the last byte,
+/// which no word reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(align(32))]
 struct Key([u8; WORD_WINDOW]);
@@ -135,7 +135,7 @@ fn folded(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Words that wait, so that the look-ups of many can wait for memory together.
+/// A buffer of words, so that the look-ups of many words overlap in their accesses to memory.
 #[derive(Debug, Clone)]
 pub struct WaitingWords {
     keys: [Key; WAITING],
@@ -144,7 +144,7 @@ pub struct WaitingWords {
     used: usize,
 }
 
-/// Words that wait at most.
+/// The most words in the buffer.
 const WAITING: usize = 32;
 
 impl Default for WaitingWords {
@@ -154,7 +154,7 @@ impl Default for WaitingWords {
 }
 
 impl WaitingWords {
-    /// Lets a word wait that `lexicon` is to number. Returns whether there is room for more.
+    /// Adds a word that `lexicon` will number later. Returns whether there is room for another.
     ///
     /// # Panics
     /// If there was no room left.
@@ -206,7 +206,7 @@ impl WaitingWords {
 
 /// Who has words numbered.
 pub trait TermUser {
-    /// A word will most likely have this number: memory can be asked for.
+    /// A word will most likely have this number, so its memory can be prefetched.
     fn expect(&self, term: TermId);
 
     /// The next word is new, and has the next number.
@@ -225,7 +225,7 @@ struct Index {
     /// A hash in the high half, a term's number and one more in the low half; 0 if vacant.
     entries: Vec<u64>,
     used: usize,
-    /// 32 less the bits of the size.
+    /// 32 minus the binary logarithm of the size.
     shift: u32,
 }
 
@@ -242,7 +242,7 @@ impl Index {
         (hash >> self.shift) as usize
     }
 
-    /// Asks for the memory where the search for `hash` begins.
+    /// Prefetches the memory where the search for `hash` begins.
     #[inline]
     fn prefetch(&self, hash: u32) {
         prefetch(&self.entries, self.home(hash));

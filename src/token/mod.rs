@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Text → tokens → features.
+//! Turns text into features.
 //!
 //! A line that has passed the filters is cut into words by a scheme ([`tokenizer`]); the window of
 //! the last n words ([`ngram`]) gives the features. Regular expressions ([`pattern`]) give features
@@ -28,7 +28,7 @@ pub struct PatternId(pub u8);
 /// A feature as cut from the text, before any model has seen it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feature<'a> {
-    /// `03 word1 03 word2 03 … 03`: the words between boundary marks (spec model 2).
+    /// The words between boundary marks, `03 word1 03 word2 03 … 03` (spec model 2).
     pub body: &'a [u8],
     /// Where in the document it came from.
     pub medium: Medium,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Words → features: the window of the last n words.
+//! Makes features of the last n words.
 
 use super::word::{Word, WordSink};
 use super::{BOUNDARY, Feature};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The n-grams of a line by their ids, without spelling them out.
+//! Computes the ids of a line's n-grams without writing out their texts.
 //!
-//! Words are numbered once; n-grams that begin at one word grow by a word at a time, so that their
-//! hashes do; the ids of a line are known before its look-ups begin, so that those can overlap.
+//! The n-grams that begin at one word grow by one word at a time, and their hashes with them. All
+//! ids of a line are known before the first is looked up, so that the look-ups overlap.
 
 use super::BOUNDARY;
 use super::id::{FeatureId, GrowingHash, HASH_PADDING};
@@ -10,7 +10,7 @@ use super::lexicon::TermId;
 use super::word::Word;
 use crate::model::medium::Medium;
 
-/// Words that are worked on at once at most.
+/// The most words that are hashed at once.
 const BLOCK: usize = 4096;
 
 /// Words waiting, and the n-grams that end in them.
@@ -22,7 +22,7 @@ pub struct NgramLine {
     text: Vec<u8>,
     /// For each of them the hash of the n-gram that begins there and grows.
     hashes: Vec<GrowingHash>,
-    /// How many of the words only complete n-grams of later ones.
+    /// The number of words at the beginning that only complete n-grams of later words.
     carried: usize,
     ids: Vec<FeatureId>,
 }
@@ -85,18 +85,18 @@ impl NgramLine {
         self.order
     }
 
-    /// Whether so many words wait that they should be worked on before the line ends, so that
-    /// memory does not grow with its length.
+    /// Whether so many words wait that their n-grams should be hashed before the line ends, so that
+    /// memory does not grow with the line.
     pub fn is_long(&self) -> bool {
         self.words.len() >= BLOCK
     }
 
-    /// Whether there are words whose n-grams have not been made yet.
+    /// Whether there are words whose n-grams have not been hashed yet.
     pub fn is_waiting(&self) -> bool {
         self.words.len() > self.carried
     }
 
-    /// The waiting words, behind those that only complete n-grams.
+    /// All words: first those that only complete n-grams, then those that wait.
     pub fn words(&self) -> &[TermId] {
         &self.words
     }

@@ -3,7 +3,7 @@
 //!
 //! Expressions are POSIX expressions with the matches that the GNU C library finds: categories of
 //! dbacl 1.14.1 were learned with these, and a feature that is cut differently is another feature.
-//! The crate [`posix_regex`] finds them; here is which of their groups become features.
+//! The crate [`posix_regex`] finds them; this module turns their groups into features.
 
 pub use posix_regex::{Expression, Syntax};
 
@@ -15,14 +15,14 @@ use crate::token::{BOUNDARY, PatternId};
 
 /// Most expressions of a run.
 pub const MAX_PATTERNS: usize = 63;
-/// Groups that can enter a feature. A ninth can be named in a suffix, and is never used.
+/// The most groups that can enter a feature. A ninth can be named in a suffix, and is never used.
 const FEATURE_GROUPS: usize = 8;
 /// Bytes that are kept of each group.
 const GROUP_BYTES: usize = 30;
 /// Longest line of a category file's header that can be read back, in bytes without its newline.
 const HEADER_LINE: usize = 511;
 
-/// The groups of an expression that enter its features: bit n for group n, 1 to 9.
+/// The groups of an expression that enter its features. Bit n stands for group n, 1 to 9.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Mask(u16);
 

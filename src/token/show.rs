@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! How a token is shown: boundary marks as `[]`, its medium as `(n)`.
+//! Writes a token for people: boundary marks as `[]`, its medium as `(n)`.
 
 use crate::model::medium::Medium;
 use crate::token::BOUNDARY;

@@ -268,7 +268,7 @@ mod tests {
             (&["boundary= \n"], "-- ", false),
             (&["boundary=outer", "boundary=inner"], "--outer\n", true),
             (&["boundary=outer", "boundary=inner"], "--inner\n", true),
-            // The reference goes on in an older slot without looking back.
+            // dbacl 1.14.1 goes on in an older slot without looking back.
             (&["boundary=outer", "boundary=inner"], "--iuter\n", true),
             (&[&long], &format!("--{}\n", "x".repeat(70)), true),
             (&[], "--\n", false),

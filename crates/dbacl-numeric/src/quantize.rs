@@ -14,8 +14,8 @@ impl QuantWeight {
     pub const MAX: Self = Self(u16::MAX);
 
     /// Stores `w`: NaN and negative weights, which rounding can produce next to 0, become 0;
-    /// anything above 2048 becomes the largest value, and 2048 itself wraps to 0, as in the
-    /// reference.
+    /// anything above 2048 becomes the largest value, and 2048 itself wraps to 0, as in dbacl
+    /// 1.14.1.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // truncation is the format
     #[doc(hidden)]
     pub fn from_weight(w: f32) -> Self {

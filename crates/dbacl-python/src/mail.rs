@@ -111,8 +111,8 @@ impl MailFilter {
         Ok(Self::new(set, stop))
     }
 
-    /// Learns two folders of mail, `{"ham": path, "spam": [path, path]}`, into the filter in a
-    /// folder, which is made if it is not there, as `dbacl --mail-learn` does.
+    /// Learns two to 64 folders of mail, such as `{"ham": path, "spam": [path, path]}`, into the
+    /// filter in a folder, which is made if it is not there, as `dbacl --mail-learn` does.
     #[staticmethod]
     #[pyo3(signature = (folder, mail, *, protect=None, lock_timeout=10.0))]
     fn create(

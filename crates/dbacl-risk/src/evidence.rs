@@ -109,7 +109,7 @@ impl<'s, C: Condition> CapturedRows<'s, C> {
         Ok(())
     }
 
-    /// Takes in the lines that the reference adds to the end of each file: an empty one if the
+    /// Takes in the lines that dbacl 1.14.1 adds to the end of each file: an empty one if the
     /// last line had its newline or there was none, then two of CR and LF.
     pub fn end_of_file(&mut self, complete: bool, observe: &mut dyn FnMut(Observation<'_>)) {
         if complete {

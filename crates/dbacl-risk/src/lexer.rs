@@ -41,7 +41,7 @@ pub struct Lexeme<'a> {
     pub token: Token<'a>,
     /// All its bytes, quotes and brackets included; empty at the end.
     pub text: &'a [u8],
-    /// Line from 1 as the reference counts: newlines within a regular expression or a row do not
+    /// Line from 1 as dbacl 1.14.1 counts: newlines within a regular expression or a row do not
     /// count.
     pub line: usize,
     /// Byte offset of its start.
@@ -196,7 +196,7 @@ fn regex(text: &[u8]) -> Option<(Token<'_>, usize)> {
 /// A token that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Line, from 1, as the reference counts it.
+    /// Line, from 1, as dbacl 1.14.1 counts it.
     pub line: usize,
     /// The token's text; empty at the end of the file.
     pub before: Vec<u8>,

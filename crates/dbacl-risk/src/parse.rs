@@ -212,7 +212,7 @@ impl Specification {
     /// Checks what must hold before a document is read.
     ///
     /// # Errors
-    /// The first requirement that is not met, in the reference's order.
+    /// The first requirement that is not met, in dbacl 1.14.1's order.
     pub fn check(&self) -> Result<(), Unusable> {
         if self.categories.is_empty() {
             return Err(Unusable::NoCategory);

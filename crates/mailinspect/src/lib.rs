@@ -3,7 +3,7 @@
 //! (spec tools 2).
 //!
 //! Its exit status is 1 when all went well, and 0 after a wrong command line or an unreadable
-//! mailbox, as in the reference.
+//! mailbox, as in dbacl 1.14.1.
 
 mod batch;
 mod mail;

@@ -8,7 +8,7 @@ use crate::category::mapped::{self, MappedCategory};
 use crate::joint::store::Generation;
 use std::path::{Path, PathBuf};
 
-/// Opens a category, with the reference's messages when that fails.
+/// Opens a category, with dbacl 1.14.1's messages when that fails.
 ///
 /// # Errors
 /// What to print.
@@ -31,7 +31,7 @@ pub fn load_as(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
 pub fn load_mapped(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
     #[allow(unsafe_code)]
     // SAFETY: who asks for `-m` promises that nobody changes the file in place while it is in use,
-    // as for the reference, which maps it then, too.
+    // as for dbacl 1.14.1, which maps it then, too.
     load_by(path, name, |path| unsafe { mapped::map(path) })
 }
 

@@ -21,7 +21,7 @@ impl Echo {
     }
 
     /// Shows a line as asked for; returns whether it is to be processed. With [`Self::indented`]
-    /// the line loses its blank; other lines are shown with the `(null)` that the reference prints
+    /// the line loses its blank; other lines are shown with the `(null)` that dbacl 1.14.1 prints
     /// (case text/append-and-indent).
     ///
     /// # Errors

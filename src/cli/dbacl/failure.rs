@@ -48,7 +48,7 @@ impl Kind {
         }
     }
 
-    /// The exit status: by `sysexits.h` in strict mode, else always 1, as in the reference.
+    /// The exit status: by `sysexits.h` in strict mode, else always 1, as in dbacl 1.14.1.
     pub const fn status(self, strict: bool) -> u8 {
         if !strict {
             return 1;

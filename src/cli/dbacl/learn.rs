@@ -265,7 +265,7 @@ fn conclude(
             for line in &failure.lines {
                 MESSAGES.error(line);
             }
-            // A foreign file is left alone and learning goes on, as in the reference.
+            // A foreign file is left alone and learning goes on, as in dbacl 1.14.1.
             if !matches!(error, Error::Occupied { .. }) {
                 failed = Some(failure.kind);
             }
@@ -471,7 +471,7 @@ fn load_dump(path: &Path) -> Result<Option<memory_dump::Dump>, Failure> {
     }
 }
 
-/// What a dump carries of the run, in the reference's bits.
+/// The options of the run that a dump stores, with the bits of dbacl 1.14.1.
 fn run_flags(job: &LearnJob, patterns: &PatternList) -> RunFlags {
     let mut user_options = 1 << 2;
     for (on, bit) in [

@@ -200,7 +200,7 @@ fn prepare(state: &mut LearningState, digrams: &DigramTable, order: u8) -> f64 {
         }
     }
     state.tokens = tokens;
-    let mut g = 1.0f64; // the reference starts from 1, not from exp(-max)
+    let mut g = 1.0f64; // dbacl 1.14.1 starts from 1, not from exp(-max)
     for slot in state.table.used().filter(|slot| slot.order < order && slot.lambda > 0) {
         let t = -max + r * suffix_sum(slot) + reference(slot);
         g += exp(r * lambda(slot) + t) - exp(t);

@@ -92,7 +92,7 @@ impl Table {
     }
 
     /// Whether a new feature may be inserted while `used` slots are taken. The products wrap at
-    /// 2^32, as in the reference: a table of 2^26 slots takes 20,803,748 features.
+    /// 2^32, as in dbacl 1.14.1: a table of 2^26 slots takes 20,803,748 features.
     pub fn has_room(&self, used: u32) -> bool {
         let size = 1u32 << self.bits;
         100u32.wrapping_mul(used) < 95u32.wrapping_mul(size)
@@ -126,7 +126,7 @@ impl Table {
         }
     }
 
-    /// Doubles the table. Slots move as the reference moves them (spec model 3, "Growing").
+    /// Doubles the table. Slots move as dbacl 1.14.1 moves them (spec model 3, "Growing").
     pub fn grow(&mut self) {
         let old_size = self.slots.len();
         let mut marked: Vec<bool> = self.slots.iter().map(|slot| !slot.is_empty()).collect();

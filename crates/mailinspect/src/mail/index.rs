@@ -58,7 +58,7 @@ impl Entry {
                 *byte = b' ';
             }
         }
-        // A subject that fills its room loses its last byte, as in the reference.
+        // A subject that fills its room loses its last byte, as in dbacl 1.14.1.
         if let Some(last) = out.last_mut() {
             *last = b'\n';
         }

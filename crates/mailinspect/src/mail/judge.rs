@@ -64,7 +64,7 @@ impl Scoring {
 /// How a judge reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fidelity {
-    /// As the reference's mailinspect: words are scored singly whatever the category's order,
+    /// As dbacl 1.14.1's mailinspect: words are scored singly whatever the category's order,
     /// markup stays in the text unless the category was learned from XML, and a message's entropy
     /// starts at its predecessor's.
     #[default]

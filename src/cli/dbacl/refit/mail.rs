@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The mail filter without options: one command learns two folders, one filters a mail, one
+//! The mail filter without options: one command learns mail folders, one filters a mail, one
 //! corrects a verdict (`docs/refit.md`). The library does the work ([`crate::sets`]).
 //!
 //! ```text
