@@ -212,7 +212,7 @@ impl Run<'_> {
         let texts = parallel::map(
             self.documents.len(),
             self.threads,
-            || Ok(FeatureReader::new(method.learn.reading())),
+            || Ok::<_, Error>(FeatureReader::new(method.learn.reading())),
             |reader, at| {
                 self.meter.advance(1);
                 Ok(reader.filter(&self.documents[at].bytes))
@@ -359,7 +359,7 @@ impl Course<'_> {
         let judged = parallel::map(
             chunks.len(),
             self.run.threads,
-            || Ok(None),
+            || Ok::<_, Error>(None),
             |kept: &mut Option<(usize, Classifier<Vec<u8>>)>, job| {
                 let (set, documents) = chunks[job];
                 let classifier = match kept {
