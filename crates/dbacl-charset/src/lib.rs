@@ -118,9 +118,9 @@ impl Charset {
 
     /// Guesses the character set of a text from `sample`, its beginning or all of it.
     ///
-    /// It is UTF-8 if the sample is ASCII, or if it has four valid characters beyond ASCII or more
-    /// for each invalid place; a character that the sample's end cuts off does not count. Otherwise
-    /// it is the guess of the crate chardetng, which gets no hint at the country.
+    /// It is UTF-8 if the sample is ASCII, or if it has valid characters beyond ASCII, at least
+    /// four of them for each invalid place; a character that the sample's end cuts off does not
+    /// count. Otherwise it is the guess of the crate chardetng, which gets no hint at the country.
     pub fn detect(sample: &[u8]) -> Self {
         detect::detect(sample)
     }

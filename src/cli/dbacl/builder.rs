@@ -316,7 +316,7 @@ impl<'a> Builder<'a> {
 
     /// Bits of a table's size: C's `atoi`, cut to eight bits, at most 30.
     fn table_bits(&self, number: i32) -> u8 {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // as the reference does
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // as dbacl 1.14.1 does
         let bits = number as u8;
         if bits > MAX_BITS {
             self.warn("maximum hash size will be 2^30");
