@@ -3,7 +3,7 @@
 //! measure.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::Command;
 
@@ -148,7 +148,8 @@ fn draws_begin_games_as_the_masters_did() {
     }
 }
 
-/// What the adapter says to these commands.
+/// What the adapter says to these commands. Their end is the end of the game, so it comes after a
+/// move for each `go`: an adapter that is to end moves no more.
 fn play(args: &[&str], commands: &str) -> String {
     let mut child = Command::new(adapter())
         .args(args)
@@ -156,15 +157,21 @@ fn play(args: &[&str], commands: &str) -> String {
         .stdout(std::process::Stdio::piped())
         .spawn()
         .expect("the adapter runs");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    let commands = commands.to_owned();
-    let writer = std::thread::spawn(move || {
-        // The adapter may end before it has read everything.
-        let _ = std::io::Write::write_all(&mut stdin, commands.as_bytes());
-    });
-    let output = child.wait_with_output().expect("it ends");
-    writer.join().expect("written");
-    String::from_utf8(output.stdout).expect("ASCII")
+    let mut to = child.stdin.take().expect("a pipe");
+    let mut from = BufReader::new(child.stdout.take().expect("a pipe"));
+    to.write_all(commands.as_bytes()).expect("the adapter reads");
+    let mut awaited = commands.lines().filter(|line| line.split(' ').next() == Some("go")).count();
+    let mut told = String::new();
+    while awaited > 0 {
+        let start = told.len();
+        assert!(from.read_line(&mut told).expect("ASCII") > 0, "ended before it moved: {told}");
+        let word = told[start..].split_whitespace().next();
+        awaited -= usize::from(matches!(word, Some("move" | "bestmove")));
+    }
+    drop(to);
+    from.read_to_string(&mut told).expect("ASCII");
+    assert!(child.wait().expect("it ends").success(), "{told}");
+    told
 }
 
 #[test]
@@ -217,7 +224,7 @@ fn parameters_are_learned_from_games_and_played() {
     assert!((2..250).contains(&cautious) && bold > 500, "{cautious} {bold}");
     // A search with it.
     let commands = "uci\nsetoption name EvaluationGoal value not-lose\nposition startpos\n\
-        go depth 3\nquit\n";
+        go depth 3\n";
     let fake = crate::support::fake().display().to_string();
     let engine = ["play", "--dbacl", &fake, "--white", &fake, "--search", "on", "--evaluation"];
     let told = play(&[&engine[..], &[&learned]].concat(), commands);
@@ -327,17 +334,8 @@ fn books_are_made_and_played() {
         let mut args = vec!["book", pgn.as_str(), "-o", book.as_str()];
         args.extend(form);
         run(&args);
-        let mut child = Command::new(adapter())
-            .args(["play", "--book", &book])
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::null())
-            .spawn()
-            .expect("the adapter runs");
-        let text = b"xboard\naccepted san\npost\nnew\nforce\nbk\ngo\nquit\n";
-        std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), text).expect("read");
-        let output = child.wait_with_output().expect("ended");
-        let told = String::from_utf8(output.stdout).expect("ASCII");
+        let commands = "xboard\naccepted san\npost\nnew\nforce\nbk\ngo\n";
+        let told = play(&["play", "--book", &book], commands);
         assert!(
             told.contains("(book move ") && told.contains("\nmove ") && told.contains('%'),
             "{told}"
@@ -390,7 +388,7 @@ fn styles_are_learned_and_asked() {
     let game =
         "e4 e5 Nf3 Nc6 Bc4 Bc5 c3 Nf6 d4 exd4 cxd4 Bb4+ Nc3 Nxe4 O-O Bxc3 d5 Bf6 Re1 Ne7 Rxe4";
     let moves: String = game.split(' ').map(|word| format!("usermove {word}\n")).collect();
-    let commands = format!("xboard\nprotover 2\naccepted san\nnew\nforce\n{moves}go\nquit\n");
+    let commands = format!("xboard\nprotover 2\naccepted san\nnew\nforce\n{moves}go\n");
     let told = play(&["play", &models, "--style", &styles, "--deterministic"], &commands);
     assert!(told.contains("telluser the opponent's style is ") && told.contains("move "), "{told}");
     let (score, _) = run(&["match", &models, "--style", &styles, "--games", "1", "--limit", "40"]);
@@ -408,18 +406,11 @@ fn endgame_tables_are_made_kept_and_played() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("is there"));
     // Two random movers would shuffle for ever; with the tables the rook mates.
     let fake = crate::support::fake().display().to_string();
-    let mut child = Command::new(crate::support::adapter())
-        .args(["play", "--dbacl", &fake, "--white", &fake, "--black", &fake])
-        .args(["--encoding", "half", "--tables", &tables])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .expect("the adapter runs");
-    let question = b"uci\nposition fen 7k/8/6K1/8/8/8/8/R7 b - - 0 1\ngo\n\
-        position fen 6k1/8/6K1/8/8/8/8/R7 w - - 0 1\ngo\nquit\n";
-    std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), question).expect("read");
-    let output = child.wait_with_output().expect("it ends");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let question = "uci\nposition fen 7k/8/6K1/8/8/8/8/R7 b - - 0 1\ngo\n\
+        position fen 6k1/8/6K1/8/8/8/8/R7 w - - 0 1\ngo\n";
+    let engine = ["play", "--dbacl", &fake, "--white", &fake, "--black", &fake];
+    let with_tables = ["--encoding", "half", "--tables", &tables];
+    let text = play(&[&engine[..], &with_tables].concat(), question);
     assert!(text.contains("bestmove h8g8") && text.contains("bestmove a1a8"), "{text}");
     let (status, told) = {
         let output = Command::new(crate::support::adapter())
