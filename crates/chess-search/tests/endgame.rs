@@ -139,10 +139,68 @@ fn longest_mates_are_those_published() {
     }
 }
 
+/// A value that follows from those after all moves.
+fn from_replies(tables: &EndgameTables, position: &Chess) -> Ending {
+    let (mut wins, mut losses) = (None, Some(0));
+    for m in position.legal_moves() {
+        let mut after = position.clone();
+        after.play_unchecked(m);
+        match tables.probe(&after).expect("a table is there") {
+            Ending::IsMated(n) => wins = Some(wins.unwrap_or(u8::MAX).min(n + 1)),
+            Ending::Mates(n) => losses = losses.map(|most: u8| most.max(n + 1)),
+            _ => losses = None,
+        }
+    }
+    match (wins, losses) {
+        (Some(n), _) => Ending::Mates(n),
+        (None, _) if position.is_checkmate() => Ending::IsMated(0),
+        (None, Some(n)) if n > 0 => Ending::IsMated(n),
+        _ => Ending::Draw,
+    }
+}
+
+#[test]
+#[ignore = "takes a minute; run it with --release"]
+fn captures_in_passing_count_in_tables_with_pawns_of_both_sides() {
+    let tables = tables(&["KPKP"]);
+    let men = Material::parse("KPKP").expect("a name").men();
+    let (mut checked, mut in_passing, mut seed) = (0, 0, 7u64);
+    while in_passing < 2_000 {
+        // xorshift; pawns of files beside each other, so that some pass each other.
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        let square = |at: u32| Square::new(u32::try_from(seed >> (6 * at) & 63).expect("six bits"));
+        let mut board = Board::empty();
+        for (&(color, role), at) in men.iter().zip(0..) {
+            board.set_piece_at(square(at), role.of(color));
+        }
+        let mut setup = Setup::empty();
+        (setup.board, setup.turn) = (board, Color::from_white(seed >> 63 == 0));
+        let Ok(position) = Chess::from_setup(setup, CastlingMode::Standard) else { continue };
+        if position.board().occupied().count() != men.len() {
+            continue;
+        }
+        assert_eq!(tables.probe(&position), Some(from_replies(&tables, &position)), "{position:?}");
+        checked += 1;
+        for m in position.legal_moves() {
+            let mut after = position.clone();
+            after.play_unchecked(m);
+            if after.legal_ep_square().is_some() {
+                assert_eq!(tables.probe(&after), Some(from_replies(&tables, &after)), "{after:?}");
+                in_passing += 1;
+            }
+        }
+    }
+    assert!(checked > 10_000);
+}
+
 #[test]
 #[ignore = "takes a minute; run it with --release"]
 fn longest_mates_of_four_men_are_those_published() {
-    for (name, moves) in [("KBBK", 19), ("KBNK", 33), ("KQKR", 35), ("KRKB", 29), ("KRKN", 40)] {
+    for (name, moves) in
+        [("KBBK", 19), ("KBNK", 33), ("KQKR", 35), ("KRKB", 29), ("KRKN", 40), ("KPKP", 33)]
+    {
         assert_eq!(longest(name).div_ceil(2), moves, "{name}");
     }
 }

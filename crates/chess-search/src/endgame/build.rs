@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Retrograde analysis: from the mates backwards, half-move by half-move.
 
-use shakmaty::{Bitboard, Color, Rank, Role, Square};
+use shakmaty::{Bitboard, Color, Rank, Role, Square, attacks};
 
 use crate::endgame::file::{DRAW, NONE, Table};
 use crate::endgame::index::{Men, Numbering, reach};
@@ -14,6 +14,29 @@ enum Target {
     Here(Men),
     /// By a capture or promotion to another material: half-moves until mate there.
     Elsewhere(u8),
+    /// By a pawn's two steps to other men of the same material, where the other side may also
+    /// capture in passing: half-moves until mate after that.
+    Passed(Men, u8),
+}
+
+/// What the side to move makes of a position where it may also capture in passing: half-moves until
+/// mate as in a table. `value` is what the position comes to otherwise, `captured` what it comes to
+/// after the capture, for the other side.
+fn with_capture(value: u8, captured: u8) -> u8 {
+    let own = one_before(captured);
+    let wins = |value: u8| value < DRAW && value % 2 == 1;
+    match (wins(value), wins(own)) {
+        (true, true) => value.min(own),
+        (true, false) => value,
+        (false, true) => own,
+        (false, false) if value == DRAW || own == DRAW => DRAW,
+        (false, false) => value.max(own),
+    }
+}
+
+/// What a move is worth that leads to a position of this value.
+const fn one_before(value: u8) -> u8 {
+    if value >= DRAW { DRAW } else { value + 1 }
 }
 
 struct Builder<'a> {
@@ -23,6 +46,9 @@ struct Builder<'a> {
     /// Half-moves until mate as far as they are known; [`DRAW`] where not, [`NONE`] where there is
     /// no position.
     values: Vec<u8>,
+    /// Positions in which a move allows a capture in passing that mates in so many half-moves, and
+    /// so may turn out to be lost then: distance, place, side to move.
+    doubtful: Vec<(u8, usize, Color)>,
 }
 
 const fn side(turn: Color) -> usize {
@@ -39,7 +65,13 @@ const fn side(turn: Color) -> usize {
 pub fn build(material: &Material, children: &EndgameTables, progress: &mut dyn FnMut(u8)) -> Table {
     let numbering = Numbering::new(material);
     let places = numbering.places();
-    let mut builder = Builder { numbering, children, places, values: vec![NONE; 2 * places] };
+    let mut builder = Builder {
+        numbering,
+        children,
+        places,
+        values: vec![NONE; 2 * places],
+        doubtful: Vec::new(),
+    };
     builder.begin();
     let mut distance = 0u8;
     while distance < DRAW - 2 {
@@ -53,7 +85,9 @@ pub fn build(material: &Material, children: &EndgameTables, progress: &mut dyn F
                 }
             }
         }
-        let later = builder.values.iter().any(|&v| v > distance && v < DRAW);
+        builder.settle(distance);
+        let later = builder.values.iter().any(|&v| v > distance && v < DRAW)
+            || builder.doubtful.iter().any(|&(at, ..)| at > distance);
         if !found && !later {
             break;
         }
@@ -91,6 +125,7 @@ impl Builder<'_> {
                     continue;
                 }
                 let (mut moves, mut inside, mut best, mut worst) = (0u32, false, DRAW, 0);
+                let mut lost_by_capture = DRAW;
                 self.moves(&men, turn, |target| {
                     moves += 1;
                     match target {
@@ -99,9 +134,18 @@ impl Builder<'_> {
                             best = best.min(value + 1);
                         }
                         Target::Elsewhere(value) => worst = worst.max(value),
+                        Target::Passed(_, captured) => {
+                            inside = true;
+                            if captured < DRAW && captured % 2 == 0 {
+                                lost_by_capture = captured + 1;
+                            }
+                        }
                     }
                     true
                 });
+                if lost_by_capture < DRAW {
+                    self.doubtful.push((lost_by_capture, place, turn));
+                }
                 let king = self.numbering.king(&men, turn);
                 let value = if moves == 0 {
                     match self.numbering.is_attacked(&men, king, turn.other(), None) {
@@ -126,20 +170,63 @@ impl Builder<'_> {
         let mover = turn.other();
         let mut before = Vec::with_capacity(32);
         self.moves_back(&men, mover, &mut before);
-        for men in before {
-            let slot = self.slot(&men, mover);
+        for earlier in before {
+            let slot = self.slot(&earlier, mover);
             let known = self.values[slot];
             if known == NONE || known <= distance + 1 {
                 continue;
             }
             if distance.is_multiple_of(2) {
-                self.values[slot] = distance + 1;
+                let value = match self.captured_in_passing(&earlier, &men, mover) {
+                    Some(captured) => with_capture(distance, captured),
+                    None => distance,
+                };
+                if value.is_multiple_of(2) && value < DRAW {
+                    self.values[slot] = known.min(value + 1);
+                }
             } else if known == DRAW
-                && let Some(lost) = self.lost_in(&men, mover, distance)
+                && let Some(lost) = self.lost_in(&earlier, mover, distance)
             {
                 self.values[slot] = lost;
             }
         }
+    }
+
+    /// Looks again at positions of which a capture in passing at this distance decides one move.
+    fn settle(&mut self, distance: u8) {
+        for number in 0..self.doubtful.len() {
+            let (at, place, turn) = self.doubtful[number];
+            let slot = side(turn) * self.places + place;
+            if at == distance
+                && self.values[slot] == DRAW
+                && let Some(lost) = self.lost_in(&self.numbering.men_at(place), turn, distance)
+            {
+                self.values[slot] = lost;
+            }
+        }
+    }
+
+    /// If a pawn has gone two steps between these and the other side may capture it in passing:
+    /// half-moves until mate after that.
+    fn captured_in_passing(&self, before: &Men, after: &Men, mover: Color) -> Option<u8> {
+        let moved = (0..after.count).find(|&i| before.squares[i] != after.squares[i])?;
+        let (from, to) = (before.squares[moved], after.squares[moved]);
+        if self.numbering.men[moved] != (mover, Role::Pawn) || from.rank().distance(to.rank()) != 2
+        {
+            return None;
+        }
+        let passed = from.offset(mover.fold_wb(8, -8))?;
+        let capturer = (0..after.count).find(|&i| {
+            self.numbering.men[i] == (mover.other(), Role::Pawn)
+                && attacks::pawn_attacks(mover.other(), after.squares[i]).contains(passed)
+        })?;
+        let mut taken = *after;
+        taken.squares[capturer] = passed;
+        let king = self.numbering.king(after, mover.other());
+        if self.numbering.is_attacked(&taken, king, mover, Some(moved)) {
+            return None;
+        }
+        Some(self.elsewhere(&taken, mover.other(), Some(moved), None))
     }
 
     /// Half-moves until mate if every move leads to a position that is won for the other side in at
@@ -154,6 +241,13 @@ impl Builder<'_> {
                     if value > distance { DRAW } else { value }
                 }
                 Target::Elsewhere(value) => value,
+                Target::Passed(after, captured) => {
+                    // What is not known yet is no win so far; captures are looked at in their turn.
+                    let value = self.values[self.slot(&after, turn.other())];
+                    let value = if value > distance { DRAW } else { value };
+                    let value = with_capture(value, captured);
+                    if value > distance { DRAW } else { value }
+                }
             };
             lost &= value < DRAW && value % 2 == 1;
             longest = longest.max(value);
@@ -202,6 +296,22 @@ impl Builder<'_> {
                     })
                 } else if victim.is_some() {
                     take(Target::Elsewhere(self.elsewhere(&after, turn, victim, None)))
+                } else if role == Role::Pawn
+                    && let Some(captured) = self.captured_in_passing(men, &after, turn)
+                {
+                    let mut can_move = false;
+                    let mut note = |_: Target| {
+                        can_move = true;
+                        false
+                    };
+                    // Without its own type the closure would make a new function of this one.
+                    let note: &mut dyn FnMut(Target) -> bool = &mut note;
+                    self.moves(&after, turn.other(), note);
+                    take(match can_move {
+                        true => Target::Passed(after, captured),
+                        // Neither mate nor stalemate: the capture is forced.
+                        false => Target::Elsewhere(one_before(captured)),
+                    })
                 } else {
                     take(Target::Here(after))
                 };

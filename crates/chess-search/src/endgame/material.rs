@@ -22,8 +22,6 @@ pub enum MaterialError {
     Unreadable(String),
     /// There are too many men.
     TooMany(String),
-    /// Both sides have pawns, which could capture each other in passing.
-    PawnsOfBoth(String),
 }
 
 impl fmt::Display for MaterialError {
@@ -33,9 +31,6 @@ impl fmt::Display for MaterialError {
                 write!(f, "{text:?} is not two kings, each with its men, such as KRKN")
             }
             Self::TooMany(text) => write!(f, "{text} has more than {MOST_MEN} men"),
-            Self::PawnsOfBoth(text) => {
-                write!(f, "{text}: no table is made where both sides have pawns")
-            }
         }
     }
 }
@@ -91,9 +86,6 @@ impl Material {
         }
         if white.len() + black.len() > MOST_MEN {
             return Err(MaterialError::TooMany(upper));
-        }
-        if white.contains(&Role::Pawn) && black.contains(&Role::Pawn) {
-            return Err(MaterialError::PawnsOfBoth(upper));
         }
         Ok(Self::new(white, black).0)
     }
@@ -187,7 +179,7 @@ mod tests {
         for (text, name) in [("KQK", "KQK"), ("knkr", "KRKN"), ("KNBK", "KBNK"), ("KKP", "KPK")] {
             assert_eq!(Material::parse(text).expect(text).to_string(), name);
         }
-        for text in ["", "K", "QKK", "KQ", "KKK", "KXK", "KQQQK", "KPKP", "K\u{e9}K"] {
+        for text in ["", "K", "QKK", "KQ", "KKK", "KXK", "KQQQK", "K\u{e9}K"] {
             assert!(Material::parse(text).is_err(), "{text}");
         }
     }

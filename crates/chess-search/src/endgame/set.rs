@@ -62,6 +62,26 @@ impl EndgameTables {
         let value = table.values[turn.fold_wb(0, numbering.places()) + place];
         (value != NONE).then_some(value)
     }
+
+    /// What a position comes to by what its moves come to: tables know nothing of captures in
+    /// passing.
+    fn after_all_moves(&self, position: &Chess) -> Option<Ending> {
+        let (mut wins, mut longest) = (None, Some(0));
+        for m in position.legal_moves() {
+            let mut after = position.clone();
+            after.play_unchecked(m);
+            match self.probe(&after)? {
+                Ending::IsMated(n) => wins = Some(wins.map_or(n + 1, |least: u8| least.min(n + 1))),
+                Ending::Mates(n) => longest = longest.map(|most: u8| most.max(n + 1)),
+                Ending::Draw | Ending::Won | Ending::Lost => longest = None,
+            }
+        }
+        Some(match (wins, longest) {
+            (Some(n), _) => Ending::Mates(n),
+            (None, Some(n)) => Ending::IsMated(n),
+            (None, None) => Ending::Draw,
+        })
+    }
 }
 
 impl Endgames for EndgameTables {
@@ -73,6 +93,9 @@ impl Endgames for EndgameTables {
         let board = position.board();
         if board.occupied().count() > self.most_men || position.castles().any() {
             return None;
+        }
+        if position.legal_ep_square().is_some() {
+            return self.after_all_moves(position);
         }
         let men: Vec<(Color, Role, Square)> =
             board.iter().map(|(square, piece)| (piece.color, piece.role, square)).collect();
