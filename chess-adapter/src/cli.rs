@@ -24,7 +24,6 @@ use crate::play::settings::Settings;
 use crate::play::style::Words;
 use crate::play::why;
 use crate::protocol::dialogue::{self, Protocol};
-use crate::protocol::uci::Limits;
 use crate::random::Random;
 use crate::text::encode::Encoding;
 use crate::text::notation::Spelling;
@@ -521,9 +520,9 @@ struct MatchArgs {
     #[arg(long, value_name = "LIMITS")]
     opponent_go: Option<String>,
     /// What our engine is told after go, such as "movetime 500"
-    #[arg(long, value_name = "LIMITS", default_value = "")]
-    go: String,
-    /// Clocks in place of other limits, seconds for the game and after each move, such as 10+0.1
+    #[arg(long, value_name = "LIMITS")]
+    go: Option<String>,
+    /// Clocks beside other limits, seconds for the game and after each move, such as 10+0.1
     #[arg(long, value_name = "TIME+INCREMENT")]
     clock: Option<String>,
     /// Gamelines to begin with, one a line; each is played with both colours
@@ -791,24 +790,22 @@ fn opponent(args: &MatchArgs, children: &ChildProcesses) -> Result<Box<dyn Playe
             for complaint in engine.load() {
                 eprintln!("chess-adapter: opponent: {complaint}");
             }
-            Box::new(EnginePlayer(
-                engine,
-                Limits::parse(args.opponent_go.as_deref().unwrap_or(&args.go)),
-            ))
+            let go = args.opponent_go.as_ref().or(args.go.as_ref());
+            Box::new(EnginePlayer(engine, go.cloned().unwrap_or_default()))
         }
         command => {
-            let go = args.opponent_go.as_deref();
             let set = &args.opponent_set;
+            let default = match args.opponent_protocol {
+                _ if args.clock.is_some() => "",
+                EngineProtocol::Uci => "depth 1",
+                EngineProtocol::Xboard => "sd 1,st 1",
+            };
+            let go = args.opponent_go.as_deref().unwrap_or(default);
             match args.opponent_protocol {
-                EngineProtocol::Uci => {
-                    Box::new(UciPlayer::start(command, set, go.unwrap_or("depth 1"), children)?)
+                EngineProtocol::Uci => Box::new(UciPlayer::start(command, set, go, children)?),
+                EngineProtocol::Xboard => {
+                    Box::new(XboardPlayer::start(command, set, go, children)?)
                 }
-                EngineProtocol::Xboard => Box::new(XboardPlayer::start(
-                    command,
-                    set,
-                    go.unwrap_or("sd 1,st 1"),
-                    children,
-                )?),
             }
         }
     })
@@ -841,7 +838,8 @@ fn read_openings(path: &Path, plies: usize) -> Result<Vec<Vec<shakmaty::Move>>> 
 
 fn run_match(args: &MatchArgs) -> Result<ExitCode> {
     let children = ChildProcesses::default();
-    let mut engine = EnginePlayer(args.engine.loaded_engine(&children)?, Limits::parse(&args.go));
+    let mut engine =
+        EnginePlayer(args.engine.loaded_engine(&children)?, args.go.clone().unwrap_or_default());
     let mut opponent = opponent(args, &children)?;
     let mut pgn = match &args.pgn {
         None => None,

@@ -6,7 +6,9 @@
 #   matches.sh ADAPTER MODELS GAMELINES RESULTS KIND PAIRS [UNTIL]
 #
 # KIND: elo1700   half a second a move each against Stockfish limited to Elo 1,700
-#       clock     10 s and 0.1 s a move against Stockfish limited to Elo 1,900
+#       nodes1700 50,000 nodes a move each, what a fifth of half a second gives on an idle machine, against the same
+#       nodes1900 the same against Stockfish limited to Elo 1,900
+#       clock     10 s and 0.1 s a move against Stockfish limited to Elo 1,900 and to 20,000 nodes a move
 #       nosearch  a twentieth of a second a move against our engine without a search
 # GAMELINES is a file of gamelines (`chess-adapter prepare` writes all.txt); lines far from each other give the openings,
 # the same in every run. RESULTS is a folder: KIND.tsv gets a line for each pair (number, the machine's load, the match's
@@ -35,14 +37,17 @@ play_pair() {
     elo1700)
         set -- "$@" --go 'movetime 500' --opponent "$stockfish" --opponent-go 'movetime 500' \
             --opponent-set UCI_LimitStrength=true --opponent-set UCI_Elo=1700 ;;
+    nodes1700 | nodes1900)
+        set -- "$@" --go 'nodes 50000' --opponent "$stockfish" --opponent-go 'nodes 50000' \
+            --opponent-set UCI_LimitStrength=true --opponent-set "UCI_Elo=${kind#nodes}" ;;
     clock)
-        set -- "$@" --clock 10+0.1 --opponent "$stockfish" \
+        set -- "$@" --clock 10+0.1 --opponent "$stockfish" --opponent-go 'nodes 20000' \
             --opponent-set UCI_LimitStrength=true --opponent-set UCI_Elo=1900 ;;
     nosearch)
         set -- "$@" --go 'movetime 50' --opponent self --opponent-set Search=off ;;
     *) echo "no such match: $kind" >&2; exit 2 ;;
     esac
-    if json=$(timeout 600 "$adapter" "$@" 2>"$scratch/errors"); then
+    if json=$(timeout 3600 "$adapter" "$@" 2>"$scratch/errors"); then
         cat "$scratch/games.pgn" >>"$results/$kind.pgn"
         printf '%s\t%s\t%s\n' "$number" "$load" "$(printf %s "$json" | tr -d '\n')" >>"$table"
     else

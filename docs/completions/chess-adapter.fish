@@ -182,7 +182,7 @@ complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand match" -l op
 xboard\t''"
 complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand match" -l opponent-go -d 'What the opponent is told: after go for UCI, at the start of a game for XBoard (commands with commas)' -r
 complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand match" -l go -d 'What our engine is told after go, such as "movetime 500"' -r
-complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand match" -l clock -d 'Clocks in place of other limits, seconds for the game and after each move, such as 10+0.1' -r
+complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand match" -l clock -d 'Clocks beside other limits, seconds for the game and after each move, such as 10+0.1' -r
 complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand match" -l openings -d 'Gamelines to begin with, one a line; each is played with both colours' -r -F
 complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand match" -l opening-plies -d 'Half-moves taken from each of these' -r
 complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand match" -l match-seed -d 'Seed of the random mover' -r

@@ -67,6 +67,11 @@ impl Clocks {
     }
 }
 
+/// What a side is told after `go`: the clocks, and its own limits.
+fn told(clocks: Option<&Clocks>, limits: &str) -> String {
+    clocks.map_or_else(|| limits.to_owned(), |clocks| format!("{} {limits}", clocks.go()))
+}
+
 /// Draws uniformly among the legal moves.
 pub struct RandomMover(pub Random);
 
@@ -77,8 +82,8 @@ impl Player for RandomMover {
     }
 }
 
-/// Our engine, and what it is told after `go`.
-pub struct EnginePlayer(pub Engine, pub Limits);
+/// Our engine, and what it is told after `go`, beside the clocks.
+pub struct EnginePlayer(pub Engine, pub String);
 
 impl Player for EnginePlayer {
     fn answer(&mut self, game: &Game, clocks: Option<&Clocks>) -> Result<Move> {
@@ -95,7 +100,7 @@ impl Player for EnginePlayer {
         if game.plies() < 2 {
             self.0.forget_searches();
         }
-        let limits = clocks.map_or_else(|| self.1.clone(), |c| Limits::parse(&c.go()));
+        let limits = Limits::parse(&told(clocks, &self.1));
         match self.0.choose_within(None, &limits.allowance(game.turn()), &mut |_| {}) {
             Ok(choice) => Ok(choice.completion.m),
             Err(Trouble::NoMove) => bail!("no legal move"),
@@ -115,7 +120,7 @@ pub struct UciPlayer {
 
 impl UciPlayer {
     /// Starts the engine by a shell command; `options` are `NAME=VALUE`, `go` what follows that
-    /// word.
+    /// word, beside the clocks.
     ///
     /// # Errors
     ///
@@ -172,7 +177,7 @@ impl Player for UciPlayer {
         let moves: Vec<String> =
             game.moves().iter().map(|m| notation::to_coordinates(*m)).collect();
         let fen = Fen::from_position(game.start(), EnPassantMode::Legal);
-        let go = clocks.map_or_else(|| self.go.clone(), Clocks::go);
+        let go = told(clocks, &self.go);
         let question = format!("position fen {fen} moves {}\ngo {go}", moves.join(" "));
         let answer = self.ask(&question, "bestmove")?;
         let word = answer.split_whitespace().nth(1).unwrap_or_default();
@@ -224,7 +229,7 @@ impl XboardPlayer {
                 }
             }
         });
-        let limits = limits.replace(',', "\n");
+        let limits = limits.split_terminator(',').map(|limit| format!("{limit}\n")).collect();
         let mut player = Self { child, to, lines, usermove: false, limits, known: Vec::new() };
         writeln!(player.to, "xboard\nprotover 2")?;
         player.read_features()?;
@@ -260,7 +265,7 @@ impl XboardPlayer {
 
     fn new_game(&mut self) -> Result<()> {
         self.known.clear();
-        writeln!(self.to, "new\n{}\nforce", self.limits)?;
+        writeln!(self.to, "new\n{}force", self.limits)?;
         Ok(())
     }
 }
@@ -513,10 +518,18 @@ mod tests {
     use crate::play::settings::Settings;
 
     #[test]
+    fn sides_are_told_the_clocks_and_their_own_limits() {
+        let clocks = Clocks::parse("10+0.1").expect("clocks");
+        let clock = "wtime 10000 btime 10000 winc 100 binc 100";
+        assert_eq!(told(Some(&clocks), "nodes 20000"), format!("{clock} nodes 20000"));
+        assert_eq!(told(None, "nodes 20000"), "nodes 20000");
+    }
+
+    #[test]
     fn matches_against_the_random_mover_are_legal_and_repeat() {
         let play = || {
             let engine = engine(&["e5", "Qh4"], Settings::default());
-            let mut engine = EnginePlayer(engine, Limits::default());
+            let mut engine = EnginePlayer(engine, String::new());
             let mut opponent = RandomMover(Random::from_seed(7));
             let options = Options {
                 games: 4,

@@ -146,7 +146,7 @@ fn judge(
     let Some(place) = ranking.iter().position(|s| s.completion.m == played) else {
         return Ok(String::new());
     };
-    let surprise = -shares[place].max(f64::MIN_POSITIVE).log2();
+    let surprise = (1.0 / shares[place].max(f64::MIN_POSITIVE)).log2();
     judged.moves += 1;
     judged.first += u32::from(place == 0);
     judged.bits += surprise;
