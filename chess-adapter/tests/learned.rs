@@ -88,6 +88,9 @@ fn odds_are_learned_and_drawn_from() {
         let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
         report["positions"]["all"]["bits"].as_f64().expect("a number")
     };
+    let told = std::fs::read(&manifest).expect("the manifest");
+    let told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
+    assert!(told["curvatures"]["odds"].as_f64().is_some_and(|c| c >= 0.0), "{told}");
     // All 20 answers to the first position and 29 and 30 to the others are as good when it is hot.
     let uniform = (20f64.log2() + 29f64.log2() + 30f64.log2()) / 3.0;
     assert!((bits(1e9) - uniform).abs() < 0.1, "{} {uniform}", bits(1e9));

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! groups (feature ids) ─→ fit (weights) ─→ publish (two category files)
-//!                           └→ calibrate (temperature) ┘
+//!                           └→ calibrate (temperature, curvature) ┘
 //! ```
 //!
 //! Each alternative i has the score `s_i`, the sum of the weights of its features, in nats. A
@@ -47,7 +47,7 @@ mod publish;
 mod table;
 
 pub use crate::token::id::ShortWord;
-pub use calibrate::Judged;
+pub use calibrate::{Calibration, Judged};
 pub use fit::{
     CONSTANT_SHARE, Fit, LAST_SHARE, SKIP, START, Settings, Tally, probabilities, rate_for,
 };

@@ -8,9 +8,11 @@
 //! two on descriptions is a spam filter; both together are the preset `best`.
 
 use std::collections::BTreeMap;
+use std::f64::consts::LN_2;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use dbacl::choices::Calibration;
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
@@ -209,6 +211,10 @@ pub struct Manifest {
     /// voice that is missing here.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub temperatures: BTreeMap<String, f64>,
+    /// Curvatures of voices ([`Calibration`]), which calibrate small and large probabilities
+    /// differently; 0 for a voice that is missing here.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub curvatures: BTreeMap<String, f64>,
     /// White's models.
     pub white: Side,
     /// Black's models.
@@ -302,7 +308,13 @@ impl Manifest {
             if !(temperature.is_finite() && temperature > 0.0) {
                 bail!("{}: temperature {temperature} of voice {name:?}", folder.display());
             }
-            voice.temperature = temperature;
+            voice.calibration.temperature = temperature;
+        }
+        if let Some(&curvature) = self.curvatures.get(name) {
+            if !(curvature.is_finite() && curvature >= 0.0) {
+                bail!("{}: curvature {curvature} of voice {name:?}", folder.display());
+            }
+            voice.calibration.curvature = curvature;
         }
         for (model, weight) in terms {
             let entry = side.models.get(model);
@@ -409,13 +421,13 @@ pub struct Voice {
     terms: Vec<Term>,
     /// Number of last words that are sent to the classifier, 0 for all.
     pub window: usize,
-    /// The temperature, by which sums of scores are divided.
-    temperature: f64,
+    /// The temperature and the curvature, which calibrate the sums of scores.
+    calibration: Calibration,
 }
 
 impl Voice {
     fn new(template: Template) -> Self {
-        Self { template, terms: Vec::new(), window: 0, temperature: 1.0 }
+        Self { template, terms: Vec::new(), window: 0, calibration: 1.0.into() }
     }
 
     /// One category that reads gamelines.
@@ -431,7 +443,7 @@ impl Voice {
             template: Template::default(),
             terms: vec![Term { document, weight: Weight::Always(1.0), parts }],
             window: 0,
-            temperature: 1.0,
+            calibration: 1.0.into(),
         }
     }
 
@@ -450,7 +462,7 @@ impl Voice {
             template: Template::default(),
             terms: vec![Term { document, weight: Weight::Always(1.0), parts }],
             window: 0,
-            temperature: 1.0,
+            calibration: 1.0.into(),
         }
     }
 
@@ -493,9 +505,13 @@ impl Voice {
             }
         }
         // Scores as they are keep every bit.
-        if self.temperature != 1.0 {
+        if self.calibration != 1.0.into() {
             for score in &mut total {
-                *score /= self.temperature;
+                *score *= -LN_2;
+            }
+            self.calibration.apply(&mut total);
+            for score in &mut total {
+                *score /= -LN_2;
             }
         }
         Ok(total)
@@ -528,7 +544,8 @@ impl Voice {
             let one = std::slice::from_ref(completion);
             let mut lines = term.document.lines(game, one, &self.template, self.window);
             let line = lines.pop().unwrap_or_default();
-            let (document, weight) = (term.document, term.weight.at(ply) / self.temperature);
+            let (document, weight) =
+                (term.document, term.weight.at(ply) / self.calibration.temperature);
             let part = term.part(ply);
             let mut features: Vec<FeatureRow> = Vec::new();
             for (factor, rows) in part.factors.iter().zip(part.scorer.features(&line)?) {

@@ -332,7 +332,7 @@ fn learn_from(options: &Options, program: &Program, text: &Path) -> Result<Stati
     for lessons in fits {
         refit(&lessons, text, folder, program)?;
     }
-    let mut temperatures = BTreeMap::new();
+    let (mut temperatures, mut curvatures) = (BTreeMap::new(), BTreeMap::new());
     if let Some(plan) = all().find(|p| p.fitted_by == FittedBy::Choices) {
         let files = [0, 1].map(|i| folder.join(plan.parts[i].0.category()));
         let wanted = odds::Options {
@@ -342,7 +342,8 @@ fn learn_from(options: &Options, program: &Program, text: &Path) -> Result<Stati
         };
         let learned = odds::learn(&games, &wanted, &files)?;
         eprintln!("{learned}");
-        temperatures.insert(plan.name.to_owned(), learned.temperature);
+        temperatures.insert(plan.name.to_owned(), learned.calibration.temperature);
+        curvatures.insert(plan.name.to_owned(), learned.calibration.curvature);
     }
     let template = folder.join(TEMPLATE);
     match &options.template_text {
@@ -368,6 +369,7 @@ fn learn_from(options: &Options, program: &Program, text: &Path) -> Result<Stati
         template: options.template.identity(),
         avoid_draws: vec![if has_choices { "odds" } else { "best" }.to_owned()],
         temperatures,
+        curvatures,
         white,
         black,
     };

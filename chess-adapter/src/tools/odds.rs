@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
-use dbacl::choices::{Fit, Form, Groups, Judged, Settings, Tally, files as category_files};
+use dbacl::choices::{
+    Calibration, Fit, Form, Groups, Judged, Settings, Tally, files as category_files,
+};
 use dbacl_cli::progress;
 use shakmaty::{Chess, Move, Position};
 
@@ -21,12 +23,12 @@ use crate::play::models::replace_file;
 use crate::random::Random;
 use crate::text::prepare::{GameSink, Gameline};
 
-/// Of so many games one is kept back, to calibrate the temperature and to say how good the model
-/// is.
+/// Of so many games one is kept back, to calibrate the odds and to say how good the model is.
 const KEPT_BACK: usize = 50;
 
-/// Positions of games kept back that are judged at most.
-const JUDGED: usize = 4_000;
+/// Positions of games kept back that are judged at most: one for so many learned, within bounds.
+const LEARNED_FOR_JUDGED: usize = 50;
+const JUDGED: std::ops::RangeInclusive<usize> = 4_000..=16_000;
 
 /// Positions that a thread describes at a time.
 const CHUNK: usize = 64;
@@ -70,13 +72,13 @@ pub struct Options {
 /// What was learned.
 #[derive(Clone, Copy, Debug)]
 pub struct Learned {
-    /// What the scores of the files are to be divided by.
-    pub temperature: f64,
+    /// How the scores of the files become probabilities.
+    pub calibration: Calibration,
     /// Positions learned.
     pub positions: usize,
     /// Words that have a weight.
     pub words: usize,
-    /// The positions of the games kept back, at that temperature.
+    /// The positions of the games kept back, so calibrated.
     pub judged: Tally,
     /// Expected calibration error there, from 0 to 1.
     pub calibration_error: f64,
@@ -90,13 +92,14 @@ impl fmt::Display for Learned {
             write!(
                 out,
                 "; {} positions of games kept back: first choice {:.1} %, among five {:.1} %, \
-                 {:.3} bits a move, calibration error {:.1} %, temperature {:.3}",
+                 {:.3} bits a move, calibration error {:.1} %, temperature {:.3}, curvature {:.3}",
                 judged.groups,
                 judged.percent(judged.first),
                 judged.percent(judged.first_five),
                 judged.mean_bits(),
                 100.0 * self.calibration_error,
-                self.temperature / SCALE
+                self.calibration.temperature / SCALE,
+                self.calibration.curvature
             )?;
         }
         Ok(())
@@ -124,7 +127,8 @@ impl Games {
         if options.positions > 0 {
             both[0].truncate(options.positions);
         }
-        both[1].truncate(JUDGED);
+        let judged = both[0].len() / LEARNED_FOR_JUDGED;
+        both[1].truncate(judged.clamp(*JUDGED.start(), *JUDGED.end()));
         both
     }
 }
@@ -267,7 +271,7 @@ pub fn learn(games: &Games, options: &Options, files: &[PathBuf; 2]) -> Result<L
             done.fetch_add(groups.len() as u64, Ordering::Relaxed);
         });
     });
-    let temperature = judged.temperature();
+    let calibration = judged.calibration();
     let form = Form { scale: SCALE, smallest: SMALLEST, ..Form::of_words(fit.learned()) };
     let name = |path: &Path| path.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
     let names = [name(&files[0]), name(&files[1])];
@@ -276,11 +280,11 @@ pub fn learn(games: &Games, options: &Options, files: &[PathBuf; 2]) -> Result<L
         replace_file(path, bytes).with_context(|| "the model is as it was")?;
     }
     Ok(Learned {
-        temperature: temperature * SCALE,
+        calibration: Calibration { temperature: calibration.temperature * SCALE, ..calibration },
         positions: places.len(),
         words: fit.features(),
-        judged: judged.tally(temperature),
-        calibration_error: judged.calibration_error(temperature),
+        judged: judged.tally(calibration),
+        calibration_error: judged.calibration_error(calibration),
     })
 }
 
@@ -311,7 +315,7 @@ mod tests {
         };
         let (files, learned) = learn(1);
         assert_eq!(learned.positions, 400);
-        assert!(learned.judged.groups > 50 && learned.temperature > 0.0, "{learned}");
+        assert!(learned.judged.groups > 50 && learned.calibration.temperature > 0.0, "{learned}");
         assert!(learned.to_string().starts_with("odds: 400 positions learned, "), "{learned}");
         // A uniform choice costs some 5 bits.
         assert!(learned.judged.mean_bits() < 4.6, "{learned}");
