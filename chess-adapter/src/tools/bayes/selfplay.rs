@@ -120,7 +120,7 @@ impl Side {
 /// Plays game number `number`.
 fn play_game(number: usize, options: &Options) -> Played {
     let pair = number as u64 / 2;
-    let mut random = Random::from_seed(options.seed ^ pair.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut random = Random::of_series(options.seed, pair);
     let drawn: [Levels; 3] = std::array::from_fn(|_| Levels::drawn(&mut random));
     let mut perturbed = Side::new(drawn);
     let mut other = Side::new(Stage::ALL.map(|stage| options.against.levels(stage)));
