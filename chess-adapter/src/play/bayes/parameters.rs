@@ -29,6 +29,10 @@ const LEVELS: f64 = 5.0;
 /// Words of a game: one a parameter.
 const WORDS: f64 = 838.0;
 
+/// Games played with the same drawn levels, one with each colour. They often end alike, so that
+/// together they say hardly more than one.
+const GAMES_OF_A_DRAW: f64 = 2.0;
+
 /// The level that leaves a parameter as it is.
 const UNCHANGED: u8 = 2;
 
@@ -218,9 +222,10 @@ impl Learned {
                 }
                 is_any = true;
                 // The standard error is that of the difference of two logarithms of shares, each of
-                // a fifth of the games; a game has one word for each parameter.
-                let games = f64::from(weights.occurrences().max(1)) / WORDS / LEVELS;
-                let lead = caution * (2.0 / games).sqrt();
+                // a fifth of the draws of levels; a game has one word for each parameter.
+                let games = f64::from(weights.occurrences().max(1)) / WORDS;
+                let draws = games / GAMES_OF_A_DRAW / LEVELS;
+                let lead = caution * (2.0 / draws).sqrt();
                 for (at, level) in learned.0[stage as usize][goal].0.iter_mut().enumerate() {
                     let weight = |level| sign * weights.of(feature(&word(at, level)));
                     *level = likeliest(|level| {
