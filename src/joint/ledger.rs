@@ -14,10 +14,10 @@
 //! overwrites them.
 
 use super::checksum::Checksum;
-use super::documents::{Corpus, Makeup, Term, fingerprint};
+use super::documents::{Corpus, Term};
+pub use super::record::{Record, RecordHead, write_record, write_withdrawal};
 use crate::learn::table::MAX_BITS;
 use crate::model::settings::{ModelOptions, Scheme};
-use crate::token::id::FeatureId;
 use byteorder::{ByteOrder, LittleEndian};
 use hashbrown::{HashMap, HashSet};
 
@@ -266,149 +266,6 @@ impl Head {
     }
 }
 
-fn put(bytes: &mut Vec<u8>, mut number: u64) {
-    while number > 0x7f {
-        bytes.push(0x80 | (number & 0x7f) as u8);
-        number >>= 7;
-    }
-    bytes.push((number & 0x7f) as u8);
-}
-
-/// Reads a number of at most `limit` from the front of `bytes`.
-fn take(bytes: &mut &[u8], limit: u64) -> Option<u64> {
-    let mut number = 0u64;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f).checked_shl(shift)?;
-        if byte < 0x80 {
-            return (number <= limit).then_some(number);
-        }
-    }
-    None
-}
-
-/// Marks a term that occurs more than once.
-const REPEATED: u8 = 0x80;
-
-/// Appends the record of a document.
-pub fn write_record(bytes: &mut Vec<u8>, label: u32, occurrences: u32, terms: &[Term]) {
-    put(bytes, u64::from(label));
-    put(bytes, u64::from(occurrences));
-    put(bytes, terms.len() as u64);
-    for term in terms {
-        let Makeup { order, medium, pairs, second } = term.makeup;
-        let repeated = if term.count == 1 { 0 } else { REPEATED };
-        bytes.extend_from_slice(&term.id.0.to_le_bytes());
-        bytes.extend_from_slice(&[repeated | (medium & 15) << 3 | order & 7, pairs]);
-        if order == Makeup::PAIR {
-            bytes.extend_from_slice(&second.0.to_le_bytes());
-        }
-        if repeated != 0 {
-            put(bytes, u64::from(term.count));
-        }
-    }
-    bytes.extend_from_slice(&fingerprint(terms).to_le_bytes());
-}
-
-/// A record.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Record {
-    /// Place of the category's name.
-    pub label: u32,
-    /// Occurrences of features.
-    pub occurrences: u32,
-    /// The terms, in order of first appearance.
-    pub terms: Vec<Term>,
-    /// The document's name.
-    pub fingerprint: u64,
-}
-
-impl Record {
-    /// Reads a record from the front of `bytes`; `None` if it has an impossible value.
-    #[allow(clippy::cast_possible_truncation)] // limits are given with every number
-    pub fn take(&mut self, bytes: &mut &[u8]) -> Option<()> {
-        let limit = u64::from(u32::MAX);
-        self.label = take(bytes, limit)? as u32;
-        self.occurrences = take(bytes, limit)? as u32;
-        let terms = take(bytes, limit)?;
-        self.terms.clear();
-        for _ in 0..terms {
-            let (term, rest) = bytes.split_at_checked(6)?;
-            *bytes = rest;
-            let id = FeatureId(LittleEndian::read_u32(term));
-            let mut makeup = Makeup {
-                order: term[4] & 7,
-                medium: term[4] >> 3 & 15,
-                pairs: term[5],
-                second: FeatureId(0),
-            };
-            if makeup.order == Makeup::PAIR {
-                let (second, rest) = bytes.split_at_checked(4)?;
-                makeup.second = FeatureId(LittleEndian::read_u32(second));
-                *bytes = rest;
-            }
-            let repeated = term[4] & REPEATED != 0;
-            let count = if repeated { take(bytes, limit)? as u32 } else { 1 };
-            if id.0 == 0 || repeated != (count > 1) {
-                return None;
-            }
-            self.terms.push(Term { id, count, makeup });
-        }
-        let (fingerprint, rest) = bytes.split_at_checked(8)?;
-        *bytes = rest;
-        self.fingerprint = LittleEndian::read_u64(fingerprint);
-        Some(())
-    }
-}
-
-/// Appends a withdrawal of a document, for a ledger with so many names. The last record before it
-/// with this label and this name no longer counts.
-pub fn write_withdrawal(bytes: &mut Vec<u8>, label: u32, names: usize, fingerprint: u64) {
-    put(bytes, u64::from(label) + names as u64);
-    put(bytes, 0);
-    put(bytes, 0);
-    bytes.extend_from_slice(&fingerprint.to_le_bytes());
-}
-
-/// The fields of a record before and behind its terms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RecordHead {
-    /// Place of the category's name; behind the last name for withdrawals.
-    pub label: u32,
-    /// Whether it has no terms.
-    pub is_empty: bool,
-    /// The document's name.
-    pub fingerprint: u64,
-}
-
-impl RecordHead {
-    /// Skips a record at the front of `bytes`; `None` if it has an impossible value.
-    #[allow(clippy::cast_possible_truncation)] // a limit is given with every number
-    fn take(bytes: &mut &[u8]) -> Option<Self> {
-        let limit = u64::from(u32::MAX);
-        let label = take(bytes, limit)? as u32;
-        take(bytes, limit)?;
-        let terms = take(bytes, limit)?;
-        for _ in 0..terms {
-            let term = bytes.get(..6)?;
-            let is_pair = term[4] & 7 == Makeup::PAIR;
-            let is_repeated = term[4] & REPEATED != 0;
-            if term[..4] == [0; 4] {
-                return None;
-            }
-            *bytes = bytes.get(if is_pair { 10 } else { 6 }..)?;
-            if is_repeated && take(bytes, limit)? < 2 {
-                return None;
-            }
-        }
-        let (fingerprint, rest) = bytes.split_at_checked(8)?;
-        *bytes = rest;
-        let fingerprint = LittleEndian::read_u64(fingerprint);
-        Some(Self { label, is_empty: terms == 0, fingerprint })
-    }
-}
-
 /// A ledger in memory.
 #[derive(Debug, Clone)]
 pub struct Ledger {
@@ -585,6 +442,8 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::joint::documents::Makeup;
+    use crate::token::id::FeatureId;
 
     fn settings() -> Settings {
         Settings { options: ModelOptions::from_bits(8), scheme: Scheme::Cef, order: 2, patterns: 0 }
@@ -736,18 +595,5 @@ mod tests {
         let kept = ledger().filter(|record, _| record.label == 0).unwrap();
         assert_eq!(kept.head.documents, 1);
         assert!(Ledger::parse(&kept.bytes()).is_ok());
-    }
-
-    #[test]
-    fn numbers_of_all_sizes() {
-        for number in [0, 1, 127, 128, 16383, 16384, u64::from(u32::MAX)] {
-            let mut bytes = Vec::new();
-            put(&mut bytes, number);
-            let mut rest = bytes.as_slice();
-            assert_eq!(take(&mut rest, u64::from(u32::MAX)), Some(number));
-            assert!(rest.is_empty());
-            assert_eq!(take(&mut &bytes[..bytes.len() - 1], u64::MAX), None);
-        }
-        assert_eq!(take(&mut [0xff; 12].as_slice(), u64::MAX), None);
     }
 }

@@ -29,6 +29,7 @@ pub mod ledger;
 pub mod ordinary;
 pub mod pages;
 pub mod publish;
+mod record;
 pub mod relearn;
 pub mod scoring;
 pub mod select;

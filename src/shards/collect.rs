@@ -2,9 +2,9 @@
 //! Counts the features of a shard.
 
 use super::counts::{CountSettings, Counts, Documents, First, ROOT, Shard, pattern_tag};
-use super::varint;
 use crate::document::{Cutter, Ending, FeatureSink, LineState};
 use crate::model::medium::Medium;
+use crate::numeric::varint;
 use crate::token::Feature;
 use crate::token::lexicon::Lexicon;
 use crate::token::word::{WORD_WINDOW, Word, WordSink};

@@ -6,10 +6,10 @@
 //! shard. The earliest place is kept when counts are merged, so that merging gives the same in any
 //! order and in any grouping.
 
-use super::varint;
 use crate::document::Ending;
 use crate::model::medium::Medium;
 use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
+use crate::numeric::varint;
 use crate::token::{BOUNDARY, Feature};
 use hashbrown::HashTable;
 

@@ -2,9 +2,9 @@
 //! Reads and writes counts files of version 1 (`docs/counts-format.md`).
 
 use super::counts::{CountSettings, Counts, Documents, First, Node, ROOT, Shard, repack};
-use super::varint;
 use crate::document::Ending;
 use crate::model::settings::{Locale, ModelOptions, Scheme};
+use crate::numeric::varint;
 use crate::token::word::WORD_WINDOW;
 use std::io::{self, Read, Write};
 

@@ -22,4 +22,3 @@ pub mod part;
 pub mod replay;
 #[cfg(test)]
 mod tests;
-pub mod varint;

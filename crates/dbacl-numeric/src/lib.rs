@@ -23,6 +23,7 @@
 //! | [`quantize`] | weights as category files store them |
 //! | [`random`] | the pseudo-random numbers behind decimation and the shuffling of documents |
 //! | [`cformat`] | numbers as C's `printf` writes them |
+//! | [`varint`] | whole numbers of files, in as few bytes as they need |
 //! | [`parse`] | numbers as C's `strtod` and `strtol` read them |
 //!
 //! Logarithms are natural. Nothing depends on the locale, and nothing fails: what lies outside the
@@ -37,3 +38,4 @@ pub mod parse;
 pub mod quantize;
 pub mod random;
 pub mod special;
+pub mod varint;

@@ -5,24 +5,16 @@
 //! of them a varint, its length, and its bytes. A varint has seven bits in each byte, the lowest
 //! first; the highest bit says that another byte follows.
 
+use dbacl_numeric::varint;
 use std::ops::Range;
-
-#[allow(clippy::cast_possible_truncation)] // seven bits at a time
-fn put(out: &mut Vec<u8>, mut number: usize) {
-    while number >= 0x80 {
-        out.push((number & 0x7f) as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
 
 /// The bytes of documents, given by label.
 pub fn write<'a>(labels: impl Iterator<Item = Vec<&'a [u8]>>) -> Vec<u8> {
     let mut out = Vec::new();
     for documents in labels {
-        put(&mut out, documents.len());
+        varint::append(&mut out, documents.len() as u64);
         for document in documents {
-            put(&mut out, document.len());
+            varint::append(&mut out, document.len() as u64);
             out.extend_from_slice(document);
         }
     }
@@ -31,39 +23,20 @@ pub fn write<'a>(labels: impl Iterator<Item = Vec<&'a [u8]>>) -> Vec<u8> {
 
 /// Where the documents of each of `labels` labels stand in `bytes`; `None` if that is damaged.
 pub fn read(bytes: &[u8], labels: usize) -> Option<Vec<Vec<Range<usize>>>> {
-    let mut reader = Reader { bytes, at: 0 };
+    let number = |rest: &mut &[u8]| usize::try_from(varint::take(rest)?).ok();
+    let mut rest = bytes;
     let mut found = Vec::new();
     for _ in 0..labels {
         let mut documents = Vec::new();
-        for _ in 0..reader.number()? {
-            let length = reader.number()?;
-            let end = reader.at.checked_add(length).filter(|&end| end <= bytes.len())?;
-            documents.push(reader.at..end);
-            reader.at = end;
+        for _ in 0..number(&mut rest)? {
+            let length = number(&mut rest)?;
+            let start = bytes.len() - rest.len();
+            rest = rest.get(length..)?;
+            documents.push(start..start + length);
         }
         found.push(documents);
     }
-    (reader.at == bytes.len()).then_some(found)
-}
-
-struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Reader<'_> {
-    fn number(&mut self) -> Option<usize> {
-        let (mut number, mut shift) = (0usize, 0);
-        loop {
-            let byte = *self.bytes.get(self.at)?;
-            self.at += 1;
-            number |= usize::from(byte & 0x7f).checked_shl(shift)?;
-            if byte & 0x80 == 0 {
-                return Some(number);
-            }
-            shift += 7;
-        }
-    }
+    rest.is_empty().then_some(found)
 }
 
 #[cfg(test)]
