@@ -52,6 +52,18 @@ pub struct Axis {
     pub unit: Unit,
 }
 
+/// An axis with this label.
+pub fn axis(label: impl Into<String>, scale: Scale, unit: Unit) -> Axis {
+    Axis { label: label.into(), scale, unit }
+}
+
+/// Appends a chart to a page, with its title above and a sentence below.
+pub fn figure(page: &mut String, title: &str, svg: &str, caption: &str) {
+    let (title, caption) = (escape(title), escape(caption));
+    let _ =
+        writeln!(page, "<figure><h3>{title}</h3>{svg}<figcaption>{caption}</figcaption></figure>");
+}
+
 /// The normal deviate of a probability, after Acklam's rational approximation (relative error
 /// 10^-9, for drawing only).
 fn deviate(p: f64) -> f64 {
