@@ -18,6 +18,7 @@
 //! an eighth of the blocks, the file should be written anew ([`Pages::is_due`]).
 
 use super::checksum::Checksum;
+use crate::alloc_hints::take_memory;
 use byteorder::{ByteOrder, LittleEndian};
 use std::fmt::Debug;
 use std::fs::File;
@@ -43,6 +44,10 @@ const FEW: usize = 48;
 
 /// Bytes that are written at a time.
 const PART: usize = 1 << 16;
+
+/// Blocks of a file of up to so many bytes get their memory at once, when the file is opened. A change
+/// reads a good part of such a file, and memory that is taken page by page costs more than that.
+const SMALL: usize = 1 << 24;
 
 /// Bytes of the checksum at the end of a head.
 const SUM: usize = 8;
@@ -143,8 +148,12 @@ impl Pages {
             return None;
         }
         let sums = sums.chunks_exact(4).take(blocks).map(LittleEndian::read_u32).collect();
+        let bytes = vec![0; blocks * BLOCK];
+        if bytes.len() <= SMALL {
+            take_memory(&bytes, bytes.len());
+        }
         Some(Self {
-            bytes: vec![0; blocks * BLOCK],
+            bytes,
             source: Some(Source { file, blocks_at, sums, name }),
             old: Old::default(),
             is_read: vec![false; blocks],
