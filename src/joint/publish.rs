@@ -5,14 +5,13 @@
 use super::header::RefitLine;
 use crate::category::header::add_checksum;
 use crate::category::layout::{DIGRAM_BYTES, SLOT_BYTES};
-use crate::category::reader::Category;
+use crate::category::reader::{Category, Fault};
 use crate::model::digram::DigramTable;
 use crate::numeric::quantize::QuantWeight;
 use crate::token::id::FeatureId;
 use byteorder::{BigEndian, ByteOrder};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 /// Up to three quarters of a table's slots are filled. So look-ups stay short, and dbacl 1.14.1,
 /// which ends a search at an empty slot, finds one.
@@ -100,24 +99,21 @@ fn put(slot: &mut [u8], id: FeatureId, weight: QuantWeight) {
     BigEndian::write_u16(&mut slot[4..], weight.0);
 }
 
-/// Slots that are copied at a time.
-const CHUNK: usize = 1 << 14;
-
-/// Writes a fitted category file with some weights changed, without holding all of it in memory,
-/// since providing that memory would take longer than the rest.
+/// Changes some weights of the fitted category file in `bytes`. Returns its new head, and where in
+/// `bytes` that begins which comes behind the head.
 ///
 /// # Errors
-/// Those of `out`.
-pub fn write_patched<D: AsRef<[u8]>>(
-    out: &mut dyn Write,
-    old: &Category<D>,
+/// The bytes are not a category.
+pub fn patch(
+    bytes: &mut Vec<u8>,
     name: &[u8],
     line: &RefitLine,
     changes: &[(FeatureId, QuantWeight)],
     log_partition: f64,
-) -> io::Result<()> {
+) -> Result<(Vec<u8>, usize), Fault> {
+    let old = Category::new(bytes.as_slice())?;
     let bits = old.header().bits;
-    let (places, new) = places(old, changes);
+    let (places, new) = places(&old, changes);
     let features = old.header().unique_features as usize + new;
     if bits_for(features) > bits {
         let kept = (0..old.size()).map(|at| old.slot(at)).filter(|slot| slot.id.0 != 0);
@@ -126,27 +122,20 @@ pub fn write_patched<D: AsRef<[u8]>>(
         table.extend(changes.iter().copied());
         table.retain(|_, weight| weight.0 > 0);
         let table: Vec<_> = table.into_iter().collect();
-        return out.write_all(&file(old, name, line, &table, log_partition, None));
+        *bytes = file(&old, name, line, &table, log_partition, None);
+        return Ok((Vec::new(), 0));
     }
-    out.write_all(&head(old, name, line, log_partition, bits, features))?;
+    let head = head(&old, name, line, log_partition, bits, features);
     let start = old.slots_offset();
-    out.write_all(&old.as_bytes()[start - DIGRAM_BYTES..start])?;
-    let slots = &old.as_bytes()[start..][..SLOT_BYTES << bits];
-    let mut buffer = Vec::with_capacity(CHUNK * SLOT_BYTES);
-    let mut places = places.into_iter().peekable();
-    for (number, chunk) in slots.chunks(CHUNK * SLOT_BYTES).enumerate() {
-        buffer.clear();
-        buffer.extend_from_slice(chunk);
-        while let Some((at, id, weight)) = places.next_if(|&(at, ..)| at < (number + 1) * CHUNK) {
-            put(&mut buffer[SLOT_BYTES * (at - number * CHUNK)..], id, weight);
-        }
-        out.write_all(&buffer)?;
+    bytes.truncate(start + (SLOT_BYTES << bits));
+    for (at, id, weight) in places {
+        put(&mut bytes[start + SLOT_BYTES * at..], id, weight);
     }
-    Ok(())
+    Ok((head, start - DIGRAM_BYTES))
 }
 
-/// The slots of `old` that changed weights go to, in order, and how many of them were empty. New
-/// features without weight are left out.
+/// The slots of `old` that changed weights go to, and how many of them were empty. New features
+/// without weight are left out.
 fn places<D: AsRef<[u8]>>(
     old: &Category<D>,
     changes: &[(FeatureId, QuantWeight)],
@@ -172,7 +161,6 @@ fn places<D: AsRef<[u8]>>(
             at = (at + 1) & mask;
         }
     }
-    places.sort_unstable_by_key(|&(at, ..)| at);
     (places, taken.len())
 }
 
@@ -215,10 +203,15 @@ mod tests {
         RefitLine::parse(text).unwrap()
     }
 
+    fn patched(old: &[u8], changes: &[(FeatureId, QuantWeight)]) -> Category<Vec<u8>> {
+        let mut bytes = old.to_vec();
+        let (head, rest) = patch(&mut bytes, b"own", &line(), changes, 1.25).unwrap();
+        Category::new([head.as_slice(), &bytes[rest..]].concat()).unwrap()
+    }
+
     #[test]
     fn patching_a_file_is_writing_it_with_other_weights() {
-        // Features of one slot, in the first and in a later chunk; one goes, one comes, one is new
-        // without weight.
+        // Features of one slot; one goes, one comes, one is new without weight.
         let size = 1u32 << 16;
         let features: Vec<u32> = (1..40_000).collect();
         let old: Vec<_> = features.iter().map(|&k| (FeatureId(k), QuantWeight(5))).collect();
@@ -234,9 +227,7 @@ mod tests {
             (8 + size, 2),
         ];
         let changes = changes.map(|(id, weight)| (FeatureId(id), QuantWeight(weight)));
-        let mut bytes = Vec::new();
-        write_patched(&mut bytes, &old, b"own", &line(), &changes, 1.25).unwrap();
-        let new = Category::new(bytes).unwrap();
+        let new = patched(old.as_bytes(), &changes);
         let weight = |id: u32| {
             let slot = new.find(FeatureId(id)).filter(|slot| slot.id.0 == id);
             slot.map(|slot| slot.weight.0)
@@ -256,9 +247,7 @@ mod tests {
         }
         // More features than fit make a larger table, without those that weigh nothing.
         let more: Vec<_> = (40_000..60_000).map(|k| (FeatureId(k), QuantWeight(1))).collect();
-        let mut bytes = Vec::new();
-        write_patched(&mut bytes, &new, b"own", &line(), &more, 1.25).unwrap();
-        let larger = Category::new(bytes).unwrap();
+        let larger = patched(new.as_bytes(), &more);
         assert_eq!((larger.header().bits, larger.header().unique_features), (17, 60_000));
     }
 

@@ -16,7 +16,6 @@ use super::report::Outcome;
 use crate::atomic_file::{Unforced, beside};
 use crate::category::layout::ANY_MAGIC;
 use crate::category::mapped::error_of;
-use crate::category::reader::Category;
 use crate::category::sparse::SparseCategory;
 use crate::error::{Error, Warning, WarningSink};
 use crate::input::source::open_regular;
@@ -562,31 +561,36 @@ impl<'a> OpenFiles<'a> {
             let place = u32::try_from(at + 1).unwrap_or(u32::MAX);
             let line = RefitLine { place, ..self.line.clone() };
             let name = name.as_os_str().as_bytes();
-            let category = read_into(path, &mut bytes)?;
+            read_into(path, &mut bytes)?;
             let (own, z) = (&changes[at], log_partitions[at]);
+            let patched = publish::patch(&mut bytes, name, &line, own, z);
+            let (head, rest) =
+                patched.map_err(|fault| category_error(path, error_of(fault, path)))?;
             ledger_file::replace_with(&Unforced, path, ANY_MAGIC, &mut |out| {
-                publish::write_patched(out, &category, name, &line, own, z)
+                out.write_all(&head)?;
+                out.write_all(&bytes[rest..])
             })?;
         }
         Ok(())
     }
 }
 
-/// Reads the category at `path` into `bytes`. The caller uses the same buffer for all categories,
-/// because allocating takes longer than reading.
-fn read_into<'b>(path: &Path, bytes: &'b mut Vec<u8>) -> Result<Category<&'b [u8]>> {
-    let failed = |source| {
-        let path = path.to_path_buf();
-        FittedSetError::Category { name: path.clone(), path, source }
-    };
+/// Reads the file at `path` into `bytes`. The caller uses the same buffer for all files, because
+/// allocating takes longer than reading.
+fn read_into(path: &Path, bytes: &mut Vec<u8>) -> Result<()> {
     bytes.clear();
     let read = open_regular(path).and_then(|mut file| {
         let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
         bytes.try_reserve(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
         file.read_to_end(bytes)
     });
-    read.map_err(|error| failed(Error::io(path, error)))?;
-    Category::new(bytes.as_slice()).map_err(|fault| failed(error_of(fault, path)))
+    read.map(|_| ()).map_err(|error| category_error(path, Error::io(path, error)))
+}
+
+/// A category of the generation that is being made cannot be used.
+fn category_error(path: &Path, source: Error) -> FittedSetError {
+    let path = path.to_path_buf();
+    FittedSetError::Category { name: path.clone(), path, source }
 }
 
 /// Warns about what became of the state.
