@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Compares standard input with categories and says what decided.
+//! Compares standard input with categories and prints the tokens that decided.
 //!
 //! ```text
 //! cargo run --example classify -- CATEGORY CATEGORY... <TEXT

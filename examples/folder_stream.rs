@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A filter of any number of folders as its user's life goes on: each mail is judged, then learned
-//! under the folder that it belongs to.
+//! Simulates how a filter of several folders is used: each mail is judged, then learned under the
+//! folder that it belongs to.
 //!
 //! ```text
 //! cargo run --release --example folder_stream -- FOLDERS [FIRST [MAILS]]
 //! ```
 //!
 //! FOLDERS holds one folder for each category, with a mail in each file. FIRST mails of each folder
-//! are learned at once (10), then MAILS come one by one (all). Mails come in an order that their
-//! names decide. The second half of the stream is what `docs/quality-refit.md` tells of.
+//! (10 by default) are learned at once; then MAILS mails (by default all) are judged and learned
+//! one by one, in an order that depends on their names only. `docs/quality-refit.md` reports the
+//! second half of the stream.
 
 use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions};
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-/// Mails that a line of the report is about.
+/// Number of mails in each line of the report.
 const PART: usize = 1000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -85,7 +86,7 @@ struct Part {
     mails: usize,
     right: usize,
     unsure: usize,
-    /// Surely judged, and wrong.
+    /// Mails with a wrong verdict that was not `unsure`.
     misled: usize,
     fits: usize,
     times: Vec<Duration>,
@@ -117,7 +118,7 @@ fn real(number: usize) -> f64 {
     number as f64
 }
 
-/// A number without pattern for a path's last two parts.
+/// A hash of a path's last two parts.
 fn hash(path: &Path) -> u64 {
     let parts = path.iter().rev().take(2).flat_map(OsStr::as_encoded_bytes);
     parts.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A mail filter in a few lines: it passes a mail on with a line that says what it is, or learns
-//! what the user says of a mail. The filter is made by `dbacl --mail-learn FOLDER ham=MAILBOX
-//! spam=MAILBOX`.
+//! A mail filter in a few lines: it adds the line `X-DBACL` with the verdict to a mail, or learns
+//! that a mail belongs to a category. The command `dbacl --mail-learn FOLDER ham=MAILBOX
+//! spam=MAILBOX` makes the filter.
 //!
 //! ```text
-//! cargo run --example mail_filter -- FOLDER <MAIL           pass the mail on with a line X-DBACL
+//! cargo run --example mail_filter -- FOLDER <MAIL           print the mail with a line X-DBACL
 //! cargo run --example mail_filter -- FOLDER spam <MAIL      the mail is spam
 //! ```
 

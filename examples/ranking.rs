@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Figures of merit of a spam filter, from its verdicts on messages whose kind is known.
+//! Computes error rates and ranking measures of a spam filter from its verdicts on messages whose
+//! kind is known.
 //!
 //! Reads lines `KIND VERDICT SCORE` from standard input: the kind and the verdict are `spam` or
 //! `ham`, the score is greater the more a message looks like spam. Prints one row of a table:

@@ -60,14 +60,14 @@
 //! let folders = [MailFolder::new("ham", &good), MailFolder::new("spam", &junk)];
 //! FittedSet::learn_folders(&folder, &folders, &MailLearnOptions::default())?;
 //!
-//! // Judge mail, in any process and from any number of threads.
+//! // Judge mail, in any process and from any number of threads. A `MailFilter` only judges.
 //! let mail = b"From: shop@example.org\nSubject: pills\n\nBuy cheap pills here.\n";
 //! let filter = MailFilter::open(&folder, &mut |warning| eprintln!("{warning}"))?;
 //! let verdict = filter.classify(mail)?;
 //! println!("{verdict}"); // such as `spam 99.95%`, or `unsure 61.20% spam`
 //! assert_eq!(verdict.category, "spam");
 //!
-//! // The user disagrees: learn this mail as ham.
+//! // The user disagrees: learn this mail as ham. A `FittedSet` judges and learns.
 //! FittedSet::open(&folder, &FittedSetOptions::default())?.correct("ham", mail)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -85,18 +85,18 @@
 //!                                       category     score    classify  report
 //! ```
 //!
-//! The left side of an arrow never imports the right side. Everything that decides a bit of a
-//! result stands in the modules `numeric` and `model`. `docs/architecture.md` shows all rooms and
-//! says where a change goes; `docs/spec` describes what is computed, with the section numbers that
-//! comments cite.
+//! The left side of an arrow never imports the right side. The formulas that decide the bits of a
+//! result stand in the crates `dbacl-numeric` and `dbacl-model`. `docs/architecture.md` lists all
+//! modules and crates and says where a change goes; `docs/spec` describes what is computed, with
+//! the section numbers that comments cite.
 //!
 //! # Errors, warnings, safety
 //!
 //! Operations fail with [`Error`] or an error type of their own; there is a variant for each case
 //! that a caller may want to handle. A problem that does not stop an operation is a [`Warning`], in
 //! a list or given to a function of the caller. The library prints nothing, reads no environment
-//! and never ends the process. `unsafe` code stands in two modules only: memory maps, which a
-//! caller must ask for with an `unsafe` call, and hints for memory.
+//! and never ends the process. The library has `unsafe` code in two modules only: memory maps,
+//! which a caller must ask for with an `unsafe` call, and hints about memory.
 //!
 //! The feature `choices` adds the module `choices`: learning which of several texts is chosen, as
 //! chess-adapter and `dbacl --choices` do. The feature `cli`, on by default, adds what only the

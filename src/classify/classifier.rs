@@ -35,7 +35,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Name of the best category; of equally good ones the first.
+    /// Name of the best category; of equally good ones the first, so of a text without tokens the
+    /// first category of the set.
     pub fn best(&self) -> &str {
         &self.names[self.best]
     }
@@ -45,7 +46,8 @@ impl Verdict {
         self.best
     }
 
-    /// Probability of the best category, 0 to 1.
+    /// Probability of the best category, 0 to 1. It is calibrated only if the categories were
+    /// fitted together ([`crate::JointFit`]); otherwise it is close to 1 for all but short texts.
     pub fn probability(&self) -> f64 {
         self.probabilities[self.best]
     }
@@ -57,7 +59,9 @@ impl Verdict {
     }
 
     /// Log-probability of the document under each category, nats; the highest is best. `dbacl -n`
-    /// prints them negated and in bits.
+    /// prints them negated, as bits per token times complexity. With the default reference measure
+    /// a letter that a category has never seen costs 2048 nats, so categories learned from a few
+    /// sentences can have scores below -1000; [`crate::Reference::Uniform`] avoids this.
     pub fn scores(&self) -> &[f64] {
         &self.scores
     }

@@ -17,8 +17,8 @@ type WaitNotice = Arc<dyn Fn(&Path) + Send + Sync>;
 /// use dbacl::FittedSetOptions;
 /// use std::time::Duration;
 ///
-/// // For a server that tries again later instead of waiting for long. let options =
-/// FittedSetOptions::default().lock_timeout(Duration::from_millis(200));
+/// // For a server that tries again later instead of waiting for long.
+/// let options = FittedSetOptions::default().lock_timeout(Duration::from_millis(200));
 /// # let _ = options;
 /// ```
 #[derive(Clone)]
