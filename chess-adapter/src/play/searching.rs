@@ -100,17 +100,17 @@ impl SearchMode {
     }
 }
 
-/// Until when an answer may be held back.
+/// Until when the answer must be held back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// As soon as it is found.
+    /// It is given as soon as it is found.
     #[default]
     No,
-    /// The protocol says `stop`.
+    /// Until the protocol says `stop`.
     UntilStop,
-    /// The protocol says `ponderhit` or `stop`.
+    /// Until the protocol says `ponderhit` or `stop`.
     UntilPonderHit,
-    /// The next line comes: analysis.
+    /// Until the next line comes, as in analysis.
     UntilNextLine,
 }
 
@@ -124,20 +124,20 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// Only a depth, or nothing.
+    /// A limit of the depth only, or no limit.
     pub fn depth(depth: Option<usize>) -> Self {
         Self { limits: Limits { depth, ..Limits::default() }, waiting: Waiting::No }
     }
 }
 
-/// What the book, and at the root the clusters, say of positions, in centipawns.
+/// The values of positions by the book, and at the root also by the clusters, in centipawns.
 pub struct BookAdvice<'a> {
     book: Option<&'a Book>,
     /// Positions after the moves suggested at the root.
     root: HashMap<u64, i32>,
     /// Centipawns for a move that always wins instead of always losing.
     weight: f64,
-    /// What was looked up already: keys of positions that have just come about, and their worth.
+    /// The positions that were looked up already, by key, and their values in centipawns.
     known: std::cell::RefCell<HashMap<u64, i32>>,
 }
 
@@ -188,7 +188,7 @@ impl Advice for BookAdvice<'_> {
             for reply in book.moves(position) {
                 all.merge(reply.count.unwrap_or_default());
             }
-            // The balance is that of the side to move; a position without games says nothing.
+            // The balance is that of the side to move; a position without games adds nothing.
             centipawns(-self.weight * all.expected_balance(0.0))
         })
     }
@@ -237,7 +237,7 @@ mod tests {
         for mode in [SearchMode::On, SearchMode::Depth(9), SearchMode::Auto] {
             assert_eq!(mode.limits(&one, true), None);
         }
-        // A clock that is nearly out counts more than the option's time.
+        // A clock with little time left limits the move more than the option does.
         let clock = Clock { left: half, increment: Duration::ZERO, moves_to_go: None };
         let short = Allowance {
             limits: Limits { clock: Some(clock), ..Limits::default() },

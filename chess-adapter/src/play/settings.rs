@@ -8,13 +8,14 @@ use crate::play::choose::Rule;
 use crate::play::searching::SearchMode;
 use crate::text::encode::Encoding;
 
-/// What play can be told.
+/// The values of all options of play.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the protocols")]
 pub struct Settings {
     /// Which completions are preferred.
     pub rule: Rule,
-    /// How gamelines of a single category are encoded; `None`: full for Black, shifted for White.
+    /// The encoding of gamelines for a single category. `None` means full for Black and shifted for
+    /// White.
     pub encoding: Option<Encoding>,
     /// Draw by score instead of taking the best.
     pub random_play: bool,
@@ -24,11 +25,12 @@ pub struct Settings {
     pub temperature: f64,
     /// Play a mate when there is one.
     pub mate_keyword: bool,
-    /// Leave out moves that draw at once, unless behind; `None`: as the model folder has it.
+    /// Leave out moves that draw at once, unless behind. `None` takes the setting of the model
+    /// folder.
     pub avoid_draws: Option<bool>,
     /// Half-moves of the opponent looked at after each move.
     pub look_ahead: usize,
-    /// Rank by the likeliest reply instead of the sum over replies.
+    /// Rank moves by the likeliest reply instead of the sum over replies.
     pub hard_minimum: bool,
     /// Words sent to the classifier, 0 for all.
     pub window: usize,
@@ -44,13 +46,13 @@ pub struct Settings {
     pub book_weight: f64,
     /// Folder of endgame tables.
     pub syzygy_path: String,
-    /// Folders of our own endgame tables.
+    /// Folders of endgame tables in chess-adapter's own format.
     pub table_path: String,
-    /// Folder of style categories, asked once a game which voice to play.
+    /// Folder of style categories, which decide once in a game which voice plays.
     pub style_path: String,
-    /// Folder of an evaluation that was learned, in place of the one by hand.
+    /// Folder of a learned evaluation, used instead of the one written by hand.
     pub evaluation_path: String,
-    /// What the parameters of a learned evaluation are chosen for.
+    /// The goal for which the parameters of a learned evaluation are chosen.
     pub goal: Goal,
     /// Resign when material is down by so many pawns; 0 for never.
     pub resign_material: u32,
@@ -68,17 +70,18 @@ pub struct Settings {
     pub deterministic: bool,
     /// Whether to look ahead.
     pub search: SearchMode,
-    /// Among moves so many centipawns below the best the classifier chooses.
+    /// The classifier chooses among the moves that are at most so many centipawns worse than the
+    /// best.
     pub search_margin: u32,
-    /// Centipawns that a bit of the classifier's odds counts in a search, where there is no margin.
+    /// Value of a bit of the classifier's odds in a search, in centipawns, if there is no margin.
     pub search_odds: f64,
     /// Megabytes of the search's table.
     pub hash: usize,
-    /// Processors that may be used; one is.
+    /// Number of processors that the interface allows; only one is used.
     pub threads: usize,
     /// Whether the interface may let the engine think in the opponent's time.
     pub ponder: bool,
-    /// Milliseconds between our answer and the clock's stop.
+    /// Milliseconds between chess-adapter's answer and the moment when the clock stops.
     pub move_overhead: u32,
 }
 
@@ -235,7 +238,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// The name is unknown or the value is none of its kind; nothing is changed then.
+    /// The name is unknown, or the value is not of the option's kind; nothing is changed then.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         let bare = |name: &str| name.replace(' ', "").to_ascii_lowercase();
         let name = NAMES.iter().find(|n| bare(n) == bare(name)).context("unknown option")?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The opponent's style, after BayesChess (spec chess 9.9): three categories of players, asked once
-//! a game, of the moves that were made or of four features of the position that they led to.
+//! Classifies the opponent's style, after BayesChess (spec chess 9.9). Three categories of players
+//! judge, once in a game, the opponent's moves or four features of the position after them.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,11 @@ use crate::text::prepare::Gameline;
 /// A way to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Against it, lose seldom: choose by own wins and draws.
+    /// Against this style chess-adapter tries not to lose: it chooses by its own wins and draws.
     Attacking,
-    /// Against it, win often: choose by own wins.
+    /// Against this style chess-adapter tries to win: it chooses by its own wins.
     Positional,
-    /// Against it, either of the two.
+    /// Against this style one of the two voices is drawn at random.
     Mixed,
 }
 
@@ -42,7 +42,8 @@ impl Style {
     }
 }
 
-/// Own half-moves after which a player is classified: the opening tells, later moves blur.
+/// Number of own half-moves after which a player is classified. Later moves say less about the
+/// style than the opening.
 pub const MOVES: usize = 10;
 
 /// The voice that plays against attackers: own wins and draws.
@@ -63,7 +64,7 @@ pub fn own_words<'a>(
     own.map(|word| format!("{letter}{word}")).collect::<Vec<_>>().join(" ")
 }
 
-/// What a style is told by.
+/// The words by which a style is recognised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Words {
@@ -79,7 +80,7 @@ pub enum Words {
 /// The file that says which words a folder's categories have; without it, half-moves.
 const DESCRIPTION: &str = "style.json";
 
-/// What stands there.
+/// The contents of that file.
 #[derive(Default, Serialize, Deserialize)]
 struct Description {
     words: Words,
@@ -141,7 +142,7 @@ fn features(
     )
 }
 
-/// The line that tells a player's style after at most `limit` own moves.
+/// The line of words that is classified, after at most `limit` own moves of the player.
 fn line(words: Words, game: &Game, side: Color, limit: usize) -> String {
     let moves = || own_words(game.words().iter().map(String::as_str), game.first(), side, limit);
     let features = || {
@@ -157,11 +158,11 @@ fn line(words: Words, game: &Game, side: Color, limit: usize) -> String {
     }
 }
 
-/// Tells styles apart by three categories in a folder.
+/// Recognises styles by three categories in a folder.
 pub struct Judge(Classifier, Words);
 
 impl Judge {
-    /// Finds the categories.
+    /// Opens the categories.
     ///
     /// # Errors
     ///
@@ -192,28 +193,28 @@ impl Judge {
     }
 }
 
-/// What to learn styles from.
+/// The options of learning styles.
 pub struct Options {
     /// PGN files.
     pub pgn: Vec<PathBuf>,
-    /// Where the categories go.
+    /// The folder for the categories.
     pub output: PathBuf,
     /// Players' names, or parts of them, of each style.
     pub players: [Vec<String>; 3],
-    /// Every so many-th game is kept back and judged; 0 for none.
+    /// One game in so many is not learned but judged; 0 for none.
     pub test_every: usize,
-    /// What styles are told by.
+    /// The words of the categories.
     pub words: Words,
 }
 
-/// What came of it: games learned of each style; games judged, and judged rightly.
+/// The result of learning styles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Games learned of each style.
     pub learned: [usize; 3],
-    /// Games kept back.
+    /// Games that were not learned but judged.
     pub judged: usize,
-    /// ... whose style was found.
+    /// Judged games whose style was recognised.
     pub right: usize,
 }
 
@@ -303,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn four_features_tell_of_a_game() {
+    fn a_game_has_four_features() {
         let mut game = Game::default();
         let words = "e4 c5 Nf3 d6 d4 cxd4 Nxd4 Nf6 Nc3 g6 Be3 Bg7 f3 O-O Qd2 Nc6 O-O-O d5 h4 h5";
         for word in words.split(' ') {

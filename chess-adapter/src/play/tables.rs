@@ -43,8 +43,8 @@ mod with_tables {
 
         /// The moves that may keep the game's value; in won positions those nearest to zeroing.
         ///
-        /// Where only some tables are there, moves into positions without a table stay as long as
-        /// no other move is known to be as good. Without tables of distances those of values decide
+        /// If some tables are missing, moves into positions without a table are kept unless another
+        /// move is known to be as good. Without tables of distances the tables of values decide
         /// alone.
         pub fn best(&self, position: &Chess, moves: &[Move]) -> Kept {
             let mut kept = Kept::default();
@@ -90,9 +90,9 @@ mod with_tables {
             self.0.max_pieces()
         }
 
-        /// Only where the fifty-move rule's count has just begun again: the tables of values are
-        /// for such positions, and a won position nearer to progress would look no better than one
-        /// farther.
+        /// Looks a position up only if the fifty-move rule's count is 0, because the tables of
+        /// values hold for such positions only, and do not distinguish won positions by their
+        /// distance to progress.
         fn probe(&self, position: &Chess) -> Option<Ending> {
             if position.halfmoves() > 0 || position.castles().any() {
                 return None;
@@ -116,7 +116,8 @@ mod with_tables {
     fn good_moves(mut rated: Vec<Rated>, here: Option<Wdl>) -> Vec<Move> {
         let best = rated.iter().filter_map(|(_, value, _)| *value).max();
         let some_unknown = rated.iter().any(|(_, value, _)| value.is_none());
-        // A won pawn that is never promoted for want of the queen's table would not win.
+        // A move that promotes is kept even if the queen's table is missing: a pawn that is never
+        // promoted would not win.
         let makes_queen = |m: Move| m.promotion() == Some(Role::Queen);
         if best == Some(Wdl::Win) {
             rated.retain(|&(m, value, _)| value == best || (value.is_none() && makes_queen(m)));
@@ -127,7 +128,7 @@ mod with_tables {
         } else if !some_unknown || best == here {
             rated.retain(|(_, value, _)| *value == best);
         } else if here.is_some() {
-            // What keeps the value is among the moves whose table is missing.
+            // The move that keeps the value is one of those whose table is missing.
             rated.retain(|(_, value, _)| value.is_none());
         } else {
             rated.retain(|(_, value, _)| value.is_none() || *value == best);
@@ -148,11 +149,11 @@ mod with_tables {
     }
 }
 
-/// Both kinds of tables for the search: those of distances first.
+/// Both kinds of tables for the search. Those of distances are asked first.
 pub struct Both<'a> {
-    /// Our own.
+    /// The tables of chess-adapter's own format.
     pub distances: Option<&'a EndgameTables>,
-    /// Syzygy's.
+    /// Syzygy tables.
     pub values: Option<&'a Tables>,
 }
 
@@ -171,7 +172,7 @@ impl Endgames for Both<'_> {
     }
 }
 
-/// What the tables say of a position's moves.
+/// The moves of a position that the tables recommend.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
     /// The moves to choose from; `None` if the tables do not know.
@@ -180,13 +181,13 @@ pub struct Kept {
     pub missing: Option<String>,
 }
 
-/// Stands in when built without tables.
+/// Replaces the tables in a build without them.
 #[cfg(not(feature = "syzygy"))]
 pub struct Tables;
 
 #[cfg(not(feature = "syzygy"))]
 impl Tables {
-    /// Says that there are none.
+    /// Returns an error, because this build has no tables.
     ///
     /// # Errors
     ///
@@ -195,7 +196,7 @@ impl Tables {
         bail!("built without endgame tables: {}", path.display())
     }
 
-    /// None.
+    /// No moves.
     pub fn best(&self, _position: &Chess, _moves: &[Move]) -> Kept {
         Kept::default()
     }

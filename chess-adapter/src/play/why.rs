@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Why a move: the classifier's own evidence, compared with the next best move (spec chess 9.14).
+//! Explains a move by the classifier's evidence for it, compared with the next best move (spec
+//! chess 9.14).
 
 use anyhow::{Context as _, Result};
 
@@ -8,7 +9,7 @@ use crate::play::models::Evidence;
 use crate::text::game::Completion;
 use crate::text::notation;
 
-/// Explains a move, the best one if `word` is empty: lines for people.
+/// Explains the move `word`, or the best move if `word` is empty, in lines of text.
 ///
 /// # Errors
 ///

@@ -26,7 +26,7 @@ const QUIT_PATIENCE: Duration = Duration::from_millis(60);
 /// Which protocol to speak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Protocol {
-    /// The one the first line names.
+    /// The protocol that the first line names.
     #[default]
     Auto,
     /// XBoard's.
@@ -43,10 +43,10 @@ enum Event {
     End,
 }
 
-/// What the reading thread shares with the one that works.
+/// The state that the reading thread shares with the thread that answers.
 #[derive(Clone)]
 struct Shared {
-    /// Whether a UCI `go` is being worked on, in the middle of which `isready` is answered.
+    /// Whether a UCI `go` is being answered; `isready` is answered meanwhile.
     thinking: Arc<AtomicBool>,
     /// Commands read and not yet answered.
     unanswered: Arc<AtomicUsize>,
@@ -56,8 +56,8 @@ struct Shared {
 }
 
 impl Shared {
-    /// Whether nothing but a `go` is in the works, and stays so for a moment: most answers take
-    /// less.
+    /// Whether a `go` is the only command being answered, and still is after a short pause, within
+    /// which most answers are ready.
     fn is_thinking_only(&self) -> bool {
         let only =
             || self.thinking.load(Ordering::SeqCst) && self.unanswered.load(Ordering::SeqCst) == 1;
@@ -79,7 +79,7 @@ enum Line {
     End,
 }
 
-/// Reads one line; of one that is too long nothing is kept, its rest included.
+/// Reads one line. A line that is too long is skipped whole.
 fn read_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Line> {
     bytes.clear();
     if input.take(MAX_LINE).read_until(b'\n', bytes)? == 0 {
@@ -135,7 +135,7 @@ fn read_lines(events: &mpsc::Sender<Event>, shared: &Shared) {
     }
 }
 
-/// Ends the dialogue on SIGTERM; SIGINT is an interface's habit and means nothing here.
+/// Ends the dialogue on SIGTERM. SIGINT is ignored, because interfaces send it out of habit.
 fn watch_signals(events: mpsc::Sender<Event>, shared: Shared) -> Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).context("signals")?;
     thread::spawn(move || {

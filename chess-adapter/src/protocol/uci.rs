@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The UCI protocol (spec chess 8): lines to commands, commands to replies.
+//! The UCI protocol (spec chess 8): parses lines into commands, and answers commands with replies.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::play::settings::NAMES;
 use crate::text::game::read_fen;
 use crate::text::notation;
 
-/// What `go` asks for.
+/// The arguments of `go`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Only these moves.
@@ -37,7 +37,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What these words allow the side to move.
+    /// The limits that these arguments set for the side to move.
     pub fn allowance(&self, turn: Color) -> Allowance {
         let side = turn.fold_wb(0, 1);
         let clock = self.time[side].map(|left| Clock {
@@ -62,7 +62,7 @@ impl Limits {
     }
 }
 
-/// One line from the driver.
+/// One line from the interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// `uci`
@@ -187,7 +187,7 @@ fn parse_limits(rest: &[&str]) -> Limits {
     limits
 }
 
-/// One line to the driver.
+/// One line to the interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// `id name ...`, `id author ...`
@@ -206,7 +206,7 @@ pub enum Reply {
     BestMove(String),
 }
 
-/// Takes replies while a command is still being worked on.
+/// A function that receives replies while a command is still being answered.
 pub type Live = Box<dyn FnMut(&Reply)>;
 
 impl fmt::Display for Reply {
@@ -236,12 +236,12 @@ pub struct Uci {
 }
 
 impl Uci {
-    /// A dialogue in which nothing was said yet.
+    /// A new dialogue.
     pub const fn new(engine: Engine, name: String) -> Self {
         Self { engine, name, debug: false, pending: None, start: None, quitting: false, live: None }
     }
 
-    /// Has what a search finds told while it goes on, instead of with the answer.
+    /// Makes a search report its results while it runs, instead of with the answer.
     pub fn tell_live(&mut self, live: Live) {
         self.live = Some(live);
     }
@@ -328,7 +328,8 @@ impl Uci {
     }
 
     fn go(&mut self, limits: &Limits, replies: &mut Vec<Reply>) {
-        // An answer still owed belongs to a question that was given up.
+        // An answer that is still held back belongs to an earlier `go`, which the new position
+        // ends.
         replies.extend(self.pending.take().map(Reply::BestMove));
         self.load(replies);
         let position = self.engine.game().position();
@@ -388,7 +389,7 @@ impl Uci {
     }
 }
 
-/// What a search found, one line for each of the best moves.
+/// The results of a search, one line for each of the best moves.
 fn search_lines(found: &Found, multi: usize) -> Vec<Reply> {
     let lines = found.lines.iter().take(multi).enumerate();
     lines.map(|(k, line)| search_line(found, line, (multi > 1).then_some(k + 1))).collect()

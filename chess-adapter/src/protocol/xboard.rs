@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The XBoard protocol, version 2 (spec chess 7): lines to commands, commands to replies.
+//! The XBoard protocol, version 2 (spec chess 7): parses lines into commands, and answers commands
+//! with replies.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -26,7 +27,7 @@ pub enum Command {
     Xboard,
     /// `protover N`
     Protover(u32),
-    /// What follows the first features: load the models, say that it is done.
+    /// Loads the models and says that this is done, after the first features.
     Load,
     /// `accepted F`
     Accepted(String),
@@ -99,9 +100,9 @@ pub enum Command {
         /// The whole line, for the error.
         line: String,
     },
-    /// `why [MOVE]`, ours
+    /// `why [MOVE]`, which is not part of the protocol
     Why(String),
-    /// Accepted and of no effect.
+    /// A command that is accepted and has no effect.
     Nothing,
     /// Anything else.
     Unknown(String),
@@ -220,14 +221,14 @@ pub enum Reply {
     Illegal {
         /// Why, if known.
         reason: &'static str,
-        /// The move as it came.
+        /// The move as it was received.
         word: String,
     },
     /// `Error (what): line`
     Error {
         /// What is wrong.
         what: &'static str,
-        /// The line as it came.
+        /// The line as it was received.
         line: String,
     },
     /// `tellusererror ...`
@@ -246,7 +247,7 @@ pub enum Reply {
     OfferDraw,
     /// `resign`
     Resign,
-    /// For the debug channel.
+    /// A comment, `# ...`, which interfaces show only in their logs.
     Note(String),
 }
 
@@ -295,10 +296,10 @@ pub struct Xboard {
     analyzing: bool,
     editor: Option<Editor>,
     depth: Option<usize>,
-    /// The clock, or the time for each move; neither if the interface said nothing.
+    /// The clock, or the time for each move; `None` if the interface set neither.
     control: Option<TimeControl>,
     move_time: Option<Duration>,
-    /// Our clock, as the interface last told it.
+    /// The engine's clock, as the interface last sent it.
     time_left: Option<Duration>,
     live: Option<Live>,
     told: Vec<String>,
@@ -308,10 +309,10 @@ pub struct Xboard {
     quitting: bool,
 }
 
-/// Takes replies while a command is still being worked on.
+/// A function that receives replies while a command is still being answered.
 pub type Live = Box<dyn FnMut(&Reply)>;
 
-/// How a game came to be over.
+/// The reason for the end of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Over {
     Rules(End),
@@ -319,7 +320,7 @@ enum Over {
 }
 
 impl Xboard {
-    /// A dialogue in which nothing was said yet: start position, the engine has Black.
+    /// A new dialogue, with the start position; the engine has Black.
     pub fn new(engine: Engine, name: String, log: Option<PathBuf>) -> Self {
         Self {
             engine,
@@ -345,7 +346,7 @@ impl Xboard {
         }
     }
 
-    /// Has what a search finds told while it goes on, instead of with the answer.
+    /// Makes a search report its results while it runs, instead of with the answer.
     pub fn tell_live(&mut self, live: Live) {
         self.live = Some(live);
     }
