@@ -1,18 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Plays the matches of docs/chess.md, two games at a time, one with each colour; it may be stopped at any time and goes
-# on where it stopped.
+# Plays the matches of docs/chess.md, two games at a time, one with each colour. It may be stopped
+# at any time, and goes on where it stopped.
 #
 #   matches.sh ADAPTER MODELS GAMELINES RESULTS KIND PAIRS [UNTIL]
 #
 # KIND: elo1700   half a second a move each against Stockfish limited to Elo 1,700
-#       nodes1700 50,000 nodes a move each, what a fifth of half a second gives on an idle machine, against the same
+#       nodes1700 50,000 nodes a move each against the same Stockfish; an idle machine searches about
+#                 as many in a fifth of half a second
 #       nodes1900 the same against Stockfish limited to Elo 1,900
-#       clock     10 s and 0.1 s a move against Stockfish limited to Elo 1,900 and to 20,000 nodes a move
-#       nosearch  a twentieth of a second a move against our engine without a search
-# GAMELINES is a file of gamelines (`chess-adapter prepare` writes all.txt); lines far from each other give the openings,
-# the same in every run. RESULTS is a folder: KIND.tsv gets a line for each pair (number, the machine's load, the match's
-# JSON), KIND.pgn the games. After UNTIL (HH:MM) no pair is begun. Pairs that failed are played again in the next run.
+#       clock     10 s and 0.1 s a move against Stockfish limited to Elo 1,900 and to 20,000 nodes a
+#                 move
+#       nosearch  a twentieth of a second a move against chess-adapter without a search
+# GAMELINES is a file of gamelines (`chess-adapter prepare` writes all.txt). Lines far from each
+# other give the openings, which are the same in every run. RESULTS is a folder: KIND.tsv gets a
+# line for each pair of games (its number, the machine's load, the match's JSON), KIND.pgn the
+# games. After UNTIL (HH:MM) no pair is begun. Pairs that failed are played again in the next run.
 # STOCKFISH names that program.
 set -eu
 adapter=$1 models=$2 gamelines=$3 results=$4 kind=$5 pairs=$6 until=${7:-}
@@ -77,16 +80,19 @@ awk -F '\t' -v kind="$kind" '
         load += $2
         won += field("won"); drawn += field("drawn"); lost += field("lost")
         gone += field("lost_on_time"); theirs += field("won_on_time")
-        ahead += field("stopped_ahead"); level += field("stopped_level"); behind += field("stopped_behind")
+        ahead += field("stopped_ahead"); level += field("stopped_level")
+        behind += field("stopped_behind")
     }
     END {
         games = won + drawn + lost + ahead + level + behind
         if (!games) { print kind ": no games"; exit }
         share = (won + ahead + (drawn + level) / 2) / games
         z = 1.96; centre = (share + z * z / 2 / games) / (1 + z * z / games)
-        half = z * sqrt(share * (1 - share) / games + z * z / 4 / games / games) / (1 + z * z / games)
+        half = z * sqrt(share * (1 - share) / games + z * z / 4 / games / games)
+        half /= 1 + z * z / games
         printf "%s: %d games, won %d, drawn %d, lost %d, stopped ahead %d, level %d, behind %d; ", \
             kind, games, won, drawn, lost, ahead, level, behind
-        printf "points %.1f %% (95 %%: %.1f to %.1f); lost on time %d, opponent %d; mean load %.1f\n", \
-            100 * share, 100 * (centre - half), 100 * (centre + half), gone, theirs, load / NR
+        printf "points %.1f %% (95 %%: %.1f to %.1f); lost on time %d, opponent %d; ", \
+            100 * share, 100 * (centre - half), 100 * (centre + half), gone, theirs
+        printf "mean load %.1f\n", load / NR
     }' "$table"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! How long a search may last.
+//! The limits of a search.
 
 use std::time::Duration;
 
-/// A clock that runs for the whole game or for some moves.
+/// A clock for the whole game or for a number of moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     /// Time left.
@@ -14,7 +14,7 @@ pub struct Clock {
     pub moves_to_go: Option<u32>,
 }
 
-/// What ends a search; the first limit reached does.
+/// The limits of a search, which ends at the first one that it reaches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Half-moves to look ahead.
@@ -27,25 +27,25 @@ pub struct Limits {
     pub clock: Option<Clock>,
     /// Look for a mate in so many moves.
     pub mate: Option<u32>,
-    /// Time that passes between our answer and the clock's stop.
+    /// Time between the answer and the moment when the clock stops.
     pub overhead: Duration,
 }
 
-/// Half-moves that a clock without a number of moves is shared among.
+/// Number of moves among which a clock without a number of moves is shared.
 const SHARE: u32 = 25;
 
 impl Limits {
-    /// Only a depth, half-moves.
+    /// A limit of the depth alone, in half-moves.
     pub fn depth(depth: usize) -> Self {
         Self { depth: Some(depth), ..Self::default() }
     }
 
-    /// Only a time for the move.
+    /// A limit of the time for the move alone.
     pub fn time(time: Duration) -> Self {
         Self { move_time: Some(time), ..Self::default() }
     }
 
-    /// Whether nothing ends the search but a signal.
+    /// Whether there is no limit, so that only a signal ends the search.
     pub fn is_endless(&self) -> bool {
         let Self { depth, nodes, move_time, clock, mate, overhead: _ } = self;
         depth.is_none()
@@ -55,11 +55,14 @@ impl Limits {
             && mate.is_none()
     }
 
-    /// The time after which no new depth is begun, and the time after which the search ends where
-    /// it is.
+    /// The time after which no new depth is begun, and the time after which the search ends at
+    /// once.
     ///
-    /// Of a clock a twenty-fifth, or what each move until the next control has, and most of the
-    /// increment; in need five times as much, never more than a third of what is left.
+    /// The first is three quarters of the increment plus a share of the time left: a twenty-fifth,
+    /// or with `n` moves until the next control one part in `n` + 1, where `n` is at most 25. The
+    /// second is five times as much. Both are at most a third of the time left, or three quarters
+    /// before the last move of a control. With a time for the move, both are this time without the
+    /// overhead.
     pub fn budget(&self) -> (Option<Duration>, Option<Duration>) {
         if let Some(time) = self.move_time {
             let time = time.saturating_sub(self.overhead).max(Duration::from_millis(1));
@@ -69,7 +72,7 @@ impl Limits {
         let left = clock.left.saturating_sub(self.overhead);
         let moves = clock.moves_to_go.map_or(SHARE, |n| n.clamp(1, SHARE) + 1);
         let share = left / moves + clock.increment * 3 / 4;
-        // The last move before a control may use what is left, but for a reserve.
+        // The last move before a control may use all time left but a reserve.
         let most = if clock.moves_to_go == Some(1) { left * 3 / 4 } else { left / 3 };
         let soft = share.min(most).max(Duration::from_millis(1));
         let hard = (share * 5).min(most).max(Duration::from_millis(1));
@@ -107,7 +110,7 @@ mod tests {
                 "{left}: {hard:?}"
             );
         }
-        // A whole game at the increment's pace: what is left never falls to nothing.
+        // A whole game at the increment's pace: the time left never falls to 0.
         let mut left = 10_000u64;
         for _ in 0..400 {
             let (_, hard) = clock(left, 100, None).budget();

@@ -4,7 +4,7 @@
 use shakmaty::{Move, Role};
 
 /// A move as target square, origin square and promotion: 6, 6 and 3 bits, as Polyglot's books have
-/// it. Castling is the king that takes its own rook. Zero stands for no move.
+/// it. Castling is stored as the king capturing its own rook. Zero stands for no move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PackedMove(pub u16);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Looking ahead: iterative deepening, principal variation search, quiescence.
+//! Searches game trees by iterative deepening, principal variation search and quiescence search.
 
 use std::time::{Duration, Instant};
 
@@ -14,28 +14,28 @@ use crate::moves::PackedMove;
 use crate::table::{Bound, Table};
 use crate::{Evaluate, MATE, MATE_SEEN, MAX_PLY, Value};
 
-/// Beyond every value.
+/// A number greater than every value.
 const INFINITE: i32 = MATE + 1;
-/// The clock is looked at once in so many nodes.
+/// The clock is read once in so many nodes.
 const POLL: u64 = 512;
-/// Beyond this many centipawns a game is decided: the best move counts, and no opinion of it.
+/// Beyond this many centipawns a game is decided, and advice on moves is ignored.
 const DECIDED: i32 = 600;
-/// A game that tables say is won, centipawns: more than any evaluation, less than a mate that was
-/// seen.
+/// The value of a position that is won by the tables, in centipawns: more than any evaluation, less
+/// than a mate that was seen.
 const WON: i32 = 20_000;
 /// Half-moves at the root of which a book is asked.
 const ADVISED: usize = 4;
 
-/// What endgame tables know.
+/// Endgame tables.
 pub trait Endgames {
-    /// Most men on the board, kings included, that any table is for.
+    /// The greatest number of men on the board, kings included, for which there is a table.
     fn most_men(&self) -> usize;
 
-    /// What the position is for the side to move; `None` if no table is there.
+    /// The result of the position for the side to move; `None` if there is no table for it.
     fn probe(&self, position: &Chess) -> Option<Ending>;
 }
 
-/// What a position comes to when both sides play as well as can be.
+/// The result of a position if both sides play perfectly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The side to move mates in so many half-moves.
@@ -44,49 +44,49 @@ pub enum Ending {
     IsMated(u8),
     /// Nobody mates.
     Draw,
-    /// The side to move wins, it is not known how soon.
+    /// The side to move wins; the number of moves is unknown.
     Won,
-    /// The side to move loses, it is not known how soon.
+    /// The side to move loses; the number of moves is unknown.
     Lost,
 }
 
-/// What a book or the like knows of positions; its opinion is added to what looking ahead finds.
+/// Advice on positions, as from an opening book. It is added to the values that the search finds.
 pub trait Advice {
     /// Centipawns for the side that has just moved into the position with this key (Polyglot's); 0
     /// if it is not known.
     fn after_move(&self, position: &Chess, key: u64, ply: usize) -> i32;
 }
 
-/// A question.
+/// A position to be searched, and how.
 pub struct Request<'a> {
     /// The position.
     pub position: &'a Chess,
-    /// Keys of the positions before it, as far as they can repeat.
+    /// Keys of the earlier positions that can be repeated.
     pub history: &'a [u64],
-    /// How long to look.
+    /// The limits of the search.
     pub limits: Limits,
     /// The moves to choose from, likeliest first; empty for all in any order.
     pub moves: &'a [Move],
-    /// Centipawns that are added to what each of these moves is found to be worth when moves are
-    /// compared, in their order; missing ones count as 0. The values told leave them out. Once the
+    /// Centipawns that are added to the values of these moves, in the same order, when moves are
+    /// compared; missing numbers count as 0. The values in the answer do not include them. Once the
     /// best move is worth six pawns either way they no longer count.
     pub bonus: &'a [i32],
-    /// Moves so many centipawns below the best one get exact values, too.
+    /// Moves up to this many centipawns below the best one get exact values, too.
     pub margin: i32,
     /// Number of best moves that get exact values.
     pub lines: usize,
     /// Ends the search when it becomes true.
     pub stop: &'a (dyn Fn() -> bool + 'a),
-    /// While this is true, time does not count; it starts to when this becomes false.
+    /// While this is true, the time limits do not run; they start when it becomes false.
     pub pondering: &'a (dyn Fn() -> bool + 'a),
-    /// What a book says.
+    /// Advice of a book.
     pub advice: Option<&'a dyn Advice>,
     /// Endgame tables.
     pub endgames: Option<&'a dyn Endgames>,
 }
 
 impl<'a> Request<'a> {
-    /// A question without anything special.
+    /// A question without advice, tables or signals.
     pub fn new(position: &'a Chess, limits: Limits) -> Self {
         Self {
             position,
@@ -113,16 +113,16 @@ pub struct Line {
     pub value: Value,
 }
 
-/// An answer, or what is known so far.
+/// The result of a search, final or so far.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// The best moves with exact values, best first.
     pub lines: Vec<Line>,
-    /// Half-moves that were looked ahead completely.
+    /// The depth, in half-moves, that was searched completely.
     pub depth: usize,
     /// Half-moves of the longest line.
     pub selective_depth: usize,
-    /// Positions looked at.
+    /// Number of positions that were searched.
     pub nodes: u64,
     /// Time since the question.
     pub time: Duration,
@@ -136,16 +136,17 @@ impl Found {
     }
 }
 
-/// Looks ahead; keeps what it found out from one question to the next.
+/// Searches positions, and keeps its tables from one question to the next.
 pub struct Searcher {
     table: Table,
     evaluation: Box<dyn Evaluate>,
     order: Order,
-    /// Half-moves by which quiet late moves are looked at less: by depth and number of the move.
+    /// By how many half-moves late quiet moves are searched less deeply, indexed by depth and
+    /// number of the move.
     reductions: Vec<[i32; 64]>,
 }
 
-/// What earlier cuts tell of the order of moves.
+/// Statistics of earlier cutoffs, which order the moves.
 struct Order {
     killers: [[PackedMove; 2]; MAX_PLY + 1],
     /// By side, origin and target.
@@ -194,24 +195,24 @@ impl Searcher {
         Self { table: Table::new(megabytes), evaluation, order: Order::new(), reductions }
     }
 
-    /// Another size of the transposition table, megabytes; what it knew is forgotten.
+    /// Changes the size of the transposition table, in megabytes, and empties it.
     pub fn resize(&mut self, megabytes: usize) {
         self.table = Table::new(megabytes);
     }
 
-    /// Forgets what earlier questions taught: a new game.
+    /// Empties all tables, for a new game.
     pub fn clear(&mut self) {
         self.table.clear();
         self.order = Order::new();
     }
 
-    /// Another evaluation; what the old one found is forgotten.
+    /// Replaces the evaluation, and forgets the values of the old one.
     pub fn set_evaluation(&mut self, evaluation: Box<dyn Evaluate>) {
         self.evaluation = evaluation;
         self.clear();
     }
 
-    /// Answers a question; after each depth, `progress` is told what is known.
+    /// Answers a question; after each depth `progress` is called with the answer so far.
     ///
     /// The answer has at least one line if there is a legal move among those asked for.
     pub fn search(&mut self, request: &Request, progress: &mut dyn FnMut(&Found)) -> Found {
@@ -259,7 +260,7 @@ fn passed(position: &Chess) -> Option<Chess> {
     position.clone().swap_turn().ok()
 }
 
-/// The position after a move, and what a search of it is told.
+/// The position after a move, and the parameters of its search.
 #[derive(Clone, Copy)]
 struct Child<'p> {
     position: &'p Chess,
@@ -267,16 +268,16 @@ struct Child<'p> {
     key: u64,
     /// Half-moves from the root.
     ply: usize,
-    /// The move, if answers to it are to be looked up and noted.
+    /// The move, if the best replies to it are to be looked up and recorded.
     last: Option<Move>,
-    /// What is added to the move's value, centipawns.
+    /// The bonus that is added to the move's value, in centipawns.
     advice: i32,
 }
 
-/// A root move and what is known of it.
+/// A move at the root with its value so far.
 struct Root {
     m: Move,
-    /// What is added to the value.
+    /// The bonus that is added to the value.
     bonus: i32,
     /// The value, the bonus included.
     value: i32,
@@ -303,7 +304,7 @@ struct Run<'a, 'b> {
     begun: Instant,
     was_pondering: bool,
     hard: Option<Duration>,
-    /// What part of the time was left when the depth began.
+    /// The share of the time that was left when the depth began.
     share_left: f64,
     /// The best line from each ply on.
     lines: Vec<Vec<Move>>,
@@ -382,7 +383,7 @@ impl Run<'_, '_> {
                 break;
             }
         }
-        // Whoever ponders or analyses is answered when the signal comes, not before.
+        // While pondering or analysing, the answer is given only when the signal comes.
         found
     }
 
@@ -399,7 +400,7 @@ impl Run<'_, '_> {
             return false;
         }
         if limits.clock.is_some() || limits.move_time.is_some() {
-            // A mate as near as the depth that was looked at is no nearer further on.
+            // A deeper search cannot find a nearer mate than one within this depth.
             let is_settled = best
                 .mate_in()
                 .is_some_and(|n| n.unsigned_abs() as usize * 2 <= depth + 1 && depth > 4);
@@ -412,7 +413,7 @@ impl Run<'_, '_> {
         if limits.move_time.is_some() {
             return spent >= soft;
         }
-        // A best move that took most of the nodes is not likely to change.
+        // If the best move took most of the nodes, it is not likely to change.
         let total: u64 = roots.iter().map(|r| r.nodes).sum();
         let share = roots.first().map_or(0, |r| r.nodes) * 100 / total.max(1);
         let part = if share > 80 { soft / 3 } else { soft * 3 / 5 };
@@ -447,7 +448,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// One depth at the root: moves that come close to the best get exact values.
+    /// Searches one depth at the root. Moves whose value is close to the best get exact values.
     fn root(&mut self, roots: &mut [Root], depth: usize) {
         let position = self.request.position;
         let key = key_of(position);
@@ -472,7 +473,7 @@ impl Run<'_, '_> {
             let child = Child { position: &after, key: after_key, ply: 1, last: Some(m), advice };
             let mut value;
             if number == 0 || floor == -INFINITE {
-                // Answers to this move are neither looked up nor noted as such.
+                // Replies to this move are neither looked up nor recorded.
                 let child = Child { last: None, ..child };
                 value = self.aspire(&child, depth, roots[number].value, number == 0);
             } else {
@@ -483,13 +484,14 @@ impl Run<'_, '_> {
             }
             self.keys.pop();
             let root = &mut roots[number];
-            // What mates soonest is best, however unlikely it is.
+            // The quickest mate is best, whatever its bonus.
             if (value - root.bonus).abs() > MATE_SEEN {
                 value -= root.bonus;
             }
             root.nodes += self.nodes - before;
             if self.stopped && number > 0 {
-                // What was found so far at this depth counts; the rest keeps its place behind.
+                // The values found so far at this depth count; the other moves follow in their old
+                // order.
                 for later in &mut roots[number..] {
                     later.exact = false;
                 }
@@ -598,7 +600,7 @@ impl Run<'_, '_> {
         if ply >= MAX_PLY - 2 {
             return self.searcher.evaluation.evaluate(position);
         }
-        // Nothing is better than mate at the next move, or worse than mate now.
+        // No value is better than mate at the next move, or worse than being mated now.
         alpha = alpha.max(mated_at(ply));
         beta = beta.min(-mated_at(ply + 1));
         if alpha >= beta {
@@ -624,7 +626,7 @@ impl Run<'_, '_> {
                 return value;
             }
         }
-        // Without a move to begin with it is cheaper to find one at less depth.
+        // If no good first move is known, the depth is reduced, which costs less and finds one.
         if depth >= 4 && best_known == PackedMove::default() {
             depth -= 1;
         }
@@ -646,18 +648,20 @@ impl Run<'_, '_> {
         }
         let side = position.turn();
         if !is_pv && !checked && beta.abs() < MATE_SEEN {
-            // So far above the window that a quiet move will hold it.
+            // The evaluation is so far above the window that a quiet move is assumed to keep it
+            // there.
             if depth <= 6 && estimate - 75 * depth >= beta {
                 return estimate;
             }
-            // So far below that only captures could help.
+            // The evaluation is so far below the window that only captures could raise it enough.
             if depth <= 2 && estimate + 220 * depth < alpha {
                 let value = self.quiet(position, key, alpha, beta, ply, 0);
                 if value <= alpha {
                     return value;
                 }
             }
-            // Null move: if even passing holds the window, moving does.
+            // Null move: if the value stays above the window even after passing, a move is assumed
+            // to do so, too.
             let pieces = position.us() & !position.board().pawns() & !position.board().kings();
             if may_pass
                 && depth >= 3
@@ -836,7 +840,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// What each move promises, for their order.
+    /// A score for each move, by which they are ordered.
     fn scores(
         &self,
         position: &Chess,
@@ -949,7 +953,7 @@ impl Run<'_, '_> {
             if !checked && best > -MATE_SEEN {
                 let won = m.capture().map_or(0, piece_value)
                     + m.promotion().map_or(0, |role| piece_value(role) - 100);
-                // Not even what is taken for nothing reaches the window.
+                // The window is not reached even if the piece is captured for nothing.
                 if m.is_capture() && estimate + won + 180 <= alpha {
                     best = best.max(estimate + won + 180);
                     continue;
@@ -1013,7 +1017,7 @@ fn capture_score(position: &Chess, m: Move) -> i32 {
         Some(_) => return BAD - 1,
         None => 0,
     };
-    // Taking something dearer cannot lose.
+    // A capture of a more valuable piece cannot lose material.
     if (victim < taker || m.role() == Role::King) && exchange_value(position, m) < 0 {
         return 2 * BAD + victim - taker / 100;
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The transposition table: what was found out about positions, of a stated size.
+//! The transposition table, of a given size: stores values and best moves of positions.
 
 use crate::moves::PackedMove;
 use crate::{MATE_SEEN, MAX_PLY};
 
-/// What a stored value says of the true one.
+/// How a stored value relates to the true one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {
     /// Nothing is stored.
@@ -14,11 +14,11 @@ pub enum Bound {
     Upper,
     /// The value is at least this one.
     Lower,
-    /// The value.
+    /// The value is exact.
     Exact,
 }
 
-/// What is known of a position.
+/// The stored result of a search of a position.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Entry {
     check: u32,
@@ -27,7 +27,7 @@ pub struct Entry {
     value: i16,
     /// Half-moves that were looked ahead.
     pub depth: i8,
-    /// What the value says.
+    /// How the value relates to the true one.
     pub bound: Bound,
     generation: u8,
 }
@@ -63,12 +63,12 @@ impl Table {
         Self { entries: vec![[Entry::default(); 2]; places], generation: 0 }
     }
 
-    /// Forgets everything.
+    /// Empties the table.
     pub fn clear(&mut self) {
         self.entries.fill([Entry::default(); 2]);
     }
 
-    /// What is stored from now on is newer than what is there.
+    /// Entries that are stored from now on count as newer than the present ones.
     pub const fn begin(&mut self) {
         self.generation = self.generation.wrapping_add(1);
     }
@@ -82,14 +82,14 @@ impl Table {
         (key >> 32) as u32
     }
 
-    /// What is known of the position with this key.
+    /// The entry of the position with this key.
     pub fn get(&self, key: u64) -> Option<Entry> {
         let check = Self::check(key);
         let pair = &self.entries[self.place(key)];
         pair.iter().find(|e| e.check == check && e.bound != Bound::None).copied()
     }
 
-    /// Stores what was found out `ply` half-moves after the root.
+    /// Stores the result for a position `ply` half-moves after the root.
     pub fn put(
         &mut self,
         key: u64,
@@ -119,7 +119,8 @@ impl Table {
             None => usize::from(worth(&pair[1]) < worth(&pair[0])),
         };
         let entry = &mut pair[slot];
-        // A shallow bound does not replace deep knowledge of the same position.
+        // A bound of a shallow search does not replace the result of a deeper one for the same
+        // position.
         if entry.check == check
             && entry.generation == generation
             && bound != Bound::Exact

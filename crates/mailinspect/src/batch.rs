@@ -30,7 +30,7 @@ pub fn collect(
         let _ = writeln!(stderr, "{}:warning: {warning}", super::NAME);
     };
     mailbox.index(judge, selection, &mut warn, &mut |entry| {
-        // As in the classifier, notes of the confidence's computation are part of the output.
+        // As in the classifier, notes on the computation of the confidence are part of the output.
         if config.scoring == Scoring::Confidence
             && !config.json
             && let Some(underflow) = entry.measures.underflow
@@ -100,8 +100,7 @@ fn description(entry: &Entry, style: Style) -> Cow<'_, [u8]> {
     }
 }
 
-/// Gives a message to a shell command, and waits for its end. What becomes of the command is its
-/// own affair.
+/// Gives a message to a shell command, and waits for its end. The command's exit status is ignored.
 ///
 /// # Errors
 /// If the message cannot be read or the shell not be started.

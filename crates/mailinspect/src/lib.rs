@@ -49,7 +49,7 @@ enum Style {
     Summary,
 }
 
-/// What a run is to do.
+/// The options of a run.
 #[derive(Debug, Clone, Default)]
 #[allow(clippy::struct_excessive_bools)] // each is a letter of the command line
 struct Config {
@@ -78,10 +78,10 @@ impl Config {
     }
 }
 
-/// The run is over, with this exit status; what there is to say has been said.
+/// The run ends with this exit status; its messages have been written.
 struct Stop(u8);
 
-/// Where a run writes, and the environment that it looks at.
+/// The streams that a run writes to, and the environment that it reads.
 struct Session<'a> {
     stdout: &'a mut dyn Write,
     stderr: &'a mut dyn Write,
@@ -218,13 +218,13 @@ impl Session<'_> {
         }
         let mut selection = Selection::new(config.rules.clone());
         let entries = batch::collect(&config, &mailbox, &mut judge, &mut selection, self);
-        // A reader who has gone away needs no more.
+        // If the reader of the output has closed it, no message is needed.
         let _ = batch::print(&config, &mailbox, &entries, self.stdout);
         Ok(())
     }
 }
 
-/// A judge by the category at `path`; or what to say if that fails, line by line.
+/// A judge by the category at `path`, or the lines of the message if that fails.
 fn judge(
     path: &Path,
     config: &Config,
@@ -237,7 +237,7 @@ fn judge(
 }
 
 /// C's `atoi`, cut to eight bits.
-/// What is said about an expression that cannot be compiled.
+/// The message about an expression that cannot be compiled.
 fn refusal(pattern: &str) -> String {
     format!("could not compile regular expression '{pattern}'.")
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Which words of a message speak for the category, and how much.
+//! Computes how much each word of a message adds to the odds of the category.
 //!
 //! A word's weight is what it adds to the log-likelihood ratio of the category to its own reference
-//! measure: λ − log Z for each feature that ends with it. Together with the reference measure's
-//! own price of the words these are the terms of the message's score.
+//! measure: λ − log Z for each feature that ends with it. Together with the reference measure's own
+//! log-probabilities these are the terms of the message's score.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use dbacl::token::BOUNDARY;
 /// A word on a line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Word {
-    /// Where it stands in the line's text, bytes.
+    /// Its position in the line's text, in bytes.
     pub at: Range<usize>,
     /// Its weight, bits: positive speaks for the category.
     pub bits: f64,
@@ -43,12 +43,12 @@ pub struct Term {
     pub bits: f64,
 }
 
-/// What a message's score rests on.
+/// The lines and words of a message with their weights.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WordEvidence {
     /// The lines that count.
     pub lines: Vec<Line>,
-    /// The words, the heaviest first, whichever way they speak.
+    /// The words, by decreasing absolute weight.
     pub terms: Vec<Term>,
     /// Whether the message was longer than what was read.
     pub is_cut: bool,
@@ -151,7 +151,7 @@ fn term_text(body: &[u8]) -> Vec<u8> {
     inner.iter().map(|&byte| if byte == BOUNDARY { b' ' } else { byte }).collect()
 }
 
-/// How far a word is looked for, bytes: words stand close to each other.
+/// Number of bytes within which the next word is looked for.
 const REACH: usize = 4096;
 
 /// Where `word` stands in `text` from `from` on, whatever its case.
@@ -199,7 +199,7 @@ mod tests {
     use crate::mail::judge::Fidelity;
     use crate::mail::sample;
 
-    /// Lines with each word that weighs something in brackets, `+` or `-` before it.
+    /// Lines with each word that has a weight in brackets, after `+` or `-`.
     fn marked(found: &WordEvidence) -> Vec<String> {
         let line = |line: &Line| {
             let mut out = Vec::new();

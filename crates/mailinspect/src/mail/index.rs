@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Where the messages of a mailbox stand, who they are from, and their scores (spec tools 2.1).
+//! An index of a mailbox: the positions of the messages, their senders, and their scores (spec
+//! tools 2.1).
 //!
 //! One pass, line by line; a message's text is never held.
 
@@ -12,7 +13,7 @@ use dbacl::error::WarningSink;
 use dbacl::input::lines::{LineReader, Stream};
 use dbacl::mail::mailbox::{Boundaries, Line, Rule};
 
-/// Bytes of a header line that are kept.
+/// Number of bytes of a header line that are kept.
 const HEADER_BYTES: usize = 128;
 
 /// The line that follows a file twice; it drives the decoders to their end.
@@ -23,7 +24,7 @@ const EXTRA: &[u8] = b"\r\n";
 pub struct Entry {
     /// Number of its file, from 0.
     pub file: usize,
-    /// Where it stands in its file, from its `From ` line to before the next message's, bytes.
+    /// Its bytes in its file, from its `From ` line up to the next message's.
     pub place: Range<u64>,
     /// Offset behind its `From ` line, bytes.
     pub position: u64,
@@ -41,7 +42,7 @@ pub struct Entry {
     pub is_listed: bool,
 }
 
-/// Bytes of sender and subject in a summary.
+/// The most bytes of sender and subject in a summary.
 const SENDER: (usize, usize) = (6, 20);
 const SUBJECT: (usize, usize) = (9, 60);
 
@@ -81,12 +82,12 @@ pub struct Part<'a> {
     pub name: Option<&'a [u8]>,
 }
 
-/// What a caller wants after a message.
+/// Whether the caller wants more messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// The next message.
     Go,
-    /// Nothing more.
+    /// No more messages.
     Stop,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Lines of mail → a message's scores against one category (spec tools 2.1, 2.2).
+//! Computes a message's scores against one category from its lines (spec tools 2.1, 2.2).
 
 use dbacl::category::mapped::MappedCategory;
 use dbacl::classify::shared::default_scheme;
@@ -21,7 +21,8 @@ use dbacl::token::pattern::PatternList;
 /// Bits of the table of empirical counts.
 const EMPIRICAL_BITS: u8 = 15;
 
-/// What messages are sorted by (`-o`). Smaller is nearer to the category, but for confidence.
+/// The scores by which messages can be sorted (`-o`). A smaller score is nearer to the category,
+/// except for confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scoring {
     /// Minus the log-probability of the message, its length included, nats.
@@ -44,7 +45,7 @@ impl Scoring {
         self as usize
     }
 
-    /// What it is called on a screen.
+    /// Its name on the screen.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Message => "message cost",
@@ -61,7 +62,7 @@ impl Scoring {
     }
 }
 
-/// How a judge reads.
+/// How a judge reads messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fidelity {
     /// As dbacl 1.14.1's mailinspect: words are scored singly whatever the category's order,
@@ -69,7 +70,7 @@ pub enum Fidelity {
     /// starts at its predecessor's.
     #[default]
     Compatible,
-    /// As the classifier reads each message by itself.
+    /// As the classifier, with each message read by itself.
     Exact,
 }
 
@@ -80,7 +81,7 @@ pub struct Measures {
     pub scores: [f32; 4],
     /// Number of tokens, as far as they count.
     pub complexity: f64,
-    /// A note of the confidence's computation.
+    /// A note on the computation of the confidence.
     pub underflow: Option<Underflow>,
 }
 
@@ -186,14 +187,14 @@ impl Judge {
         reads_unicode(self.reading.options)
     }
 
-    /// Begins a mail that is read as Unicode text: nothing is left of what was read before.
+    /// Begins a mail that is read as Unicode text, with none of the state of the mail before it.
     pub fn begin_mail(&mut self) {
         if self.reads_unicode() {
             self.filter.start_file();
         }
     }
 
-    /// Ends a mail that is read as Unicode text: texts that waited for more come out.
+    /// Ends a mail that is read as Unicode text; texts that waited for further lines are given out.
     pub fn end_mail(&mut self) {
         self.filter.end_file();
     }
@@ -214,8 +215,8 @@ impl Judge {
         !line.is_empty() && self.filter.line(line) == LineFate::Keep
     }
 
-    /// Scores the text of a filtered line, whose case may be folded in place. `trace` is told each
-    /// token and what the category made of it.
+    /// Scores the text of a filtered line, whose case may be folded in place. `trace` is called
+    /// with each token and the category's cell for it.
     pub fn score(
         &mut self,
         line: &mut Vec<u8>,

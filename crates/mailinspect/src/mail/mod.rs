@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Messages of a mailbox, their scores against a category, and what makes up a score
+//! The messages of a mailbox, their scores against a category, and the words that decide a score
 //! (spec tools 2).
 //!
 //! ```text

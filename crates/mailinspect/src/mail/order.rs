@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Sorting by score as dbacl 1.14.1 does it, not-a-numbers included (spec tools 2.2).
+//! Sorts by score as dbacl 1.14.1 does, including scores that are not numbers (spec tools 2.2).
 
 use std::cmp::Ordering;
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Which messages are listed: regular expressions on their lines (`-g`, `-G`, spec tools 2.4).
+//! Selects the messages to list by regular expressions on their lines (`-g`, `-G`, spec tools 2.4).
 
 use dbacl::token::pattern::Expression;
 
 /// One expression.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// What a line is to match.
+    /// The expression that a line must match.
     pub expression: Expression,
     /// Whether messages that match are listed; hidden otherwise.
     pub lists: bool,
 }
 
-/// The expressions of a run, in the order of the command line, and what they say of one message.
+/// The expressions of a run, in the order of the command line, and their decision on one message.
 ///
 /// The last one that any line matches decides. If none does, a message is listed unless the first
 /// of them lists messages.
@@ -39,7 +39,7 @@ impl Selection {
             return;
         }
         let line = content(line);
-        // Only an expression behind the last that matched can still change anything.
+        // Only the expressions after the last one that matched can still change the decision.
         let from = self.last.map_or(0, |last| last + 1);
         for (at, rule) in self.rules.iter_mut().enumerate().skip(from).rev() {
             if rule.expression.is_match(line) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The interactive mode: a list of messages, and what speaks for and against each
-//! (spec tools 2.4).
+//! The interactive mode: a list of messages, with the words that speak for and against each (spec
+//! tools 2.4).
 //!
 //! ```text
 //! keys, mouse, size ─┐

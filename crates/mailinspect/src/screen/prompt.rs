@@ -3,14 +3,14 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// What becomes of a line after a key.
+/// The state of a line after a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Typing goes on.
     Open,
     /// It is complete.
     Entered(String),
-    /// It was given up.
+    /// It was cancelled.
     Cancelled,
 }
 

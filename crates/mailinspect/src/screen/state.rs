@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the screen shows, and what keys make of it. Nothing here reads or draws: work outside is
-//! asked for by an [`Effect`].
+//! The state of the screen, and how keys change it. This module neither reads nor draws; it returns
+//! an [`Effect`] for work that others do.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
@@ -49,7 +49,7 @@ pub enum Effect {
     },
 }
 
-/// What a line is typed for.
+/// The purpose of the line that is being typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// A command for the current message.
@@ -67,7 +67,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// What stands before the line.
+    /// The prompt before the line.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Pipe => "pipe this message to: ",
