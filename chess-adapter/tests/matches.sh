@@ -6,17 +6,8 @@
 #   matches.sh ADAPTER MODELS GAMELINES RESULTS KIND PAIRS [UNTIL]
 #
 # KIND: elo1700   half a second a move each against Stockfish limited to Elo 1,700
-#       nodes1700 50,000 nodes a move each against the same Stockfish; an idle machine searches about
-#                 as many in a fifth of half a second
-#       nodes1900 the same against Stockfish limited to Elo 1,900
-#       clock     10 s and 0.1 s a move against Stockfish limited to Elo 1,900 and to 20,000 nodes a
-#                 move
-#       nosearch  a twentieth of a second a move against chess-adapter without a search
-# GAMELINES is a file of gamelines (`chess-adapter prepare` writes all.txt). Lines far from each
-# other give the openings, which are the same in every run. RESULTS is a folder: KIND.tsv gets a
-# line for each pair of games (its number, the machine's load, the match's JSON), KIND.pgn the
-#       nodes1700 50,000 nodes a move each against the same Stockfish; an idle machine searches about
-#                 as many in a fifth of half a second
+#       nodes1700 50,000 nodes a move each against the same Stockfish: about as many as an idle
+#                 machine searches in a fifth of half a second
 #       nodes1900 the same against Stockfish limited to Elo 1,900
 #       clock     10 s and 0.1 s a move against Stockfish limited to Elo 1,900 and to 20,000 nodes a
 #                 move
