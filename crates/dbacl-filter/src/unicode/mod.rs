@@ -12,7 +12,10 @@
 //! Memory is bounded: a field, the sample by which a character set is detected, and the plain text
 //! of an alternative until it is known whether a reader sees it (`MOST_HELD`). Nothing recurses.
 
+mod attributes;
 mod blob;
+mod declared;
+mod elements;
 mod html;
 mod lines;
 mod part;

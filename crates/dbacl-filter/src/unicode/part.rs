@@ -6,7 +6,8 @@
 //! ```
 
 use crate::plain::strings;
-use crate::unicode::html::{Html, declared_charset};
+use crate::unicode::declared::declared_charset;
+use crate::unicode::html::Html;
 use crate::unicode::lines::{Builder, Lines};
 use dbacl_charset::transfer::Transfer;
 use dbacl_charset::{Charset, Decoder};
