@@ -11,8 +11,8 @@ impl Random {
         Self(seed)
     }
 
-    /// One of many generators of a seed, which have nothing to do with each other. Seeds that differ
-    /// by a multiple of the generator's own step would give the same numbers, only shifted.
+    /// One of many generators of a seed, which have nothing to do with each other. Seeds that
+    /// differ by a multiple of the generator's own step would give the same numbers, only shifted.
     pub const fn of_series(seed: u64, number: u64) -> Self {
         let mut mixed = Self(Self(seed).next_bits().wrapping_add(number));
         Self(mixed.next_bits())

@@ -153,8 +153,8 @@ impl Judged {
     }
 
     /// The curvature with the lowest cost at a temperature. With x the logarithm of an
-    /// alternative's probability there, its score is x - c x^2; so the cost is convex in c, with the
-    /// slope x^2 of the chosen one less the mean of x^2, and the variance of x^2 as its change.
+    /// alternative's probability there, its score is x - c x^2; so the cost is convex in c, with
+    /// the slope x^2 of the chosen one less the mean of x^2, and the variance of x^2 as its change.
     fn curvature(&self, temperature: f64) -> f64 {
         let mut curvature = 0.0;
         let (mut squares, mut scores, mut shares) = (Vec::new(), Vec::new(), Vec::new());

@@ -162,9 +162,9 @@ impl State {
         self.step(number, record);
     }
 
-    /// Opens a state; `changes` are those since `file` was written, if there are any. `None` when the
-    /// head is damaged or of another version. Changes that are damaged, or belong to another file,
-    /// are ignored.
+    /// Opens a state; `changes` are those since `file` was written, if there are any. `None` when
+    /// the head is damaged or of another version. Changes that are damaged, or belong to another
+    /// file, are ignored.
     pub fn open(file: Box<dyn ReadAt>, length: usize, changes: Vec<u8>) -> Option<Self> {
         let mut head = vec![0; head::BEGINNING];
         file.read_at(&mut head, 0).ok()?;

@@ -34,7 +34,8 @@ impl Gathered {
 }
 
 impl State {
-    /// The category that a fit tells from the rest: of two, one fit tells the second from the first.
+    /// The category that a fit tells from the rest: of two, one fit tells the second from the
+    /// first.
     const fn category_of(&self, fit: usize) -> usize {
         if self.tables.fits() == 1 { 1 } else { fit }
     }

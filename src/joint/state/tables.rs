@@ -10,8 +10,8 @@
 //! entries x 12 bytes      next entry u32, documents u24, category u8, occurrences u32
 //! ```
 //!
-//! An entry has the counts of a feature in the documents of one category. A feature's first entry is
-//! in its slot, the others follow in a chain. With one fit, a slot has the weight itself (f32).
+//! An entry has the counts of a feature in the documents of one category. A feature's first entry
+//! is in its slot, the others follow in a chain. With one fit, a slot has the weight itself (f32).
 //! With more, it has the number of a row (u32), from the moment when two documents contain the
 //! feature. Entries and rows are numbered from 1, and 0 is none.
 
