@@ -45,8 +45,9 @@ const FEW: usize = 48;
 /// Bytes that are written at a time.
 const PART: usize = 1 << 16;
 
-/// Blocks of a file of up to so many bytes get their memory at once, when the file is opened. A change
-/// reads a good part of such a file, and memory that is taken page by page costs more than that.
+/// Blocks of a file of up to so many bytes get their memory at once, when the file is opened. A
+/// change reads a good part of such a file, and memory that is taken page by page costs more than
+/// that.
 const SMALL: usize = 1 << 24;
 
 /// Bytes of the checksum at the end of a head.
