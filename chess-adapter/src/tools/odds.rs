@@ -27,7 +27,7 @@ use crate::text::prepare::{GameSink, Gameline};
 const KEPT_BACK: usize = 50;
 
 /// Positions of games kept back that are judged at most: one for so many learned, within bounds.
-const LEARNED_FOR_JUDGED: usize = 50;
+const LEARNED_FOR_JUDGED: usize = 20;
 const JUDGED: std::ops::RangeInclusive<usize> = 4_000..=16_000;
 
 /// Positions that a thread describes at a time.
