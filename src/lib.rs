@@ -275,6 +275,8 @@ pub use joint::explain::{Explanation, Piece, TokenEvidence};
 pub use dbacl_measures as measures;
 
 // Fitting together, keeping a set on disk, and filtering mail.
+#[doc(hidden)]
+pub use joint::calibrate::temperature;
 pub use joint::fit::{FitError, FitNote, FitOptions, FitVerdicts};
 pub use joint::select::{Quality as FitQuality, Settings as FitSettings};
 pub use sets::{DocumentId, DocumentReport, FittedSet, FittedSetError, FittedSetOptions, Outcome};

@@ -43,10 +43,32 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         if self.models.len() < 2 {
             return Err(Incomparable::Empty);
         }
+        Ok(self.recorder(document).explain(self.fitted.as_ref()))
+    }
+
+    /// The same for two categories, whatever the verdict is.
+    ///
+    /// # Errors
+    /// [`Incomparable::Empty`] where the set does not have both.
+    #[doc(hidden)]
+    pub fn explain_between(
+        &self,
+        document: &[u8],
+        (best, second): (usize, usize),
+    ) -> Result<Explained, Incomparable> {
+        if best.max(second) >= self.models.len() || best == second {
+            return Err(Incomparable::Empty);
+        }
+        let mut recorder = self.recorder(document);
+        recorder.between = Some((best, second));
+        Ok(recorder.explain(self.fitted.as_ref()))
+    }
+
+    fn recorder(&self, document: &[u8]) -> Recorder<D> {
         let mut recorder = Recorder::new(self.models.clone());
         // Reading memory cannot fail, and recording accepts all features.
         let _ = FeatureReader::new(&self.reading).read_bytes(document, &mut recorder);
-        Ok(recorder.explain(self.fitted.as_ref()))
+        recorder
     }
 }
 
@@ -155,6 +177,8 @@ pub struct Recorder<D = Mmap> {
     sources: Sources,
     occurrences: Vec<Occurrence>,
     lines: Vec<Line>,
+    /// The categories that are compared, where that is not the verdict's to say.
+    between: Option<(usize, usize)>,
 }
 
 /// What an occurrence adds to the score of a category, nats.
@@ -190,7 +214,7 @@ impl<D: AsRef<[u8]>> Recorder<D> {
     pub fn new(models: Vec<Model<D>>) -> Self {
         let scorer = Scorer::new(models, None);
         let sources = Sources::default();
-        Self { scorer, sources, occurrences: Vec::new(), lines: Vec::new() }
+        Self { scorer, sources, occurrences: Vec::new(), lines: Vec::new(), between: None }
     }
 
     /// Has the explanation name the sources and, of mail, the subjects.
@@ -231,7 +255,7 @@ impl<D: AsRef<[u8]>> Recorder<D> {
             let found = fitted.scores(models, &standings, Some(&mut collector));
             let FittedScores { scores, distinct, grounds } = found;
             let verdict = line.verdict(&scores, grounds);
-            let best = fitted.order[verdict.category];
+            let best = self.between.map_or(fitted.order[verdict.category], |(best, _)| best);
             ranked.retain(|&at| at != best);
             ranked.insert(0, best);
             let name = text_of(&models[best].name);
@@ -251,11 +275,11 @@ impl<D: AsRef<[u8]>> Recorder<D> {
                 (factor, weight_factor) = (0.0, 0.0);
             }
             if models.len() == 2 {
-                let sign = if verdict.category == 1 { 1.0 } else { -1.0 };
+                let sign = if fitted.order[1] == best { 1.0 } else { -1.0 };
                 prior = sign * line.calibration.offset / std::f64::consts::LN_2;
             }
         }
-        let (best, second) = (ranked[0], ranked[1]);
+        let (best, second) = self.between.unwrap_or((ranked[0], ranked[1]));
         let (first, other) = (&models[best], &models[second]);
         factor /= std::f64::consts::LN_2;
         weight_factor /= std::f64::consts::LN_2;

@@ -153,6 +153,11 @@ impl CorpusBuilder {
         }
     }
 
+    /// How many documents there are so far.
+    pub const fn documents(&self) -> usize {
+        self.corpus.documents.len()
+    }
+
     /// Adds documents that were read before.
     pub fn add(&mut self, corpus: &Corpus, label: u32) {
         for (number, document) in corpus.documents.iter().enumerate() {

@@ -6,7 +6,7 @@
 
 use super::blend::{self, Set};
 use super::calibrate::{
-    Calibration, platt, platt_of_few, temperature, threshold_for_false_positives,
+    Calibration, logistic, platt, platt_of_few, temperature, threshold_for_false_positives,
 };
 use super::dataset::Dataset;
 use super::documents::Corpus;
@@ -301,6 +301,8 @@ pub struct Solution {
     pub before: Quality,
     /// The settings, and how well their fit judges.
     pub choice: Choice,
+    /// Numbers of the documents that were judged for that, in the order of the scores.
+    pub judged: Vec<usize>,
     /// The form in which weights are written.
     pub form: Form,
     /// The set; `None` if the ordinary categories judge as well and are kept.
@@ -367,8 +369,10 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let is_exact = options.exact || categories.len() == 2;
         let form = if is_exact { Form::Exact } else { Form::Sparse };
         let choice = self.choose(&data, (&folds, &ordinary), form)?;
+        let numbers: Vec<usize> = (0..data.len()).collect();
+        let judged = judged_of(&numbers, &folds, &choice);
         if !choice.quality.beats(&before) && !options.always {
-            return Ok(Solution { data, before, choice, form, fitted: None });
+            return Ok(Solution { data, before, choice, judged, form, fitted: None });
         }
         let fits = fit_all(&data, choice.settings.cost, |_| false);
         let set = blend::compose(categories, &data, &fits, choice.settings, form);
@@ -385,7 +389,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             (line.known, line.limits) = (old.known, old.limits.clone());
         }
         let fitted = Some(FittedWeights { fits, set, line, verdicts });
-        Ok(Solution { data, before, choice, form, fitted })
+        Ok(Solution { data, before, choice, judged, form, fitted })
     }
 
     /// Warns of categories with few documents.
@@ -611,6 +615,13 @@ const fn documents_grew(documents: usize, learned: usize) -> bool {
 }
 
 impl FittedWeights {
+    /// The probabilities of the categories for a document of these scores, as they stand in a
+    /// [`Choice`].
+    pub fn probabilities(&self, scores: &[f64]) -> Vec<f64> {
+        let scaled: Vec<f64> = scores.iter().map(|score| score * self.set.scale).collect();
+        self.line.log_odds(&scaled).into_iter().map(logistic).collect()
+    }
+
     /// The bytes of the file of category `at`, which the header calls `name`; `ordinary` is what
     /// was learned of it.
     pub fn file<D: AsRef<[u8]>>(&self, at: usize, ordinary: &Category<D>, name: &[u8]) -> Vec<u8> {

@@ -57,6 +57,10 @@ pub struct JointFit<'a> {
     /// by all of them.
     measures: bool,
     corpus: CorpusBuilder,
+    /// Documents so far.
+    given: usize,
+    /// The numbers of those with features.
+    told: Vec<usize>,
 }
 
 /// The result of a fit.
@@ -77,6 +81,9 @@ pub struct Fit {
     /// How many documents were judged for that: all of them, unless [`FitOptions::quick`] was asked
     /// for.
     pub judged: usize,
+    /// The documents that were judged, by their numbers in the order in which they were given from
+    /// 0 on, with the probabilities of the categories; empty where the learned ones are kept.
+    pub held_out: Vec<(usize, Vec<f64>)>,
     /// The settings that were chosen.
     pub settings: Settings,
     /// With two categories, verdicts on documents that the fit has not seen.
@@ -116,6 +123,8 @@ impl<'a> JointFit<'a> {
             reader: DocumentReader::new(reading, None),
             options: options.clone(),
             corpus: CorpusBuilder::default(),
+            given: 0,
+            told: Vec::new(),
             names,
             categories,
         })
@@ -131,7 +140,12 @@ impl<'a> JointFit<'a> {
             return Err(FitError::UnknownLabel { label: label.into() });
         };
         let measured = if self.measures { self.categories.as_slice() } else { &[] };
+        let before = self.corpus.documents();
         self.reader.read(document, at, measured, &mut self.corpus);
+        if self.corpus.documents() > before {
+            self.told.push(self.given);
+        }
+        self.given += 1;
         Ok(())
     }
 
@@ -140,7 +154,7 @@ impl<'a> JointFit<'a> {
     /// # Errors
     /// [`FitError::NoDocuments`] for a category without documents that have features.
     pub fn fit(self) -> Result<Fit, FitError> {
-        let Self { names, categories, options, is_mail, corpus, .. } = self;
+        let Self { names, categories, options, is_mail, corpus, told, .. } = self;
         let options = &options;
         let problem = Problem { categories: &categories, names: &names, options, is_mail };
         let mut notes = Vec::new();
@@ -154,12 +168,18 @@ impl<'a> JointFit<'a> {
             })
             .collect()
         });
+        let held_out = solution.fitted.as_ref().map_or_else(Vec::new, |weights| {
+            let rows = solution.choice.scores.chunks_exact(names.len());
+            let each = solution.judged.iter().zip(rows);
+            each.map(|(&at, scores)| (told[at], weights.probabilities(scores))).collect()
+        });
         Ok(Fit {
             categories: fitted,
             documents: solution.data.documents_by_category(),
             before: solution.before,
             after: solution.choice.quality,
             judged: solution.choice.labels.len(),
+            held_out,
             settings: solution.choice.settings,
             verdicts: solution.fitted.and_then(|weights| weights.verdicts),
             notes,
