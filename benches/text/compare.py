@@ -188,6 +188,7 @@ for label in pipeline.predict(texts):
 def systems(autotune):
     return {
         "dbacl-text": dbacl(),
+        "dbacl-text --pairs": dbacl("--pairs"),
         "dbacl-text -e alnum": dbacl("-e", "alnum"),
         "dbacl-text --choose": dbacl("--choose"),
         WITH_REST: dbacl("--unlabelled", "WORK/rest"),

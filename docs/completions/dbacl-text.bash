@@ -404,7 +404,7 @@ _dbacl__text() {
             return 0
             ;;
         dbacl__subcmd__text__subcmd__train)
-            opts="-o -e -w -j -S -T -g -L -q -h --format --label-column --text-column --output --keep --words --pairs --chars --tokenizer --order --case-sensitive --across-lines --type --regex --reference --unlabelled --choose --seconds --cost --blend --no-contrast --exact --quiet --help"
+            opts="-o -e -w -j -S -T -g -L -q -h --format --label-column --text-column --output --keep --words --pairs --chars --both --tokenizer --order --case-sensitive --across-lines --type --regex --reference --unlabelled --choose --seconds --cost --blend --no-contrast --exact --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -66,11 +66,12 @@ maxent\t'The same, fitted'"
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l unlabelled -d 'Texts without labels, read as by predict: those whose labels are sure are learned as well, if cross-validation says that it does no harm' -r -F
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l seconds -d 'Try one way to read texts after the other for N seconds, and keep the best by cross-validation' -r
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l cost -d 'What a document on the wrong side costs, 0.2 unless it is chosen' -r
-complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l blend -d 'The share of the ordinary scores that is kept, 0 to 1, 0.02 unless it is chosen' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l blend -d 'The share of the ordinary scores that is kept, 0 to 1, 0.01 unless it is chosen' -r
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l keep -d 'Keep the documents in the model, for update, forget and merge'
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l words -d 'Learn single words: small models'
-complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l pairs -d 'Learn words and pairs of neighbouring words (the default)'
-complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l chars -d 'Learn runs of up to four characters'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l pairs -d 'Learn words and pairs of neighbouring words (the default for more than 1 MB of documents)'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l chars -d 'Learn runs of up to five characters'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l both -d 'Learn pairs, and by themselves runs of up to four characters, and judge by both (the default for up to 1 MB)'
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s j -l case-sensitive -d 'Tell upper from lower case'
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s S -l across-lines -d 'Runs of words go on across line ends'
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l choose -d 'Choose cost and blend by cross-validation, which takes several times as long'

@@ -103,7 +103,8 @@ impl Model {
         py.detach(|| self.model.save(&path)).map_err(errors::of_model)
     }
 
-    /// Writes an ordinary category file for each label, for `dbacl -c`; returns their paths.
+    /// Writes an ordinary category file for each label, for `dbacl -c`, of a model of two views into
+    /// a folder for each; returns their paths.
     fn unpack(&self, py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
         py.detach(|| self.model.unpack(&folder)).map_err(errors::of_model)
     }
@@ -275,7 +276,7 @@ impl Model {
         Some((texts, labels))
     }
 
-    /// The categories of the model as a `CategorySet`.
+    /// The categories of the model as a `CategorySet`; of a model of two views those of the first.
     fn categories(&self) -> PyResult<CategorySet> {
         let each = self.model.labels().iter().zip(self.model.categories());
         let each = each.map(|(label, category)| Ok((label.clone(), Category::of(category)?)));

@@ -127,7 +127,8 @@ impl Trainer {
             "words" => Ok(Preset::Words),
             "pairs" => Ok(Preset::Pairs),
             "chars" => Ok(Preset::Chars),
-            name => Err(unknown("preset", name, "words, pairs, chars")),
+            "both" => Ok(Preset::Both),
+            name => Err(unknown("preset", name, "words, pairs, chars, both")),
         });
         if cost.is_some_and(|cost| !(cost.is_finite() && cost > 0.0)) {
             return Err(PyValueError::new_err("cost is not above 0"));
@@ -135,8 +136,12 @@ impl Trainer {
         if blend.is_some_and(|blend| !(0.0..=1.0).contains(&blend)) {
             return Err(PyValueError::new_err("blend is not between 0 and 1"));
         }
+        let preset = preset.transpose()?;
+        if preset == Some(Preset::Both) && !regex.is_empty() {
+            return Err(PyValueError::new_err("preset \"both\" cannot be used with regex"));
+        }
         let recipe = Recipe {
-            preset: preset.transpose()?,
+            preset,
             tokenizer: tokenizer.map(scheme).transpose()?,
             order: order.map(self::order).transpose()?,
             case_sensitive,

@@ -44,10 +44,11 @@ pub mod recipe;
 pub mod search;
 mod train;
 pub mod unlabelled;
+mod views;
 
 pub use data::{DataError, Format, Reading, Record};
 pub use evaluate::{Evaluation, PerLabel};
 pub use label::{LabelFault, check as check_label, file_name};
 pub use model::{ModelError, Prediction, Predictor, TextModel};
 pub use recipe::Recipe;
-pub use train::{ChangeError, Preset, TrainError, TrainOptions, Trained, Trainer};
+pub use train::{ChangeError, Preset, SecondView, TrainError, TrainOptions, Trained, Trainer};

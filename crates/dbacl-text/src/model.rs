@@ -3,9 +3,10 @@
 
 use crate::kept;
 use crate::label::{self, file_name};
+use crate::views;
 use dbacl::{
     Category, CategorySet, Classifier, Container, ContainerFault, Explained, Incomparable,
-    MemberKind, NewMember, container_bytes, save_container,
+    MemberKind, NewMember, Piece, container_bytes, save_container,
 };
 use std::fs;
 use std::io;
@@ -34,6 +35,9 @@ pub enum ModelError {
     /// The categories in it were not fitted together.
     #[error("the categories of the model were not fitted together")]
     NotFitted,
+    /// A view has no category of some label, or one of another.
+    #[error("the views of the model do not have the same labels")]
+    Views,
     /// A file cannot be written while unpacking.
     #[error("{}: {source}", path.display())]
     Unpack {
@@ -44,7 +48,11 @@ pub enum ModelError {
     },
 }
 
-/// Labels and their categories, which were fitted together.
+/// What a model calls the scale of what its views say together.
+const SCALE: &str = "scale";
+
+/// Labels and their categories, which were fitted together. There may be several views of a text,
+/// each with a set of categories of its own.
 #[derive(Debug)]
 pub struct TextModel {
     labels: Vec<String>,
@@ -53,27 +61,40 @@ pub struct TextModel {
     about: Vec<(String, String)>,
     /// The documents that it was trained on, see [`crate::kept`].
     kept: Option<Vec<u8>>,
-    set: CategorySet<Vec<u8>>,
+    /// The sets of the views; at least one.
+    views: Vec<CategorySet<Vec<u8>>>,
+    /// See [`views::combine`].
+    scale: f64,
 }
 
 impl TextModel {
-    /// The model of labels, their numbers of documents, and their categories.
+    /// The model of labels with their numbers of documents, and of the categories of each view in
+    /// the order of the labels. What the views say together has the scale that `about` tells.
     pub(crate) fn new(
-        parts: Vec<(String, u64, Category<Vec<u8>>)>,
+        labels: Vec<(String, u64)>,
+        views: Vec<Vec<Category<Vec<u8>>>>,
         about: Vec<(String, String)>,
         kept: Option<Vec<u8>>,
     ) -> Result<Self, ModelError> {
-        let (mut labels, mut documents, mut categories) = (Vec::new(), Vec::new(), Vec::new());
-        for (label, count, category) in parts {
-            categories.push((file_name(&label), category));
-            labels.push(label);
-            documents.push(count);
+        let (labels, documents): (Vec<String>, Vec<u64>) = labels.into_iter().unzip();
+        let mut sets = Vec::new();
+        for categories in views {
+            let names = labels.iter().map(|label| file_name(label));
+            let set = CategorySet::new(names.zip(categories))?;
+            if !set.is_fitted() {
+                return Err(ModelError::NotFitted);
+            }
+            sets.push(set);
         }
-        let set = CategorySet::new(categories)?;
-        if !set.is_fitted() {
-            return Err(ModelError::NotFitted);
-        }
-        Ok(Self { labels, documents, about, kept, set })
+        let told = about.iter().find(|(name, _)| name == SCALE);
+        let scale = told.and_then(|(_, value)| value.parse().ok());
+        let scale = scale.filter(|scale: &f64| scale.is_finite() && *scale > 0.0).unwrap_or(1.0);
+        Ok(Self { labels, documents, about, kept, views: sets, scale })
+    }
+
+    /// What a model of several views tells of itself.
+    pub(crate) fn about_views(views: usize, scale: f64) -> [(String, String); 2] {
+        [("views".into(), views.to_string()), (SCALE.into(), scale.to_string())]
     }
 
     /// Opens the model at `path`, all of which is read and checked.
@@ -97,7 +118,10 @@ impl TextModel {
     }
 
     fn of<D: AsRef<[u8]>>(container: &Container<D>) -> Result<Self, ModelError> {
-        let (mut parts, mut about, mut kept) = (Vec::new(), Vec::new(), None);
+        let (mut labels, mut categories) = (Vec::<(String, u64)>::new(), Vec::new());
+        let (mut about, mut kept) = (Vec::new(), None);
+        // Where the labels begin again, another view begins.
+        let mut is_first = true;
         for member in container.members() {
             match member.kind {
                 MemberKind::Category => {
@@ -108,7 +132,13 @@ impl TextModel {
                     else {
                         return Err(ModelError::Category { label });
                     };
-                    parts.push((label, member.documents, category));
+                    is_first &= labels.first().is_none_or(|(first, _)| *first != label);
+                    if is_first {
+                        labels.push((label, member.documents));
+                    } else if labels[categories.len() % labels.len()].0 != label {
+                        return Err(ModelError::Views);
+                    }
+                    categories.push(category);
                 }
                 MemberKind::About => {
                     let bytes = container.bytes_of(member)?;
@@ -120,20 +150,32 @@ impl TextModel {
                 MemberKind::Other(_) => {}
             }
         }
-        if kept.as_ref().is_some_and(|kept| kept::read(kept, parts.len()).is_none()) {
+        if kept.as_ref().is_some_and(|kept| kept::read(kept, labels.len()).is_none()) {
             return Err(ModelError::Damaged(ContainerFault::Member));
         }
-        Self::new(parts, about, kept)
+        let mut views: Vec<Vec<Category<Vec<u8>>>> = Vec::new();
+        for (at, category) in categories.into_iter().enumerate() {
+            match views.last_mut() {
+                Some(view) if at % labels.len() > 0 => view.push(category),
+                _ => views.push(vec![category]),
+            }
+        }
+        if views.last().is_none_or(|view| view.len() != labels.len()) {
+            return Err(ModelError::Views);
+        }
+        Self::new(labels, views, about, kept)
     }
 
     fn members(&self) -> Vec<NewMember<'_>> {
         let about: String =
             self.about.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
         let mut members = vec![NewMember::new(MemberKind::About, "", about.into_bytes())];
-        let categories = self.labels.iter().zip(&self.documents).zip(self.set.categories());
-        members.extend(categories.map(|((label, &documents), category)| {
-            NewMember::category(label.clone(), documents, category)
-        }));
+        for view in &self.views {
+            let categories = self.labels.iter().zip(&self.documents).zip(view.categories());
+            members.extend(categories.map(|((label, &documents), category)| {
+                NewMember::category(label.clone(), documents, category)
+            }));
+        }
         let kept = self.kept.as_deref().map(|kept| NewMember::new(MemberKind::Documents, "", kept));
         members.extend(kept);
         members
@@ -154,18 +196,25 @@ impl TextModel {
     }
 
     /// Writes an ordinary category file for each label into `folder`, which is made, and returns
-    /// their paths; `dbacl -c` reads them.
+    /// their paths; `dbacl -c` reads them. With several views, those of each are in a folder of
+    /// their own in it: `view1`, `view2`.
     ///
     /// # Errors
     /// Those of saving categories.
     pub fn unpack(&self, folder: &Path) -> Result<Vec<PathBuf>, ModelError> {
-        fs::create_dir_all(folder)
-            .map_err(|source| ModelError::Unpack { path: folder.to_path_buf(), source })?;
         let mut paths = Vec::new();
-        for (name, category) in self.set.names().iter().zip(self.set.categories()) {
-            let path = folder.join(name);
-            category.save(&path)?;
-            paths.push(path);
+        for (at, view) in self.views.iter().enumerate() {
+            let folder = match self.views.len() {
+                1 => folder.to_path_buf(),
+                _ => folder.join(format!("view{}", at + 1)),
+            };
+            fs::create_dir_all(&folder)
+                .map_err(|source| ModelError::Unpack { path: folder.clone(), source })?;
+            for (name, category) in view.names().iter().zip(view.categories()) {
+                let path = folder.join(name);
+                category.save(&path)?;
+                paths.push(path);
+            }
         }
         Ok(paths)
     }
@@ -201,17 +250,56 @@ impl TextModel {
         Some(found.into_iter().map(texts).collect())
     }
 
-    /// The categories, in the order of the labels.
+    /// The categories of the first view, in the order of the labels.
     pub fn categories(&self) -> impl Iterator<Item = &Category<Vec<u8>>> {
-        self.set.categories()
+        self.views.iter().take(1).flat_map(CategorySet::categories)
     }
 
-    /// Which words of a text speak for the best label and against the second best.
+    /// The sets of categories by which the model judges a text, one for each view.
+    pub fn views(&self) -> &[CategorySet<Vec<u8>>] {
+        &self.views
+    }
+
+    /// Which words of a text speak for the best label and against the second best. With several
+    /// views, the evidence of each counts as it does in the judgement, and the lines of the text
+    /// have that of the first view.
     ///
     /// # Errors
     /// Those of [`CategorySet::explain`].
     pub fn explain(&self, text: &[u8]) -> Result<Explained, Incomparable> {
-        self.set.explain(text)
+        if let [only] = self.views.as_slice() {
+            return only.explain(text);
+        }
+        let prediction = self.predictor().predict(text);
+        let [best, second] = prediction.ranked(2)[..] else { return Err(Incomparable::Empty) };
+        let each = self.views.iter().map(|view| view.explain_between(text, (best, second)));
+        let mut each = each.collect::<Result<Vec<Explained>, Incomparable>>()?;
+        let is_telling = |one: &Explained| !one.explanation.tokens.is_empty();
+        let telling = each.iter().filter(|one| is_telling(one)).count();
+        #[allow(clippy::cast_precision_loss)] // a number of views
+        let factor = if telling > 1 { self.scale / telling as f64 } else { 1.0 };
+        each.sort_by_key(|one| !is_telling(one));
+        each.truncate(telling.max(1));
+        let mut all = each.remove(0);
+        let whole = &mut all.explanation;
+        let (name, percent) = (&whole.category, 100.0 * prediction.probabilities()[best]);
+        whole.heading = format!("{name} with probability {percent:.2} %");
+        for other in each {
+            whole.prior += other.explanation.prior;
+            whole.tokens.extend(other.explanation.tokens);
+        }
+        whole.prior *= factor;
+        whole.tokens.iter_mut().for_each(|token| token.bits *= factor);
+        whole.tokens.sort_by(|a, b| {
+            b.bits.abs().total_cmp(&a.bits.abs()).then_with(|| a.text.cmp(&b.text))
+        });
+        for piece in whole.lines.iter_mut().flatten() {
+            if let Piece::Token(_, bits) = piece {
+                *bits *= factor;
+            }
+        }
+        all.best = best;
+        Ok(all)
     }
 
     /// Judges texts, one after the other. Each thread has one of its own.
@@ -220,7 +308,8 @@ impl TextModel {
         #[allow(clippy::cast_precision_loss)] // shares of documents
         let share = |&own: &u64| own as f64 / all.max(1) as f64;
         let shares = self.documents.iter().map(share).collect();
-        Predictor { classifier: self.set.classifier(), shares }
+        let classifiers = self.views.iter().map(CategorySet::classifier).collect();
+        Predictor { classifiers, scale: self.scale, shares }
     }
 }
 
@@ -265,7 +354,9 @@ impl Prediction {
 
 /// Judges one text after the other.
 pub struct Predictor {
-    classifier: Classifier<Vec<u8>>,
+    /// One for each view.
+    classifiers: Vec<Classifier<Vec<u8>>>,
+    scale: f64,
     /// Share of each label in the documents that were learned: what is to be said of a text without
     /// words.
     shares: Vec<f64>,
@@ -274,13 +365,10 @@ pub struct Predictor {
 impl Predictor {
     /// The probabilities of the labels for a text.
     pub fn predict(&mut self, text: &[u8]) -> Prediction {
-        let verdict = self.classifier.classify(text);
-        let probabilities = verdict.probabilities();
-        let probabilities = if probabilities.iter().all(|one| one.is_finite()) {
-            probabilities.to_vec()
-        } else {
-            self.shares.clone()
-        };
+        let verdict = |one: &mut Classifier<Vec<u8>>| one.classify(text).probabilities().to_vec();
+        let views: Vec<Vec<f64>> = self.classifiers.iter_mut().map(verdict).collect();
+        let found = views::combine(&views, self.scale);
+        let probabilities = found.unwrap_or_else(|| self.shares.clone());
         Prediction { probabilities }
     }
 }
@@ -288,6 +376,62 @@ impl Predictor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::{Preset, TrainOptions, Trainer};
+
+    #[test]
+    fn views_with_other_labels_are_refused() {
+        let mut trainer = Trainer::new(&TrainOptions::new(Preset::Both));
+        for number in 0..30 {
+            trainer.add("sea", format!("the whale {number}").as_bytes());
+            trainer.add("war", format!("the nation {number}").as_bytes());
+        }
+        let model = trainer.train().unwrap().model;
+        let bytes = model.to_bytes();
+        let again = TextModel::from_bytes(&bytes).unwrap();
+        assert_eq!((again.views().len(), again.to_bytes() == bytes), (2, true));
+        let texts: [&[u8]; 3] = [b"a whale", b"", b"nat"];
+        for text in texts {
+            assert_eq!(again.predictor().predict(text), model.predictor().predict(text));
+        }
+        assert_eq!(model.predictor().predict(b"").probabilities(), [0.5, 0.5]);
+
+        let order = |numbers: &[usize]| {
+            let members = model.members();
+            let chosen: Vec<_> = numbers.iter().map(|&at| members[at].clone()).collect();
+            TextModel::from_bytes(container_bytes(&chosen))
+        };
+        // About, and the two labels of both views.
+        assert_eq!(order(&[0, 1, 2, 3, 4]).unwrap().views().len(), 2);
+        assert_eq!(order(&[0, 1, 2]).unwrap().views().len(), 1);
+        for wrong in [&[0, 1, 2, 4, 3][..], &[0, 1, 2, 3], &[1, 2, 1], &[0, 1, 1, 2]] {
+            assert!(order(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(matches!(order(&[1, 2, 3]), Err(ModelError::Views)));
+    }
+
+    #[test]
+    fn evidence_of_views_adds_up_to_the_odds() {
+        for labels in [&["sea", "war"][..], &["sea", "war", "tea"]] {
+            let mut trainer = Trainer::new(&TrainOptions::new(Preset::Both));
+            for number in 0..40 {
+                for (at, label) in labels.iter().enumerate() {
+                    // A few documents are of the wrong label.
+                    let own = labels[(at + usize::from(number % 7 == 0)) % labels.len()];
+                    trainer.add(label, format!("a {own} {number} the {own}s").as_bytes());
+                }
+            }
+            let model = trainer.train().unwrap().model;
+            let text = b"the sea and sets";
+            let explained = model.explain(text).unwrap();
+            let prediction = model.predictor().predict(text);
+            assert_eq!(explained.best, prediction.best());
+            let ranked = prediction.ranked(2);
+            let of = |place: usize| prediction.probabilities()[ranked[place]];
+            let odds = (of(0) / of(1)).log2();
+            let total = explained.explanation.total();
+            assert!((total - odds).abs() < 1e-3, "{total} {odds}");
+        }
+    }
 
     #[test]
     fn the_most_probable_come_first() {

@@ -3,7 +3,7 @@
 //! model tells it.
 
 use crate::search::Candidate;
-use crate::train::{Preset, TrainOptions};
+use crate::train::{Preset, SecondView, TrainOptions};
 use dbacl::{FitOptions, ModelOption, Reference, Scheme};
 
 /// What a model calls the options that it was trained with.
@@ -119,6 +119,7 @@ impl Recipe {
             (preset(Preset::Words), "--words"),
             (preset(Preset::Pairs), "--pairs"),
             (preset(Preset::Chars), "--chars"),
+            (preset(Preset::Both), "--both"),
             (self.case_sensitive, "--case-sensitive"),
             (self.across_lines, "--across-lines"),
             (self.choose, "--choose"),
@@ -152,6 +153,7 @@ impl Recipe {
                 ("--words", None) => recipe.preset = Some(Preset::Words),
                 ("--pairs", None) => recipe.preset = Some(Preset::Pairs),
                 ("--chars", None) => recipe.preset = Some(Preset::Chars),
+                ("--both", None) => recipe.preset = Some(Preset::Both),
                 ("--case-sensitive", None) => recipe.case_sensitive = true,
                 ("--across-lines", None) => recipe.across_lines = true,
                 ("--choose", None) => recipe.choose = true,
@@ -195,7 +197,7 @@ impl Recipe {
     /// other settings stay.
     #[must_use]
     pub fn with_candidate(mut self, candidate: Candidate) -> Self {
-        self.preset = None;
+        self.preset = candidate.is_both.then_some(Preset::Both);
         (self.tokenizer, self.order) = (Some(candidate.tokenizer), Some(candidate.order));
         (self.case_sensitive, self.reference) = (candidate.keeps_case, candidate.reference);
         self.choose = true;
@@ -207,8 +209,13 @@ impl Recipe {
     /// # Errors
     /// [`dbacl::Error::Pattern`] and its like, for expressions that are none.
     pub fn options(&self, warn: &mut dyn FnMut(String)) -> Result<TrainOptions, dbacl::Error> {
-        let TrainOptions { mut learn, mut fit } =
-            TrainOptions::new(self.preset.unwrap_or_default());
+        let says_features =
+            self.tokenizer.is_some() || self.order.is_some() || !self.regex.is_empty();
+        let usual = match self.preset {
+            None if !says_features => TrainOptions::default(),
+            preset => TrainOptions::new(preset.unwrap_or_default()),
+        };
+        let TrainOptions { mut learn, second, mut fit } = usual;
         if let Some(tokenizer) = self.tokenizer {
             learn = learn.tokenizer(tokenizer);
         }
@@ -229,6 +236,12 @@ impl Recipe {
             learn = learn.pattern(expression, &mut |warning| warn(warning.to_string()))?;
         }
         learn = learn.reference(self.reference);
+        // What expressions capture is learned in place of words and of characters.
+        let second = second.filter(|_| self.regex.is_empty());
+        let second = second.map(|SecondView { most_bytes, .. }| SecondView {
+            most_bytes,
+            ..SecondView::of_characters(&learn)
+        });
         if self.choose {
             fit = FitOptions::default();
         }
@@ -244,7 +257,7 @@ impl Recipe {
         if self.exact {
             fit = fit.exact();
         }
-        Ok(TrainOptions { learn, fit })
+        Ok(TrainOptions { learn, second, fit })
     }
 }
 
@@ -279,7 +292,8 @@ mod tests {
             no_contrast: true,
             exact: true,
         };
-        for recipe in [Recipe::default(), all] {
+        let both = Recipe { preset: Some(Preset::Both), ..Recipe::default() };
+        for recipe in [Recipe::default(), both, all] {
             assert_eq!(Recipe::of_told(&recipe.told()), Some(recipe));
         }
         let default = ["--type=text", "--reference=uniform"];

@@ -4,7 +4,7 @@
 //! fewest errors on documents that were not learned from wins.
 
 use crate::recipe::OPTIONS;
-use crate::train::{TrainError, TrainOptions, Trained, Trainer};
+use crate::train::{SecondView, TrainError, TrainOptions, Trained, Trainer};
 use dbacl::{ModelOption, Reference, Scheme};
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -21,11 +21,14 @@ pub struct Candidate {
     pub keeps_case: bool,
     /// The reference measure.
     pub reference: Reference,
+    /// Whether there is a second view, of characters.
+    pub is_both: bool,
 }
 
 impl Candidate {
     const fn new(tokenizer: Scheme, order: u8) -> Self {
-        Self { tokenizer, order, keeps_case: false, reference: Reference::Uniform }
+        let reference = Reference::Uniform;
+        Self { tokenizer, order, keeps_case: false, reference, is_both: false }
     }
 
     /// The options that choose it.
@@ -37,6 +40,9 @@ impl Candidate {
         if self.reference == Reference::Dirichlet {
             text.push_str(" -L dirichlet");
         }
+        if self.is_both {
+            text.push_str(" --both");
+        }
         text
     }
 
@@ -44,17 +50,20 @@ impl Candidate {
         let learn = base.learn.clone().tokenizer(self.tokenizer).order(self.order);
         let learn = learn.reference(self.reference);
         let learn = if self.keeps_case { learn.with(ModelOption::KeepCase) } else { learn };
-        TrainOptions { learn, fit: base.fit.clone() }
+        let second = self.is_both.then(|| SecondView::of_characters(&learn));
+        TrainOptions { learn, second, fit: base.fit.clone() }
     }
 }
 
 /// What is tried, in this order: what serves most texts comes first.
-pub const CANDIDATES: [Candidate; 10] = [
+pub const CANDIDATES: [Candidate; 12] = [
     Candidate::new(Scheme::Word, 2),
+    Candidate { is_both: true, ..Candidate::new(Scheme::Word, 2) },
     Candidate::new(Scheme::Word, 1),
     Candidate::new(Scheme::Alnum, 2),
     Candidate { reference: Reference::Dirichlet, ..Candidate::new(Scheme::Alpha, 1) },
     Candidate { keeps_case: true, ..Candidate::new(Scheme::Word, 2) },
+    Candidate { keeps_case: true, is_both: true, ..Candidate::new(Scheme::Word, 2) },
     Candidate::new(Scheme::Glyph, 4),
     Candidate { keeps_case: true, ..Candidate::new(Scheme::Cef, 2) },
     Candidate { reference: Reference::Dirichlet, ..Candidate::new(Scheme::Cef, 1) },
@@ -167,7 +176,7 @@ mod tests {
         assert_eq!(trained.quality.errors, 0);
         assert_eq!(trials.len(), CANDIDATES.len());
         assert_eq!(trials.iter().filter(|trial| trial.is_best).count(), 1);
-        assert!(trials[1].errors.0 > 0, "{trials:?}");
+        assert!(trials[2].errors.0 > 0, "{trials:?}");
         let mut count = 0;
         search(&trainer, Duration::ZERO, &mut |_| count += 1).unwrap();
         assert_eq!(count, 1);
@@ -176,7 +185,8 @@ mod tests {
     #[test]
     fn candidates_are_spelled_as_options() {
         assert_eq!(CANDIDATES[0].spelling(), "-e word -w 2");
-        assert_eq!(CANDIDATES[6].spelling(), "-e cef -w 2 -j");
-        assert_eq!(CANDIDATES[7].spelling(), "-e cef -w 1 -L dirichlet");
+        assert_eq!(CANDIDATES[1].spelling(), "-e word -w 2 --both");
+        assert_eq!(CANDIDATES[8].spelling(), "-e cef -w 2 -j");
+        assert_eq!(CANDIDATES[9].spelling(), "-e cef -w 1 -L dirichlet");
     }
 }

@@ -3,10 +3,12 @@
 
 use crate::kept;
 use crate::label::file_name;
-use crate::model::{ModelError, TextModel};
+use crate::model::{ModelError, Prediction, TextModel};
 use crate::recipe::{OPTIONS, Recipe};
+use crate::views;
+use dbacl::measures::{Scored, area_above};
 use dbacl::{
-    Category, CategorySet, FitError, FitNote, FitOptions, FitQuality, FitSettings, Incomparable,
+    CategorySet, Fit, FitError, FitNote, FitOptions, FitQuality, FitSettings, Incomparable,
     JointFit, LearnOptions, Learner, Reference, Scheme,
 };
 use std::collections::BTreeMap;
@@ -18,8 +20,16 @@ const TABLE_BITS: u8 = 24;
 
 /// What a document on the wrong side costs where nothing else is said.
 const COST: f64 = 0.2;
-/// The share of the ordinary scores that is kept where nothing else is said.
-const BLEND: f64 = 0.02;
+/// The share of the ordinary scores that is kept where nothing else is said. More of it does harm
+/// where short texts are few.
+const BLEND: f64 = 0.01;
+/// Bytes of documents up to which characters are looked at as well where nothing else is said:
+/// there they bring most, and training takes part of a second.
+const SMALL: u64 = 1 << 20;
+
+/// What the second view reads, and its longest run: shorter ones than [`Preset::Chars`], since
+/// training and judging take much of their time there.
+const CHARACTERS: (Scheme, u8) = (Scheme::Glyph, 4);
 
 /// Which features a text has, for callers who do not want to choose tokenizer and order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,20 +39,41 @@ pub enum Preset {
     /// Words and pairs of neighbouring words.
     #[default]
     Pairs,
-    /// Runs of up to four characters: languages, names, short texts, scripts without blanks.
+    /// Runs of up to five characters: languages, names, short texts, scripts without blanks.
     Chars,
+    /// Two views of a text, one of pairs and one of characters, which judge together: best for
+    /// short or few texts, and several times slower.
+    Both,
 }
 
 impl Preset {
-    /// How documents are learned.
+    /// How documents are learned, of two views for the first one.
     pub fn options(self) -> LearnOptions {
         let (scheme, order) = match self {
             Self::Words => (Scheme::Word, 1),
-            Self::Pairs => (Scheme::Word, 2),
-            Self::Chars => (Scheme::Glyph, 4),
+            Self::Pairs | Self::Both => (Scheme::Word, 2),
+            Self::Chars => (Scheme::Glyph, 5),
         };
         let options = LearnOptions::text().tokenizer(scheme).order(order);
         options.reference(Reference::Uniform).max_table_bits(TABLE_BITS)
+    }
+}
+
+/// A second view of the documents, which is learned and fitted by itself and judges together with
+/// the first.
+#[derive(Debug, Clone)]
+pub struct SecondView {
+    /// How documents are read and learned for it.
+    pub learn: LearnOptions,
+    /// There is none if the documents have more bytes than this, all together.
+    pub most_bytes: u64,
+}
+
+impl SecondView {
+    /// Characters of texts that are else read like `learn`, however many there are.
+    pub fn of_characters(learn: &LearnOptions) -> Self {
+        let (scheme, order) = CHARACTERS;
+        Self { learn: learn.clone().tokenizer(scheme).order(order), most_bytes: u64::MAX }
     }
 }
 
@@ -51,13 +82,19 @@ impl Preset {
 pub struct TrainOptions {
     /// How documents are read and learned.
     pub learn: LearnOptions,
-    /// How the categories are fitted together.
+    /// How they are read once more, if they are.
+    pub second: Option<SecondView>,
+    /// How the categories of a view are fitted together.
     pub fit: FitOptions,
 }
 
+/// Those of [`Preset::Both`] for documents of up to one megabyte, and of [`Preset::Pairs`] for
+/// more.
 impl Default for TrainOptions {
     fn default() -> Self {
-        Self::new(Preset::default())
+        let mut options = Self::new(Preset::Both);
+        options.second = options.second.map(|view| SecondView { most_bytes: SMALL, ..view });
+        options
     }
 }
 
@@ -66,7 +103,16 @@ impl TrainOptions {
     /// [`FitOptions::default`] are chosen by cross-validation instead.
     pub fn new(preset: Preset) -> Self {
         let fit = FitOptions::default().cost(COST).blend(BLEND).quick();
-        Self { learn: preset.options(), fit }
+        let learn = preset.options();
+        let second = (preset == Preset::Both).then(|| SecondView::of_characters(&learn));
+        Self { learn, second, fit }
+    }
+
+    /// The same for documents of so many bytes, however many there are in the end.
+    pub(crate) fn settled(&self, bytes: u64) -> Self {
+        let second = self.second.clone().filter(|view| bytes <= view.most_bytes);
+        let second = second.map(|view| SecondView { most_bytes: u64::MAX, ..view });
+        Self { second, ..self.clone() }
     }
 }
 
@@ -135,7 +181,7 @@ pub struct Trained {
     pub judged: u64,
     /// Documents with words.
     pub documents: u64,
-    /// The settings of the fit.
+    /// The settings of the fit, of two views those of the first.
     pub settings: FitSettings,
     /// What a user should know.
     pub warnings: Vec<String>,
@@ -257,6 +303,11 @@ impl Trainer {
         self.labels.values().map(|places| places.len() as u64).sum()
     }
 
+    /// Their bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.labels.values().flatten().map(|place| place.len() as u64).sum()
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
@@ -322,19 +373,33 @@ impl Trainer {
         options: &TrainOptions,
         stop: &AtomicBool,
     ) -> Result<Trained, TrainError> {
-        let check_stop =
-            || if stop.load(Ordering::Relaxed) { Err(TrainError::Stopped) } else { Ok(()) };
-        let Self { texts, labels, .. } = self;
-        match labels.keys().next() {
+        match self.labels.keys().next() {
             None => return Err(TrainError::NoDocuments),
-            Some(label) if labels.len() == 1 => {
+            Some(label) if self.labels.len() == 1 => {
                 return Err(TrainError::OneLabel { label: label.clone() });
             }
             Some(_) => {}
         }
+        let mut fits = vec![self.fit_view(&options.learn, &options.fit, stop)?];
+        if let Some(second) = options.settled(self.bytes()).second {
+            fits.push(self.fit_view(&second.learn, &options.fit, stop)?);
+        }
+        self.model_of(fits)
+    }
+
+    /// Learns and fits the categories of one view.
+    fn fit_view(
+        &self,
+        learn: &LearnOptions,
+        fit: &FitOptions,
+        stop: &AtomicBool,
+    ) -> Result<Fit, TrainError> {
+        let check_stop =
+            || if stop.load(Ordering::Relaxed) { Err(TrainError::Stopped) } else { Ok(()) };
+        let Self { texts, labels, .. } = self;
         let mut categories = Vec::with_capacity(labels.len());
         for (label, places) in labels {
-            let mut learner = Learner::new(&options.learn)?;
+            let mut learner = Learner::new(learn)?;
             for place in places {
                 check_stop()?;
                 learner.learn(&texts[place.clone()]);
@@ -346,7 +411,7 @@ impl Trainer {
             categories.push((file_name(label), category));
         }
         let set = CategorySet::new(categories)?;
-        let mut fit = JointFit::new(&set, &options.fit.clone().always())?;
+        let mut fit = JointFit::new(&set, &fit.clone().always())?;
         for (places, name) in labels.values().zip(set.names()) {
             for place in places {
                 check_stop()?;
@@ -355,36 +420,95 @@ impl Trainer {
         }
         let fit = fit.fit()?;
         check_stop()?;
-        let documents: Vec<u64> = fit.documents.iter().map(|&count| count as u64).collect();
-        let names: Vec<&str> = labels.keys().map(String::as_str).collect();
-        let fitted: Vec<Category<Vec<u8>>> =
-            fit.categories.unwrap_or_default().into_iter().map(|(_, category)| category).collect();
+        Ok(fit)
+    }
+
+    /// The model of the fits of all views.
+    fn model_of(&self, mut fits: Vec<Fit>) -> Result<Trained, TrainError> {
+        let Self { texts, labels, .. } = self;
+        let mut about = self.about.clone();
+        let (quality, judged) = match fits.as_slice() {
+            [only] => (only.after, only.judged),
+            several => {
+                let found = self.judge_together(several);
+                about.extend(TextModel::about_views(several.len(), found.scale));
+                (found.quality, found.judged)
+            }
+        };
+        let of_each = |value: &dyn Fn(&Fit) -> f64| {
+            let mut values: Vec<String> = fits.iter().map(|fit| value(fit).to_string()).collect();
+            values.dedup();
+            values.join(", ")
+        };
+        let documents: Vec<u64> = fits[0].documents.iter().map(|&count| count as u64).collect();
         let all: u64 = documents.iter().sum();
-        let about = [
+        let told = [
             ("documents", all.to_string()),
-            ("cost", fit.settings.cost.to_string()),
-            ("blend", fit.settings.blend.to_string()),
-            ("errors in cross-validation", format!("{} of {}", fit.after.errors, fit.judged)),
+            ("cost", of_each(&|fit| fit.settings.cost)),
+            ("blend", of_each(&|fit| fit.settings.blend)),
+            ("errors in cross-validation", format!("{} of {judged}", quality.errors)),
         ];
-        let parts = names.iter().zip(&documents).zip(fitted);
-        let parts = parts.map(|((label, &count), category)| ((*label).to_owned(), count, category));
-        let about = about.map(|(name, value)| (name.to_owned(), value));
-        let about = self.about.iter().cloned().chain(about).collect();
+        about.extend(told.map(|(name, value)| (name.to_owned(), value)));
         let texts_of =
             |places: &Vec<Range<usize>>| places.iter().map(|place| &texts[place.clone()]).collect();
         let kept = self.keeps.then(|| kept::write(labels.values().map(texts_of)));
-        let model = TextModel::new(parts.collect(), about, kept)?;
+        let categories_of = |fit: &mut Fit| {
+            let categories = fit.categories.take().unwrap_or_default();
+            categories.into_iter().map(|(_, category)| category).collect()
+        };
+        let views = fits.iter_mut().map(categories_of).collect();
+        let parts = labels.keys().cloned().zip(documents).collect();
+        let model = TextModel::new(parts, views, about, kept)?;
+        let names: Vec<&str> = labels.keys().map(String::as_str).collect();
         let counts = labels.iter().map(|(label, places)| (label.clone(), places.len() as u64));
         Ok(Trained {
             model,
             labels: counts.collect(),
-            quality: fit.after,
-            judged: fit.judged as u64,
+            quality,
+            judged: judged as u64,
             documents: all,
-            settings: fit.settings,
-            warnings: warnings(&fit.notes, &names),
+            settings: fits[0].settings,
+            warnings: warnings(&fits[0].notes, &names),
         })
     }
+
+    /// How the fits of several views judge documents together that none of them has seen.
+    fn judge_together(&self, fits: &[Fit]) -> Together {
+        let labels = (0u32..).zip(self.labels.values());
+        let truths: Vec<u32> =
+            labels.flat_map(|(label, places)| places.iter().map(move |_| label)).collect();
+        // Each fit tells its documents in their order.
+        let mut held_out: Vec<_> = fits.iter().map(|fit| fit.held_out.iter().peekable()).collect();
+        let mut documents = Vec::new();
+        for (at, &truth) in truths.iter().enumerate() {
+            let found = held_out.iter_mut().filter_map(|fit| fit.next_if(|one| one.0 == at));
+            let views: Vec<&Vec<f64>> = found.map(|(_, view)| view).collect();
+            if views.len() == fits.len() {
+                documents.push((views, truth));
+            }
+        }
+        let scale = views::scale(&documents);
+        let (mut errors, mut scored) = (0, Vec::new());
+        for (views, truth) in &documents {
+            let views: Vec<Vec<f64>> = views.iter().map(|&view| view.clone()).collect();
+            let Some(found) = views::combine(&views, scale) else { continue };
+            errors += usize::from(Prediction::of(found.clone()).best() != *truth as usize);
+            if let [first, second] = found[..] {
+                let score = second.max(f64::MIN_POSITIVE).ln() - first.max(f64::MIN_POSITIVE).ln();
+                scored.push(Scored { score, positive: *truth == 1 });
+            }
+        }
+        let area_above = if self.labels.len() == 2 { area_above(&scored) } else { 0.0 };
+        Together { scale, quality: FitQuality { errors, area_above }, judged: documents.len() }
+    }
+}
+
+/// What several views say together of documents that none of them has seen.
+struct Together {
+    /// See [`crate::views`].
+    scale: f64,
+    quality: FitQuality,
+    judged: usize,
 }
 
 /// The notes of a fit; those on labels with few documents as one.
@@ -465,6 +589,22 @@ mod tests {
         let before = trainer().keeping().train().unwrap().model;
         assert_eq!(again.train().unwrap().model.to_bytes(), before.to_bytes());
         assert!(!again.add_kept(&trainer().train().unwrap().model));
+    }
+
+    #[test]
+    fn many_documents_have_one_view_unless_two_are_asked_for() {
+        let usual = TrainOptions::default();
+        let second = |options: &TrainOptions, bytes| options.settled(bytes).second.is_some();
+        assert!(second(&usual, SMALL) && !second(&usual, SMALL + 1));
+        assert!(second(&TrainOptions::new(Preset::Both), u64::MAX));
+        assert!(!second(&TrainOptions::new(Preset::Pairs), 1));
+        assert!(second(&usual.settled(SMALL), u64::MAX), "what was settled stays");
+        let documents = trainer();
+        let places = || documents.labels.values().flatten();
+        let bytes: u64 = places().map(|place| place.len() as u64).sum();
+        assert_eq!(documents.bytes(), bytes);
+        let views = |options| documents.train_with(&options).unwrap().model.views().len();
+        assert_eq!((views(usual.settled(0)), views(usual.settled(u64::MAX))), (2, 1));
     }
 
     #[test]

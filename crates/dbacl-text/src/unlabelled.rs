@@ -47,7 +47,9 @@ pub fn train_with_unlabelled(
     unlabelled: &[Vec<u8>],
     stop: &AtomicBool,
 ) -> Result<(Trained, Help), TrainError> {
-    let train = |trainer: &Trainer| trainer.train_stoppable(trainer.options(), stop);
+    // All models have the views that the labelled documents ask for.
+    let options = trainer.options().settled(trainer.bytes());
+    let train = |trainer: &Trainer| trainer.train_stoppable(&options, stop);
     let alone = train(trainer)?;
     let mut without = Judgement::default();
     let mut with = [Judgement::default(); THRESHOLDS.len()];

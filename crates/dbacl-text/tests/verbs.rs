@@ -41,9 +41,13 @@ fn documents() -> String {
 }
 
 fn trained() -> Scratch {
+    trained_with("")
+}
+
+fn trained_with(options: &str) -> Scratch {
     let scratch = Scratch::new();
     scratch.write("train.tsv", documents());
-    let said = run(&scratch, "train train.tsv -o model", "").quiet(0);
+    let said = run(&scratch, &format!("train train.tsv -o model {options}"), "").quiet(0);
     assert!(said.starts_with("72 documents of 3 labels; 0 errors in "), "{said}");
     scratch
 }
@@ -110,7 +114,7 @@ fn a_test_measures() {
 
 #[test]
 fn unpacked_categories_are_those_of_dbacl() {
-    let scratch = trained();
+    let scratch = trained_with("--pairs");
     let said = run(&scratch, "unpack model -o files", "").quiet(0);
     assert_eq!(said, "files/a%2fb%20c\nfiles/sea\nfiles/war\n");
     scratch.write("text", "the soldiers ate bread at the front\n");
@@ -132,11 +136,51 @@ fn unpacked_categories_are_those_of_dbacl() {
 #[test]
 fn explanations_name_words() {
     let scratch = trained();
-    let said = run(&scratch, "explain model", "the whale ate bread").quiet(0);
+    let said = run(&scratch, "explain model -n 1000", "the whale ate bread").quiet(0);
     assert!(said.starts_with("sea\t") || said.starts_with("a/b c\t"), "{said}");
-    assert!(said.contains("\twhale\n") && said.contains("\tbread\n"), "{said}");
+    // Words of one view, and runs of characters of the other.
+    for evidence in ["\twhale\n", "\tbread\n", "\tw h a l\n"] {
+        assert!(said.contains(evidence), "{evidence:?}: {said}");
+    }
     let said = run(&scratch, "info model", "").quiet(0);
     assert!(said.contains("documents: 72\n") && said.contains("\nsea "), "{said}");
+}
+
+#[test]
+fn two_views_judge_together() {
+    let scratch = trained_with("--both");
+    let both = scratch.read("model");
+    run(&scratch, "train train.tsv -o default -q", "").quiet(0);
+    let options = |path: &str| {
+        let said = run(&scratch, &format!("info {path}"), "").quiet(0);
+        assert!(said.contains("views: 2\nscale: "), "{said}");
+        said.lines().filter(|line| !line.starts_with("options: ")).collect::<String>()
+    };
+    // So few documents have two views without being asked.
+    assert_eq!(options("default"), options("model"));
+    for (preset, view) in [("--pairs", "view1"), ("-e glyph -w 4", "view2")] {
+        let said = run(&scratch, "unpack model -o files", "").quiet(0);
+        assert_eq!(said.lines().count(), 6);
+        let names = ["a%2fb%20c", "sea", "war"].map(|name| format!("files/{view}/{name}"));
+        let own = names.each_ref().map(|name| scratch.read(name));
+        // A view is what the same categories are by themselves.
+        run(&scratch, &format!("train train.tsv -o one -q {preset}"), "").quiet(0);
+        let said = run(&scratch, &format!("unpack one -o files/{view}"), "").quiet(0);
+        assert_eq!(said.lines().collect::<Vec<_>>(), names);
+        assert!(names.each_ref().map(|name| scratch.read(name)) == own, "{view}");
+    }
+    // Where there are no words, characters judge alone.
+    let said = run(&scratch, "predict model", "wha\nwhale\n").quiet(0);
+    assert!(said.lines().all(|line| line.starts_with("sea\t")), "{said}");
+    for damage in [both.len() / 2, both.len() - 9] {
+        let mut damaged = both.clone();
+        damaged[damage] ^= 1;
+        scratch.write("damaged", &damaged);
+        let said = run(&scratch, "predict damaged", "whale\n").complaint(65);
+        assert!(said.starts_with("dbacl-text:error: damaged: damaged: "), "{said}");
+    }
+    run(&scratch, "train train.tsv -o model --both -g (a)", "").complaint(64);
+    assert!(scratch.read("model") == both);
 }
 
 #[test]
@@ -262,7 +306,7 @@ fn texts_without_labels_are_learned_where_they_help() {
     let about = run(&scratch, "info model", "").quiet(0);
     assert!(about.contains("documents without labels"), "{about}");
 
-    scratch.write("none.txt", "!\n?\n");
+    scratch.write("none.txt", " \n\t\n");
     let said = train("train few.tsv -o bare --unlabelled none.txt");
     assert!(said.ends_with("none of the 2 texts without labels was learned: they do not help\n"));
     train("train few.tsv -o alone -q");

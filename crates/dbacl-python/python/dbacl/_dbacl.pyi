@@ -54,7 +54,7 @@ class Trainer:
     def __new__(
         cls,
         *,
-        preset: Literal["words", "pairs", "chars"] | None = None,
+        preset: Literal["words", "pairs", "chars", "both"] | None = None,
         tokenizer: _Tokenizer | None = None,
         order: int | None = None,
         case_sensitive: bool = False,

@@ -58,7 +58,7 @@ _FITTED = ("classes_", "model_")
 
 
 class DbaclClassifier(ClassifierMixin, BaseEstimator):
-    """Learns labels of texts: words and pairs of words, fitted together, with probabilities.
+    """Learns labels of texts by words and characters, fitted together, with probabilities.
 
     `X` is a list or column of texts, each `str` or `bytes`. The parameters but `n_jobs` are those
     of `dbacl.Trainer`; `n_jobs` is the number of threads that judge texts.
@@ -72,7 +72,7 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        preset="pairs",
+        preset=None,
         tokenizer=None,
         order=None,
         case_sensitive=False,

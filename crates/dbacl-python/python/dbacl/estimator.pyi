@@ -24,7 +24,7 @@ class DbaclClassifier:
     def __init__(
         self,
         *,
-        preset: str | None = "pairs",
+        preset: str | None = None,
         tokenizer: str | None = None,
         order: int | None = None,
         case_sensitive: bool = False,

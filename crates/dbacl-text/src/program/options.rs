@@ -150,12 +150,16 @@ pub(crate) struct TrainArguments {
     /// Learn single words: small models
     #[arg(long, group = "preset", help_heading = "Features")]
     pub words: bool,
-    /// Learn words and pairs of neighbouring words (the default)
+    /// Learn words and pairs of neighbouring words (the default for more than 1 MB of documents)
     #[arg(long, group = "preset", help_heading = "Features")]
     pub pairs: bool,
-    /// Learn runs of up to four characters
+    /// Learn runs of up to five characters
     #[arg(long, group = "preset", help_heading = "Features")]
     pub chars: bool,
+    /// Learn pairs, and by themselves runs of up to four characters, and judge by both (the default
+    /// for up to 1 MB)
+    #[arg(long, group = "preset", conflicts_with = "regex", help_heading = "Features")]
+    pub both: bool,
     /// How text is cut into words, in place of what the preset says
     #[arg(short = 'e', long, value_name = "NAME", help_heading = "Features")]
     pub tokenizer: Option<Tokenizer>,
@@ -197,7 +201,7 @@ pub(crate) struct TrainArguments {
     /// What a document on the wrong side costs, 0.2 unless it is chosen
     #[arg(long, value_name = "C", value_parser = positive, help_heading = "Learning")]
     pub cost: Option<f64>,
-    /// The share of the ordinary scores that is kept, 0 to 1, 0.02 unless it is chosen
+    /// The share of the ordinary scores that is kept, 0 to 1, 0.01 unless it is chosen
     #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Learning")]
     pub blend: Option<f64>,
     /// Do not prefer words that tell the labels apart
@@ -232,8 +236,12 @@ impl TrainArguments {
 
     /// How the model is to be trained.
     pub fn recipe(&self) -> Recipe {
-        let presets =
-            [(self.words, Preset::Words), (self.pairs, Preset::Pairs), (self.chars, Preset::Chars)];
+        let presets = [
+            (self.words, Preset::Words),
+            (self.pairs, Preset::Pairs),
+            (self.chars, Preset::Chars),
+            (self.both, Preset::Both),
+        ];
         Recipe {
             preset: presets.iter().find(|(is_set, _)| *is_set).map(|&(_, preset)| preset),
             tokenizer: self.tokenizer.map(Tokenizer::scheme),

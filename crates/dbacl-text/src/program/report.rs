@@ -126,9 +126,14 @@ pub fn info(model: &TextModel) -> Result<(), Failure> {
         writeln!(out.buffer(), "{name}: {value}")?;
     }
     let mut rows = vec![vec!["label".to_owned(), "documents".into(), "features".into()]];
-    let parts = model.labels().iter().zip(model.documents()).zip(model.categories());
-    for ((label, documents), category) in parts {
-        let features = category.header().unique_features;
+    let mut features = vec![0u64; model.labels().len()];
+    for view in model.views() {
+        for (sum, category) in features.iter_mut().zip(view.categories()) {
+            *sum += u64::from(category.header().unique_features);
+        }
+    }
+    for ((label, documents), features) in model.labels().iter().zip(model.documents()).zip(features)
+    {
         rows.push(vec![label.clone(), documents.to_string(), features.to_string()]);
     }
     out.buffer().push(b'\n');
