@@ -22,6 +22,7 @@ help:
 	@echo 'make instructions  instructions of fixed tasks, beside the recorded ones'
 	@echo 'make field      dbacl beside other mail filters, about an hour; FIELD_CORPORA="PATH..."'
 	@echo 'make field-quick  the same with few mails and the tools that are installed'
+	@echo 'make field-document  make field, and the tables of docs/field.md'
 	@echo 'make fuzz       each fuzz target for a minute, or SECONDS=...'
 	@echo 'make signature  one hash over the outputs for a fixed corpus'
 	@echo 'make signature-long  the same on other machines and C libraries; or make signature-arm64 ...'
