@@ -183,9 +183,7 @@ pub fn change(
         if set.state.is_damaged() {
             warn_of_state(files, "is damaged and was made anew", warnings);
             refit(&set.line, true)?;
-        } else if documents >= fitted.saturating_mul(2) {
-            // The settings are chosen again when there are twice as many documents as at the last
-            // choice. Ten such fits lead to a thousand documents.
+        } else if has_grown(documents, fitted, set.categories.len()) {
             refit(&set.line, false)?;
         } else {
             set.publish()?;
@@ -201,8 +199,17 @@ pub fn change(
     Ok((done, outcomes))
 }
 
-/// Records a user's corrections in the set of a mail filter, which applies them when the folders
-/// are learned anew. Returns whether any of them is new.
+/// Whether so much more is known than when `fitted` documents were fitted that settings and
+/// thresholds are found anew: thresholds of a growing mail filter are too wide soon. Of two
+/// categories a quarter more is enough, and a document costs as much as four or five in a fit. With
+/// more categories fits are slow: all is fitted anew when the documents have doubled.
+const fn has_grown(documents: u32, fitted: u32, categories: usize) -> bool {
+    let (documents, fitted) = (documents as u64, fitted as u64);
+    if categories == 2 { documents * 4 >= fitted * 5 } else { documents >= fitted * 2 }
+}
+
+/// Notes in the set of a mail filter what a user has said of documents, so that it outlives
+/// learning the folders anew. Returns whether it was not known.
 fn note(files: &SetFiles, request: &Request<'_>, learned: &[bool], head: &Head) -> Result<bool> {
     let Some(path) = files.corrections() else { return Ok(false) };
     let old = ledger_file::load(&path)?;
@@ -614,4 +621,24 @@ fn forget_in_ordinary(path: &Path, label: u32, whole: &Ledger, forgotten: &[Reco
     }
     let changed = without_documents(&category, label, whole, &gone)?;
     replace(&path, &changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_follow_a_set_that_grows() {
+        let counts = |categories: usize| {
+            let (mut fits, mut fitted) = (0, 4);
+            for documents in 5..=5000 {
+                if has_grown(documents, fitted, categories) {
+                    (fits, fitted) = (fits + 1, documents);
+                }
+            }
+            fits
+        };
+        assert_eq!((counts(2), counts(3)), (30, 10));
+        assert!(has_grown(u32::MAX, u32::MAX / 2, 2) && !has_grown(124, 100, 2));
+    }
 }
