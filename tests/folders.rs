@@ -305,6 +305,49 @@ fn pairs_of_words_and_contrast_are_learned_without_a_fit_of_all() {
 }
 
 #[test]
+fn mails_in_the_wrong_folder_are_named_and_silence_nothing() {
+    let room = tempfile::tempdir().expect("a folder");
+    let write = |label: &str, misfiled: &[usize]| {
+        let other = if label == "work" { "spam" } else { "work" };
+        let mut mails: Vec<String> = (0..150).map(|number| mail(label, number)).collect();
+        for &at in misfiled {
+            mails.insert(at, mail(other, 500 + at));
+        }
+        fs::write(room.path().join(format!("{label}.mbox")), mails.concat()).expect("written");
+    };
+    let learned = |quiet: &[&str]| {
+        let command = [quiet, &["--mail-learn", "f", "--protect", "work"]].concat();
+        let folders = ["work=work.mbox", "spam=spam.mbox"];
+        let output = dbacl(room.path(), &[&command[..], &folders].concat(), b"");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        (text(&output.stdout), text(&output.stderr))
+    };
+    write("work", &[]);
+    write("spam", &[]);
+    let (clean, said) = learned(&[]);
+    assert_eq!(said, "");
+    let unsure = |said: &str| {
+        let line = said.lines().find(|line| line.starts_with("About ")).expect("an outlook");
+        line.split(' ').nth(1).and_then(|number| number.parse::<u32>().ok()).expect("a share")
+    };
+    assert!(unsure(&clean) <= 15, "{clean}");
+    write("work", &[7, 30, 31, 32, 90, 120, 121, 140]);
+    let (mixed, said) = learned(&[]);
+    assert!(unsure(&mixed) <= 15, "{mixed} {said}");
+    let lines: Vec<&str> = said.lines().collect();
+    assert!((3..=9).contains(&lines.len()), "{said}");
+    assert!(lines[0].contains("--mail-correct f NAME <MAIL"), "{said}");
+    for line in &lines[1..] {
+        let words = "looks like spam, not work: cheap pills offer";
+        assert!(line.starts_with("dbacl:warning: work.mbox, mail ") && line.ends_with(words));
+        let place = ["8", "31", "32", "33", "91", "121", "122", "141"];
+        let number = line.split(' ').nth(3).unwrap_or_default();
+        assert!(place.contains(&number), "{line}");
+    }
+    assert_eq!(learned(&["--quiet"]), (String::new(), String::new()));
+}
+
+#[test]
 fn old_mail_leaves_no_trace_in_a_window() {
     let labels = ["work", "spam"];
     let (one, other) = (filter(&labels), filter(&labels));

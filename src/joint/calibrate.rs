@@ -15,6 +15,13 @@ pub struct Calibration {
     pub offset: f64,
 }
 
+impl Calibration {
+    /// The score at which the odds are even; 0 if they do not rise with the score.
+    pub fn even(&self) -> f64 {
+        if self.slope > 0.0 { -self.offset / self.slope } else { 0.0 }
+    }
+}
+
 /// 1/(1 + exp(-x)).
 pub fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + exp(-x))

@@ -22,6 +22,7 @@ use super::select::{
 use super::solver;
 use super::thresholds::{self, Promise};
 use crate::category::reader::Category;
+use crate::measures::misfiled::Misfiled;
 
 /// Share of the documents of a category that may surely be called another, where the category is
 /// not protected.
@@ -281,6 +282,16 @@ pub struct FitVerdicts {
     pub of_first: usize,
 }
 
+impl FitVerdicts {
+    /// For documents that were judged, without those that look misfiled, before any is looked at.
+    fn of_none(choice: &Choice, misfiled: &[MisfiledDocument]) -> Self {
+        let of_first = |&(_, label): &(usize, &u32)| *label == 0;
+        let judged = || well_filed(&choice.labels, misfiled);
+        let (judged, of_first) = (judged().count(), judged().filter(of_first).count());
+        Self { wrong: 0, missed: 0, unsure: 0, judged, of_first }
+    }
+}
+
 /// Ordinary categories that are to be fitted together.
 pub struct Problem<'a, D> {
     /// The categories.
@@ -319,6 +330,19 @@ pub struct FittedWeights {
     pub line: RefitLine,
     /// Verdicts on the documents, with two categories or where they can be unsure.
     pub verdicts: Option<FitVerdicts>,
+    /// Documents that look misfiled, those that do most first.
+    pub misfiled: Vec<MisfiledDocument>,
+}
+
+/// A document that looks as if it were of another category. Verdicts do not count it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MisfiledDocument {
+    /// Its number among all documents.
+    pub document: usize,
+    /// The category that it looks as if it were of.
+    pub looks_like: usize,
+    /// How far it is taken for one of that category.
+    excess: f64,
 }
 
 /// Checks whether ordinary categories can be fitted together.
@@ -382,13 +406,19 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             let each: Vec<(f64, u32)> = shares.into_iter().zip(data.texts.clone()).collect();
             judged_of(&each, &folds, &choice)
         });
-        let (mut line, verdicts) = self.line(&data, &choice, (&set, known.as_deref()), note);
+        let (mut line, verdicts, mut misfiled) =
+            self.line(&data, &choice, (&set, known.as_deref()), note);
+        for found in &mut misfiled {
+            found.document = judged[found.document];
+        }
+        misfiled.sort_by(|a, b| b.excess.total_cmp(&a.excess));
         if let Some(old) = options.like.as_ref().filter(|_| is_one_sided) {
             // What is there tells nothing of thresholds.
             (line.calibration, line.band) = (old.calibration, old.band);
             (line.known, line.limits) = (old.known, old.limits.clone());
+            misfiled.clear();
         }
-        let fitted = Some(FittedWeights { fits, set, line, verdicts });
+        let fitted = Some(FittedWeights { fits, set, line, verdicts, misfiled });
         Ok(Solution { data, before, choice, judged, form, fitted })
     }
 
@@ -431,7 +461,11 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let is_spared =
             is_decided && !options.wants_thresholds() && form == Form::Exact && smallest >= PLENTY;
         let judged = if is_spared || options.quick { 1 } else { FOLDS };
-        let trial = Trial { data, folds, ordinary, costs: &costs, blends: &blends, judged };
+        let promises = self.promises();
+        let wants_band = options.unsure && data.categories == 2;
+        let promises = wants_band.then_some(promises.as_slice());
+        let trial =
+            Trial { data, folds, ordinary, costs: &costs, blends: &blends, judged, promises };
         let choice = match form {
             Form::Exact => choose_exact(&trial),
             Form::Sparse => choose_sparse(&trial, categories),
@@ -439,15 +473,16 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         choice.ok_or(FitError::NoSettings)
     }
 
-    /// The header's line, but for the place, and the verdicts that its thresholds make. `known` are
-    /// the shares of known text features of the documents that were judged, and how many they have.
+    /// The header's line, but for the place, the verdicts that its thresholds make, and what looks
+    /// misfiled among the documents that were judged. `known` are the shares of known text features
+    /// of these documents, and how many they have.
     fn line(
         &self,
         data: &Dataset,
         choice: &Choice,
         (set, known): (&Set, Option<&[(f64, u32)]>),
         note: &mut dyn FnMut(FitNote),
-    ) -> (RefitLine, Option<FitVerdicts>) {
+    ) -> (RefitLine, Option<FitVerdicts>, Vec<MisfiledDocument>) {
         let options = self.options;
         let scale = set.scale;
         let is_pair = data.categories == 2;
@@ -491,24 +526,27 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
                 note(FitNote::NoThresholds);
             }
             if !line.wants_unsure {
-                return (line, None);
+                return (line, None, Vec::new());
             }
             let odds: Vec<f64> = choice.scores.iter().map(|score| slope * score).collect();
             let excesses = thresholds::excesses(&odds, &choice.labels, data.categories);
+            let beyond = thresholds::misfiled_of_each(&excesses, 0.0);
+            let misfiled = misfiled_among(&excesses, &beyond, choice, data.categories);
+            let excesses = thresholds::well_filed(excesses, &beyond);
             let limits = thresholds::limits(&excesses, &promises).into_iter();
             // No verdict is sure against the odds.
             line.limits = limits.map(|limit| limit.max(0.0)).collect();
             let unscaled = Calibration { slope, offset: 0.0 };
             let judge = RefitLine { calibration: unscaled, ..line.clone() };
-            let verdicts = verdicts_of_many(&judge, choice, known);
-            return (line, Some(verdicts));
+            let verdicts = verdicts_of_many(&judge, choice, known, &misfiled);
+            return (line, Some(verdicts), misfiled);
         }
         let scored = differences(&choice.scores, &choice.labels);
         let fewest = data.documents_by_category().into_iter().min().unwrap_or(0);
         let is_few = options.unsure && fewest < ENOUGH;
         let odds = if is_few { platt_of_few(&scored) } else { platt(&scored) };
         line.calibration = Calibration { slope: odds.slope / scale, offset: odds.offset };
-        let even = if odds.slope > 0.0 { -odds.offset / odds.slope } else { 0.0 };
+        let even = odds.even();
         let (mut low, mut high) = (even, even);
         if let Some(share) = options.false_positives {
             let found = threshold_for_false_positives(&scored, share);
@@ -520,28 +558,19 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
                 note(FitNote::Unverified { category, documents, share, wrong, needed });
             }
         }
+        let mut misfiled = Vec::new();
         if options.unsure {
-            let limits = thresholds::limits(&thresholds::excesses_of_pair(&scored), &promises);
-            (low, high) = (-limits[1], limits[0]);
-            if low > high {
-                // Both rates can be met with one threshold.
-                (low, high) = (f64::midpoint(low, high), f64::midpoint(low, high));
-            } else {
-                // No verdict is sure against the odds.
-                (low, high) = (low.min(even), high.max(even));
-            }
+            let excesses = thresholds::excesses_of_pair(&scored);
+            let beyond = thresholds::misfiled_of_each(&excesses, even);
+            misfiled = misfiled_among(&excesses, &beyond, choice, data.categories);
+            let excesses = thresholds::well_filed(excesses, &beyond);
+            (low, high) = thresholds::band(&excesses, &promises, even);
         }
         let is_unusual = |at: usize| {
             known.is_some_and(|known| thresholds::is_unusual(known[at].0, known[at].1, line.known))
         };
-        let mut verdicts = FitVerdicts {
-            wrong: 0,
-            missed: 0,
-            unsure: 0,
-            judged: scored.len(),
-            of_first: scored.iter().filter(|one| !one.positive).count(),
-        };
-        for (at, one) in scored.iter().enumerate() {
+        let mut verdicts = FitVerdicts::of_none(choice, &misfiled);
+        for (at, one) in well_filed(&scored, &misfiled) {
             match (one.score <= low, one.score > high, one.positive) {
                 (false, false, _) => verdicts.unsure += 1,
                 _ if is_unusual(at) => verdicts.unsure += 1,
@@ -551,7 +580,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             }
         }
         line.band = (low * scale, high * scale);
-        (line, Some(verdicts))
+        (line, Some(verdicts), misfiled)
     }
 
     /// The rates at which each category's documents may surely be called another.
@@ -575,16 +604,12 @@ fn verdicts_of_many(
     judge: &RefitLine,
     choice: &Choice,
     known: Option<&[(f64, u32)]>,
+    misfiled: &[MisfiledDocument],
 ) -> FitVerdicts {
-    let mut verdicts = FitVerdicts {
-        wrong: 0,
-        missed: 0,
-        unsure: 0,
-        judged: choice.labels.len(),
-        of_first: choice.labels.iter().filter(|&&label| label == 0).count(),
-    };
+    let mut verdicts = FitVerdicts::of_none(choice, misfiled);
     let rows = choice.scores.chunks_exact(judge.categories as usize).zip(&choice.labels);
-    for (at, (scores, &label)) in rows.enumerate() {
+    let rows: Vec<_> = rows.collect();
+    for (at, &(scores, &label)) in well_filed(&rows, misfiled) {
         let (known, texts) = known.map_or((1.0, 0), |known| known[at]);
         let found = judge.verdict(scores, Grounds { texts, known, ..Grounds::default() });
         match (found.is_unsure, found.category == label as usize, label) {
@@ -595,6 +620,40 @@ fn verdicts_of_many(
         }
     }
     verdicts
+}
+
+/// The documents whose excesses lie beyond those of their category, by their numbers among the
+/// documents that were judged.
+fn misfiled_among(
+    excesses: &[Vec<f64>],
+    beyond: &[Option<Misfiled>],
+    choice: &Choice,
+    categories: usize,
+) -> Vec<MisfiledDocument> {
+    let mut next = vec![0; categories];
+    let mut found = Vec::new();
+    let rows = choice.scores.chunks_exact(categories).zip(&choice.labels);
+    for (document, (scores, &label)) in rows.enumerate() {
+        let label = label as usize;
+        let excess = excesses[label][next[label]];
+        next[label] += 1;
+        if beyond[label].is_some_and(|own| excess > own.beyond) {
+            let others = (0..categories).filter(|&at| at != label);
+            let looks_like = others.max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+            let looks_like = looks_like.unwrap_or(label);
+            found.push(MisfiledDocument { document, looks_like, excess });
+        }
+    }
+    found
+}
+
+/// The documents that do not look misfiled, with their numbers; misfiled ones are in their order.
+fn well_filed<'a, T>(
+    all: &'a [T],
+    misfiled: &'a [MisfiledDocument],
+) -> impl Iterator<Item = (usize, &'a T)> {
+    let is_misfiled = |at: usize| misfiled.binary_search_by_key(&at, |one| one.document).is_ok();
+    all.iter().enumerate().filter(move |&(at, _)| !is_misfiled(at))
 }
 
 /// Selects from values of all documents those of the documents that were judged.

@@ -10,6 +10,7 @@ pub use super::ordinary::FOLDS;
 use super::ordinary::{Without, without_folds};
 use super::scoring::Scoring;
 use super::solver::{self, Fit, PASSES};
+use super::thresholds::{Promise, unsure_of_few};
 use crate::category::reader::Category;
 use crate::measures::{Scored, area_above, mistakes};
 use crate::numeric::random::SplitMix64;
@@ -62,9 +63,7 @@ impl Quality {
     /// The quality of scores whose threshold is at even odds.
     fn by_odds(scores: &[f64], labels: &[u32]) -> Self {
         let scored = differences(scores, labels);
-        let odds = platt(&scored);
-        let even = if odds.slope > 0.0 { -odds.offset / odds.slope } else { 0.0 };
-        let (wrong, missed) = mistakes(&scored, even);
+        let (wrong, missed) = mistakes(&scored, platt(&scored).even());
         Self { errors: wrong + missed, area_above: area_above(&scored) }
     }
 
@@ -127,6 +126,8 @@ pub struct Trial<'a> {
     pub blends: &'a [f64],
     /// Folds whose documents are judged: [`FOLDS`] where there is something to choose.
     pub judged: usize,
+    /// What is promised of either of two categories, where documents can be unsure.
+    pub promises: Option<&'a [Promise]>,
 }
 
 /// Number of one-against-the-rest problems: one for two categories.
@@ -249,14 +250,17 @@ pub fn choose_exact(trial: &Trial<'_>) -> Option<Choice> {
             picker.consider(Settings { cost, blend }, scores, &labels, data);
         }
     }
-    picker.finish()
+    picker.finish(trial.promises)
 }
 
 /// Collects the settings that were tried and picks the best one.
 ///
 /// With two categories errors are few and much of their difference is chance: of all settings whose
-/// errors lie within one standard deviation of the fewest, the one that ranks best is taken. With
-/// more categories the one with the fewest errors.
+/// errors lie within one standard deviation of the fewest, the one that ranks best is taken. Where
+/// documents can be unsure and there are too few to count those that are surely wrong, settings that
+/// leave more than a tenth unsure, and more than twice as many as others, are none of them: a large
+/// share of the ordinary scores has long tails, and may leave half of all documents unsure. With more categories the one
+/// with the fewest errors is taken.
 #[derive(Default)]
 struct Picker {
     tried: Vec<(Settings, Quality)>,
@@ -279,13 +283,25 @@ impl Picker {
         }
     }
 
-    fn finish(self) -> Option<Choice> {
+    fn finish(self, promises: Option<&[Promise]>) -> Option<Choice> {
+        let unsure = |choice: &Choice| {
+            let scored = || differences(&choice.scores, &choice.labels);
+            promises.map_or(0, |promises| unsure_of_few(&scored(), promises))
+        };
         let fewest = self.candidates.iter().map(|choice| choice.quality.errors).min()?;
-        let allowed = super::real(fewest) + super::real(fewest).sqrt();
-        let best = self
-            .candidates
-            .into_iter()
+        // No error at all is hardly fewer than one.
+        let allowed = super::real(fewest) + super::real(fewest.max(1)).sqrt();
+        let candidates = self.candidates.into_iter();
+        let candidates: Vec<(usize, Choice)> = candidates
             .filter(|choice| super::real(choice.quality.errors) <= allowed)
+            .map(|choice| (unsure(&choice), choice))
+            .collect();
+        let fewest = candidates.iter().map(|(unsure, _)| *unsure).min()?;
+        let is_useful = |unsure: usize, of: usize| unsure <= 2 * fewest || 10 * unsure <= of;
+        let best = candidates
+            .into_iter()
+            .filter(|(unsure, choice)| is_useful(*unsure, choice.labels.len()))
+            .map(|(_, choice)| choice)
             .reduce(|best, next| if next.quality.ranks_above(&best.quality) { next } else { best });
         best.map(|choice| Choice { tried: self.tried, ..choice })
     }
@@ -375,7 +391,7 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
             picker.consider(Settings { cost, blend }, scores, &labels, data);
         }
     }
-    picker.finish()
+    picker.finish(trial.promises)
 }
 
 fn levels(fits: &[Fit], learned: &[&Without]) -> Vec<f64> {
@@ -422,8 +438,8 @@ mod tests {
         };
         let candidates = vec![choice(9, 0.5, 1.0), choice(12, 0.2, 2.0), choice(13, 0.1, 3.0)];
         let picker = Picker { tried: Vec::new(), candidates };
-        assert_eq!(picker.finish().map(|choice| choice.settings.cost), Some(2.0));
-        assert!(Picker::default().finish().is_none());
+        assert_eq!(picker.finish(None).map(|choice| choice.settings.cost), Some(2.0));
+        assert!(Picker::default().finish(None).is_none());
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::files::{CORRECTIONS, SetFiles, links};
 use super::filter_folder::{LEDGER, MAGIC, MOST, ORDER, labels};
 use super::mail_reading::MailReading;
 use super::mailboxes::{self, MailFile};
+use super::misfiled::{self, MisfiledMail, Place};
 use super::open_set::direct;
 use super::options::FittedSetOptions;
 use super::refit::{RefitJob, Refitted};
@@ -22,8 +23,8 @@ use crate::document::{Cutter, FeatureReader, FeatureSink, LineState};
 use crate::error::{Error, Warning, WarningSink};
 use crate::input::source::{self, Operand, Source};
 use crate::joint::corrections;
-use crate::joint::documents::Corpus;
-use crate::joint::fit::{FALSE_POSITIVES, FitNote, FitOptions, FitVerdicts};
+use crate::joint::documents::{Corpus, fingerprint};
+use crate::joint::fit::{FALSE_POSITIVES, FitNote, FitOptions, FitVerdicts, MisfiledDocument};
 use crate::joint::keeper::DocumentKeeper;
 use crate::joint::ledger::{self, Learning, Ledger, Settings};
 use crate::joint::select::Quality;
@@ -303,9 +304,9 @@ pub fn learn(
     warnings: WarningSink<'_>,
 ) -> Result<(Refitted, usize)> {
     let (folders, rates): (Vec<_>, Vec<_>) = in_order(folders, options)?.into_iter().unzip();
-    let mut files = Vec::new();
+    let mut mail_files = Vec::new();
     for folder in &folders {
-        files.push(files_of(folder)?);
+        mail_files.push(files_of(folder)?);
     }
     private_folder(folder)?;
     let inside = |name: &str| direct(&folder.join(name));
@@ -327,10 +328,11 @@ pub fn learn(
     };
     let reading = options.reading.or(current).unwrap_or_default();
     let learning = reading.options();
-    let job = Reading::new(&learning, options, &files);
-    let learned = parallel::all(folders.len(), |at| job.learn(&files[at], &names[at]));
+    let job = Reading::new(&learning, options, &mail_files);
+    let learned = parallel::all(folders.len(), |at| job.learn(&mail_files[at], &names[at]));
     let settings = reading.settings();
     let mut ledger = Ledger::new(settings, Vec::new());
+    let mut places = Vec::new();
     for (at, learned) in learned.into_iter().enumerate() {
         let mut learned = learned?;
         learned.warnings.drain(..).for_each(&mut *warnings);
@@ -347,8 +349,11 @@ pub fn learn(
         ledger.head.names.push(ledger::Name { name: name.to_vec(), learning: learned.learning });
         let label = u32::try_from(at).unwrap_or(u32::MAX);
         for (number, document) in learned.corpus.documents.iter().enumerate() {
-            ledger.push(label, document.occurrences, learned.corpus.terms_of(number));
+            let terms = learned.corpus.terms_of(number);
+            ledger.push(label, document.occurrences, terms);
+            learned.places[number].id = fingerprint(terms);
         }
+        places.push(learned.places);
     }
     let order: String = folders.iter().map(|folder| format!("{}\n", folder.label)).collect();
     let order = [MAGIC, order.as_bytes()].concat();
@@ -358,6 +363,11 @@ pub fn learn(
     store.take_over(&before).map_err(FittedSetError::generation)?;
     let applied = correct(&store, &change, &mut ledger, warnings)?;
     ledger_file::save(&change.path(OsStr::new(LEDGER)), &ledger)?;
+    let mut documents = Vec::new();
+    ledger.each_head(|record, _| {
+        documents.push((record.label as usize, record.fingerprint));
+        true
+    })?;
     // This frees memory for the fit.
     drop(ledger);
     let before = names_of(folder, &ledger_path);
@@ -365,8 +375,18 @@ pub fn learn(
         SetFiles::of(&names, &members, Some(&ledger_path), links, store.clone(), change, lock);
     let fitted = fit(&files, &settings, (&wishes(rates, options), applied > 0), note);
     let fitted = fitted.map_err(|error| files.in_words(error))?;
-    files.publish(true, options.set.stop_flag())?.into_iter().for_each(warnings);
+    files.publish(true, options.set.stop_flag())?.into_iter().for_each(&mut *warnings);
     store.unlink_names(&before);
+    let found = fitted.solution.fitted.iter().flat_map(|fitted| &fitted.misfiled);
+    let mail = |&MisfiledDocument { document, looks_like, .. }: &MisfiledDocument| {
+        let &(label, id) = documents.get(document)?;
+        // A mail that was corrected lies elsewhere.
+        let place = places[label].iter().find(|place| place.id == id)?;
+        let file = mail_files[label].get(place.file as usize)?;
+        let [label, looks_like] = [label, looks_like].map(|at| folders[at].label.as_str());
+        Some(MisfiledMail { file, mail: place.mail, label, looks_like })
+    };
+    misfiled::tell(folder, &found.filter_map(mail).collect::<Vec<_>>(), warnings);
     Ok((fitted, applied))
 }
 
@@ -477,6 +497,8 @@ struct LearnedFolder {
     category: Option<Vec<u8>>,
     learning: Learning,
     corpus: Corpus,
+    /// Where each document of the corpus was read.
+    places: Vec<Place>,
     warnings: Vec<Warning>,
 }
 
@@ -516,9 +538,10 @@ impl<'a> Reading<'a> {
         let mut counter = Counter::new(state, settings, false);
         counter.forget_appearances();
         let keeper = DocumentKeeper::new(true);
-        let mut sink = KeptCounts { counter, keeper, age: None, warnings: Vec::new() };
+        let places = Places::default();
+        let mut sink = KeptCounts { counter, keeper, places, age: None, warnings: Vec::new() };
         let mut reader = FeatureReader::stoppable(self.options.reading(), self.stop);
-        for file in files {
+        for (number, file) in files.iter().enumerate() {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(FittedSetError::Stopped);
             }
@@ -533,6 +556,7 @@ impl<'a> Reading<'a> {
             }
             reader.start_anew();
             sink.keeper.start_source(file.may_be_mailbox);
+            sink.places.file = u32::try_from(number).unwrap_or(u32::MAX);
             let counted = Counted { reader: source.reader, reading: self };
             let source = Source { name: source.name, reader: Box::new(counted) };
             let ended = reader.read(source, &mut sink);
@@ -545,7 +569,7 @@ impl<'a> Reading<'a> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(FittedSetError::Stopped);
         }
-        let KeptCounts { counter, keeper, mut warnings, .. } = sink;
+        let KeptCounts { counter, keeper, places, mut warnings, .. } = sink;
         let mut state = counter.into_state(&mut |warning| warnings.push(warning));
         warnings.extend(state.fullness());
         let learning = Learning {
@@ -571,7 +595,8 @@ impl<'a> Reading<'a> {
             let _ = model.write(&mut bytes, name.as_os_str().as_bytes(), &[], &state.table);
             category = Some(bytes);
         }
-        Ok(LearnedFolder { category, learning, corpus: keeper.corpus, warnings })
+        let (corpus, places) = (keeper.corpus, places.found);
+        Ok(LearnedFolder { category, learning, corpus, places, warnings })
     }
 }
 
@@ -615,17 +640,21 @@ struct Age {
     since: i64,
     boundaries: Boundaries,
     is_old: bool,
+    /// Mails that were left out since the last one that was not.
+    left_out: u32,
 }
 
 impl Age {
     const fn new(since: i64) -> Self {
-        Self { since, boundaries: Boundaries::new(Rule::SenderAndDate), is_old: false }
+        let boundaries = Boundaries::new(Rule::SenderAndDate);
+        Self { since, boundaries, is_old: false, left_out: 0 }
     }
 
     /// Whether the next line belongs to a mail that is too old.
     fn leaves_out(&mut self, line: &[u8]) -> bool {
         if self.boundaries.line(line) == Line::Begins {
             self.is_old = day_in(line).is_some_and(|day| day < self.since);
+            self.left_out += u32::from(self.is_old);
         }
         self.is_old
     }
@@ -648,10 +677,29 @@ impl<R: Read> Read for Counted<'_, R> {
     }
 }
 
+/// Where the documents of a folder are.
+#[derive(Default)]
+struct Places {
+    found: Vec<Place>,
+    /// Number of the file that is being read.
+    file: u32,
+    /// Mails of it that have begun.
+    mails: u32,
+}
+
+impl Places {
+    /// A document may have ended: there are so many now.
+    fn see(&mut self, documents: usize) {
+        let Self { file, mails, .. } = *self;
+        self.found.resize(documents, Place { id: 0, file, mail: mails });
+    }
+}
+
 /// Counts features, and keeps what a ledger needs of each document.
 struct KeptCounts {
     counter: Counter,
     keeper: DocumentKeeper,
+    places: Places,
     /// Finds the mails of a mailbox that are too old.
     age: Option<Age>,
     warnings: Vec<Warning>,
@@ -668,6 +716,11 @@ impl FeatureSink for KeptCounts {
 
     fn text(&mut self, _: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
         if let Some(begins) = self.keeper.text(state, cutter) {
+            if begins {
+                self.places.see(self.keeper.corpus.documents.len());
+                let left_out = self.age.as_mut().map_or(0, |age| std::mem::take(&mut age.left_out));
+                self.places.mails += 1 + left_out;
+            }
             self.counter.line_of_mail(begins, &mut |warning| self.warnings.push(warning));
         }
         Ok(())
@@ -681,6 +734,8 @@ impl FeatureSink for KeptCounts {
     fn end_of_source(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
         self.counter.end_of_file(&mut |warning| self.warnings.push(warning));
         self.keeper.end_of_source(cutter);
+        self.places.see(self.keeper.corpus.documents.len());
+        self.places.mails = 0;
         Ok(())
     }
 }

@@ -22,6 +22,7 @@ pub mod mail_filter;
 pub mod mail_reading;
 mod mailboxes;
 mod mend;
+mod misfiled;
 pub mod open_set;
 mod options;
 mod reading;

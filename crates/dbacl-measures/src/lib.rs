@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! How good scores of labelled documents are: the area above the ROC curve, recall at a rate of
-//! false positives, errors, and confidence intervals of rates.
+//! false positives, errors, confidence intervals of rates, tests of shares ([`chance`]), and labels
+//! that look wrong ([`misfiled`]).
 //!
 //! ```
 //! use dbacl_measures::{Scored, area_above, mistakes, rate};
@@ -13,6 +14,9 @@
 //! let errors = rate(2, 4);
 //! assert!(errors.value == 0.5 && errors.low > 0.1 && errors.high < 0.9);
 //! ```
+
+pub mod chance;
+pub mod misfiled;
 
 use dbacl_numeric::elementary::real;
 
