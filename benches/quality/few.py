@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Verdicts of a mail filter that has learned few mails, beside bogofilter's: the table of docs/quality.md.
 
-    few.py [--draws 20] [--sizes 5,10,20] [--part train|test] [--peer COMMAND] DBACL MAIL
+    few.py [--draws 20] [--sizes 5,10,20] [--part train|test] [--wrong SHARE] [--peer COMMAND]
+           DBACL MAIL
 
 MAIL holds train/ham, train/spam, test/ham and test/spam, one file a mail. For each size and draw so
 many mails of each kind are drawn from the training part and learned. Judged are the mails of the
 test part, or with `--part train` (for choosing rules) 600 good mails and 300 spams of the rest of
-the training part. A size such as 500:50 means 500 good mails and 50 spams.
+the training part. A size such as 500:50 means 500 good mails and 50 spams. With --wrong, this
+share of the mails of either kind is learned as the other kind.
 
 Columns, in % of the mails judged, means over the draws:
   good as spam   good mails surely called spam; in brackets how many draws have more than 1 %, and
@@ -33,7 +35,7 @@ def files(folder):
     return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
 
 
-def draw(mail, sizes, number, part):
+def draw(mail, sizes, number, part, wrong=0.0):
     """Mails to learn and mails to judge, by kind."""
     learned, judged = {}, {}
     for kind, size, most in zip(KINDS, sizes, (600, 300)):
@@ -42,6 +44,16 @@ def draw(mail, sizes, number, part):
         learned[kind] = all_files[:size]
         rest = all_files[size : size + most]
         judged[kind] = rest if part == "train" else files(os.path.join(mail, "test", kind))
+    counts = {kind: round(wrong * len(learned[kind])) for kind in KINDS}
+    good, spam = (learned[kind][: counts[kind]] for kind in KINDS)
+    learned = {
+        "ham": learned["ham"][counts["ham"] :] + spam,
+        "spam": learned["spam"][counts["spam"] :] + good,
+    }
+    if wrong:
+        # The order must not tell which these are.
+        for own in learned.values():
+            own.sort(key=os.path.basename)
     return learned, judged
 
 
@@ -116,6 +128,7 @@ def main():
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--sizes", default="5,10,20,50,100,200,500")
     parser.add_argument("--part", choices=("train", "test"), default="test")
+    parser.add_argument("--wrong", type=float, default=0.0)
     parser.add_argument("--peer", default="bogofilter")
     wanted = parser.parse_args()
     mail = os.path.abspath(wanted.mail)
@@ -128,7 +141,7 @@ def main():
         sizes = tuple(map(int, (size + ":" + size).split(":")[:2]))
         rows = {name: [] for name, *_ in filters}
         for number in range(wanted.draws):
-            learned, judged = draw(mail, sizes, number, wanted.part)
+            learned, judged = draw(mail, sizes, number, wanted.part, wanted.wrong)
             for name, judge, program in filters:
                 with tempfile.TemporaryDirectory(prefix="few.") as room:
                     rows[name].append(shares(judge(program, room, learned, judged)))
