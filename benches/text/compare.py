@@ -29,7 +29,7 @@ import time
 SETS = ["sms", "lingspam", "agnews", "20newsgroups", "imdb", "lang75"]
 # Sets whose labels show in characters rather than in words.
 BY_CHARACTERS = {"lang75"}
-WITH_REST = "dbacl-text, with the rest"
+WITH_REST = "dbacl-text with the rest"
 
 
 def lines_of(folder, part):
