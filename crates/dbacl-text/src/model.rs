@@ -50,6 +50,8 @@ pub enum ModelError {
 
 /// What a model calls the scale of what its views say together.
 const SCALE: &str = "scale";
+/// What it calls the temperature of all that it says.
+const TEMPERATURE: &str = "temperature";
 
 /// Labels and their categories, which were fitted together. There may be several views of a text,
 /// each with a set of categories of its own.
@@ -65,11 +67,14 @@ pub struct TextModel {
     views: Vec<CategorySet<Vec<u8>>>,
     /// See [`views::combine`].
     scale: f64,
+    /// See [`views::cooled`].
+    temperature: f64,
 }
 
 impl TextModel {
     /// The model of labels with their numbers of documents, and of the categories of each view in
-    /// the order of the labels. What the views say together has the scale that `about` tells.
+    /// the order of the labels. What the views say together has the scale and the temperature that
+    /// `about` tells.
     pub(crate) fn new(
         labels: Vec<(String, u64)>,
         views: Vec<Vec<Category<Vec<u8>>>>,
@@ -86,10 +91,22 @@ impl TextModel {
             }
             sets.push(set);
         }
-        let told = about.iter().find(|(name, _)| name == SCALE);
-        let scale = told.and_then(|(_, value)| value.parse().ok());
-        let scale = scale.filter(|scale: &f64| scale.is_finite() && *scale > 0.0).unwrap_or(1.0);
-        Ok(Self { labels, documents, about, kept, views: sets, scale })
+        let told = |wanted| {
+            let found = about.iter().find(|(name, _)| name == wanted);
+            let value = found.and_then(|(_, value)| value.parse().ok());
+            value.filter(|value: &f64| value.is_normal() && *value > 0.0).unwrap_or(1.0)
+        };
+        let (scale, temperature) = (told(SCALE), told(TEMPERATURE));
+        Ok(Self { labels, documents, about, kept, views: sets, scale, temperature })
+    }
+
+    /// Sets the temperature of all that the model says, and has it tell that where it is not 1.
+    pub(crate) fn cool(&mut self, temperature: f64) {
+        self.temperature = temperature;
+        self.about.retain(|(name, _)| name != TEMPERATURE);
+        if temperature != 1.0 {
+            self.tell(TEMPERATURE, &temperature.to_string());
+        }
     }
 
     /// What a model of several views tells of itself.
@@ -267,7 +284,7 @@ impl TextModel {
     /// # Errors
     /// Those of [`CategorySet::explain`].
     pub fn explain(&self, text: &[u8]) -> Result<Explained, Incomparable> {
-        if let [only] = self.views.as_slice() {
+        if let ([only], true) = (self.views.as_slice(), self.temperature == 1.0) {
             return only.explain(text);
         }
         let prediction = self.predictor().predict(text);
@@ -277,7 +294,8 @@ impl TextModel {
         let is_telling = |one: &Explained| !one.explanation.tokens.is_empty();
         let telling = each.iter().filter(|one| is_telling(one)).count();
         #[allow(clippy::cast_precision_loss)] // a number of views
-        let factor = if telling > 1 { self.scale / telling as f64 } else { 1.0 };
+        let scale = if telling > 1 { self.scale / telling as f64 } else { 1.0 };
+        let factor = scale / self.temperature;
         each.sort_by_key(|one| !is_telling(one));
         each.truncate(telling.max(1));
         let mut all = each.remove(0);
@@ -309,7 +327,7 @@ impl TextModel {
         let share = |&own: &u64| own as f64 / all.max(1) as f64;
         let shares = self.documents.iter().map(share).collect();
         let classifiers = self.views.iter().map(CategorySet::classifier).collect();
-        Predictor { classifiers, scale: self.scale, shares }
+        Predictor { classifiers, scale: self.scale, temperature: self.temperature, shares }
     }
 }
 
@@ -357,6 +375,7 @@ pub struct Predictor {
     /// One for each view.
     classifiers: Vec<Classifier<Vec<u8>>>,
     scale: f64,
+    temperature: f64,
     /// Share of each label in the documents that were learned: what is to be said of a text without
     /// words.
     shares: Vec<f64>,
@@ -367,8 +386,10 @@ impl Predictor {
     pub fn predict(&mut self, text: &[u8]) -> Prediction {
         let verdict = |one: &mut Classifier<Vec<u8>>| one.classify(text).probabilities().to_vec();
         let views: Vec<Vec<f64>> = self.classifiers.iter_mut().map(verdict).collect();
-        let found = views::combine(&views, self.scale);
-        let probabilities = found.unwrap_or_else(|| self.shares.clone());
+        let probabilities = match views::combine(&views, self.scale) {
+            Some(found) => views::cooled(found, self.temperature),
+            None => self.shares.clone(),
+        };
         Prediction { probabilities }
     }
 }
@@ -411,8 +432,12 @@ mod tests {
 
     #[test]
     fn evidence_of_views_adds_up_to_the_odds() {
-        for labels in [&["sea", "war"][..], &["sea", "war", "tea"]] {
-            let mut trainer = Trainer::new(&TrainOptions::new(Preset::Both));
+        let (two, three) = (&["sea", "war"][..], &["sea", "war", "tea"][..]);
+        let warm = [(Preset::Both, 1.6), (Preset::Pairs, 1.6)];
+        let tried = [(two, Preset::Both, 1.0), (three, Preset::Both, 1.0)];
+        let warm = warm.map(|(preset, temperature)| (three, preset, temperature));
+        for (labels, preset, temperature) in tried.into_iter().chain(warm) {
+            let mut trainer = Trainer::new(&TrainOptions::new(preset));
             for number in 0..40 {
                 for (at, label) in labels.iter().enumerate() {
                     // A few documents are of the wrong label.
@@ -420,7 +445,8 @@ mod tests {
                     trainer.add(label, format!("a {own} {number} the {own}s").as_bytes());
                 }
             }
-            let model = trainer.train().unwrap().model;
+            let mut model = trainer.train().unwrap().model;
+            model.cool(temperature);
             let text = b"the sea and sets";
             let explained = model.explain(text).unwrap();
             let prediction = model.predictor().predict(text);

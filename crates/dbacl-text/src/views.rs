@@ -9,9 +9,14 @@
 //! Each view has been calibrated by itself. If both said the same, the mean of the logarithms would
 //! be right as it is; if they knew nothing of each other, their sum would be. The scale, from 1 to
 //! the number of views, is the one under which documents that were held out are most probable.
+//!
+//! Where the calibrations rest on labels that were guessed, what the views say together is too
+//! sure: the logarithms of the probabilities are then divided by a temperature.
 
 /// Probabilities below this are taken for it, so that no view can rule out a label.
 const SMALLEST: f64 = 1e-12;
+/// The highest temperature.
+const HOTTEST: f64 = 10.0;
 
 /// What several views say together: `views` are the probabilities that each finds. A view that
 /// finds nothing has none that are numbers, and is left out; `None` if all are.
@@ -24,6 +29,24 @@ pub fn combine(views: &[Vec<f64>], scale: f64) -> Option<Vec<f64>> {
         [only] => Some((*only).clone()),
         several => Some(shares(&means(several), scale)),
     }
+}
+
+/// The probabilities after their logarithms have been divided by `temperature`; at 1 they stay as
+/// they are. Those that are less than [`SMALLEST`] are taken for it.
+pub fn cooled(probabilities: Vec<f64>, temperature: f64) -> Vec<f64> {
+    if temperature == 1.0 {
+        return probabilities;
+    }
+    shares(&means(&[&probabilities]), 1.0 / temperature)
+}
+
+/// The temperature, from 1 to 10, at which these documents are most probable, given by the
+/// probabilities that were found and by the number of their label. Two decimals, as it is written.
+pub fn temperature(documents: &[(Vec<f64>, u32)]) -> f64 {
+    let scores: Vec<f64> = documents.iter().flat_map(|(found, _)| means(&[found])).collect();
+    let labels: Vec<u32> = documents.iter().map(|&(_, label)| label).collect();
+    let best = 1.0 / dbacl::temperature(&scores, &labels);
+    (100.0 * best.clamp(1.0, HOTTEST)).round() / 100.0
 }
 
 /// The means of the logarithms of what each view finds.
@@ -79,6 +102,24 @@ mod tests {
         assert_eq!(combine(&[silent.clone(), silent], 1.5), None);
         let certain = combine(&[vec![1.0, 0.0], vec![0.0, 1.0]], 1.5).unwrap();
         assert_eq!(certain, [0.5, 0.5]);
+    }
+
+    #[test]
+    fn the_temperature_makes_claims_true() {
+        // Nine of ten are right, and all are claimed with 99 %.
+        let sure = |right: u32| (vec![0.99, 0.01], 1 - right);
+        let claims: Vec<(Vec<f64>, u32)> =
+            (0..100).map(|at| sure(u32::from(at % 10 > 0))).collect();
+        let found = temperature(&claims);
+        // The odds of 99 become those of 9.
+        assert!((found - 99f64.ln() / 9f64.ln()).abs() < 0.01, "{found}");
+        let cool = cooled(vec![0.99, 0.01], found);
+        assert!((cool[0] - 0.9).abs() < 0.002 && (cool[0] + cool[1] - 1.0).abs() < 1e-12);
+        assert_eq!(cooled(vec![0.99, 0.0], 1.0), [0.99, 0.0]);
+
+        let right: Vec<(Vec<f64>, u32)> = (0..100).map(|_| sure(1)).collect();
+        let wrong: Vec<(Vec<f64>, u32)> = (0..100).map(|_| sure(0)).collect();
+        assert_eq!((temperature(&right), temperature(&wrong), temperature(&[])), (1.0, 10.0, 1.0));
     }
 
     #[test]
