@@ -104,7 +104,7 @@ complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand play" -l set
 complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand play" -l template -d 'Template of the descriptions, if not the models\' own' -r -F
 complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand play" -l dbacl -d 'The classifier; default: dbacl beside this program, then on the search path' -r -F
 complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand play" -l dbacl-args -d 'Option for the classifier, such as -m; may repeat' -r
-complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand play" -l protocol -d 'Which protocol to speak' -r -f -a "auto\t'The one the first line names'
+complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand play" -l protocol -d 'Which protocol to speak' -r -f -a "auto\t'The protocol that the first line names'
 xboard\t'XBoard\'s'
 uci\t'UCI'"
 complete -c chess-adapter -n "__fish_chess_adapter_using_subcommand play" -l name -d 'The engine\'s name in the interface' -r

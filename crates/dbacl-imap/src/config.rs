@@ -245,7 +245,7 @@ mod tests {
             ("exit 3", "password-command ends with exit status: 3"),
             ("true", "prints no password"),
             ("printf 'a\\001b'", "prints no password"),
-            ("printf '\\377'", "prints what is no text"),
+            ("printf '\\377'", "prints something that is not text"),
         ] {
             let config = Config { password_command: Some(command.into()), ..Config::default() };
             let Err(fault) = config.proof() else { panic!("{command}") };
