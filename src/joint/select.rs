@@ -257,10 +257,10 @@ pub fn choose_exact(trial: &Trial<'_>) -> Option<Choice> {
 ///
 /// With two categories errors are few and much of their difference is chance: of all settings whose
 /// errors lie within one standard deviation of the fewest, the one that ranks best is taken. Where
-/// documents can be unsure and there are too few to count those that are surely wrong, settings that
-/// leave more than a tenth unsure, and more than twice as many as others, are none of them: a large
-/// share of the ordinary scores has long tails, and may leave half of all documents unsure. With more categories the one
-/// with the fewest errors is taken.
+/// documents can be unsure and there are too few to count those that are surely wrong, settings
+/// that leave more than a tenth unsure, and more than twice as many as others, are not considered:
+/// a large share of the ordinary scores has long tails, and may leave half of all documents unsure.
+/// With more categories the one with the fewest errors is taken.
 #[derive(Default)]
 struct Picker {
     tried: Vec<(Settings, Quality)>,

@@ -20,8 +20,8 @@
 //! n < 8     nothing can be promised: with two categories no verdict is sure
 //! ```
 //!
-//! Documents that look misfiled ([`crate::measures::misfiled`]) are none of the n: a few mails in the
-//! wrong folder would decide alone from where on a verdict is sure.
+//! Documents that look misfiled ([`crate::measures::misfiled`]) are not counted among the n, since
+//! a few mails in the wrong folder would otherwise set the threshold by themselves.
 //!
 //! s is the largest of the category's own deviation and the root of the mean variance of all
 //! categories. With more than two categories one that has fewer than eight documents gets the

@@ -103,8 +103,8 @@ impl Model {
         py.detach(|| self.model.save(&path)).map_err(errors::of_model)
     }
 
-    /// Writes an ordinary category file for each label, for `dbacl -c`, of a model of two views into
-    /// a folder for each; returns their paths.
+    /// Writes an ordinary category file for each label, for `dbacl -c`; those of a model of two
+    /// views go into a folder for each view. Returns their paths.
     fn unpack(&self, py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
         py.detach(|| self.model.unpack(&folder)).map_err(errors::of_model)
     }
