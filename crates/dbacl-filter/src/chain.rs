@@ -172,6 +172,7 @@ pub const fn reads_unicode(options: ModelOptions) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pieces::pieces_of;
     use proptest::prelude::*;
     use std::fs;
 
@@ -449,9 +450,8 @@ mod tests {
     }
 
     fn mail_like() -> impl Strategy<Value = Vec<u8>> {
-        let piece = prop_oneof![
-            any::<u8>().prop_map(|byte| vec![byte]),
-            prop::sample::select(vec![
+        pieces_of(
+            &[
                 "\n",
                 "\n\n",
                 "\r\n",
@@ -489,10 +489,9 @@ mod tests {
                 ";",
                 "word ",
                 "name=",
-            ])
-            .prop_map(|text| text.as_bytes().to_vec()),
-        ];
-        proptest::collection::vec(piece, 0..80).prop_map(|pieces| pieces.concat())
+            ],
+            80,
+        )
     }
 
     proptest! {

@@ -57,6 +57,8 @@ mod mail;
 pub mod markup;
 pub mod mime;
 mod pending;
+#[cfg(test)]
+mod pieces;
 mod plain;
 mod rewrite;
 pub mod unicode;

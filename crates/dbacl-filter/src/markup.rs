@@ -587,6 +587,7 @@ fn uri_byte(text: &mut Rewrite) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pieces::pieces_of;
     use proptest::prelude::*;
 
     fn filtered(options: ModelOptions, lines: &[&str]) -> String {
@@ -713,9 +714,8 @@ mod tests {
     }
 
     fn markup_like() -> impl Strategy<Value = Vec<u8>> {
-        let piece = prop_oneof![
-            any::<u8>().prop_map(|byte| vec![byte]),
-            prop::sample::select(vec![
+        pieces_of(
+            &[
                 "<",
                 ">",
                 "=",
@@ -754,10 +754,9 @@ mod tests {
                 "?",
                 "#",
                 ":",
-            ])
-            .prop_map(|text| text.as_bytes().to_vec()),
-        ];
-        proptest::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+            ],
+            60,
+        )
     }
 
     proptest! {

@@ -2,6 +2,7 @@
 //! Mails and the lines of text that they give.
 
 use super::*;
+use crate::pieces::pieces_of;
 use proptest::prelude::*;
 
 /// `medium:words` of each line that a source gives.
@@ -213,9 +214,8 @@ fn long_lines_fields_and_nesting_are_bounded() {
 }
 
 fn mail_like() -> impl Strategy<Value = Vec<u8>> {
-    let piece = prop_oneof![
-        any::<u8>().prop_map(|byte| vec![byte]),
-        prop::sample::select(vec![
+    pieces_of(
+        &[
             "\n",
             "\n\n",
             "\r\n",
@@ -254,10 +254,9 @@ fn mail_like() -> impl Strategy<Value = Vec<u8>> {
             "word ",
             ";",
             "charset*0*=",
-        ])
-        .prop_map(|text| text.as_bytes().to_vec()),
-    ];
-    proptest::collection::vec(piece, 0..80).prop_map(|pieces| pieces.concat())
+        ],
+        80,
+    )
 }
 
 proptest! {
