@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Which mails look as if they lay in the wrong folder, for people.
+//! Tells people which mails seem to be in the wrong folder.
 
 use super::mailboxes::MailFile;
 use crate::error::{Warning, WarningSink};
@@ -26,7 +26,7 @@ pub struct Place {
     pub mail: u32,
 }
 
-/// A mail that looks as if it lay in the wrong folder.
+/// A mail that seems to be in the wrong folder.
 #[derive(Debug)]
 pub struct MisfiledMail<'a> {
     /// Its file.
@@ -39,16 +39,16 @@ pub struct MisfiledMail<'a> {
     pub looks_like: &'a str,
 }
 
-/// Says of mails learned into the filter of `folder` that they look misfiled.
+/// Tells which mails learned into the filter of `folder` seem to be in the wrong folder.
 pub fn tell(folder: &Path, mails: &[MisfiledMail<'_>], warnings: WarningSink<'_>) {
     let plural = match mails {
         [] => return,
-        [_] => "mail looks as if it lay",
-        _ => "mails look as if they lay",
+        [_] => "mail seems",
+        _ => "mails seem",
     };
     warnings(Warning::new(format!(
-        "{} {plural} in the wrong folder, and the limits of sure verdicts do not rest on that; \
-         mail in the wrong folder can be moved, or corrected: dbacl --mail-correct {} NAME <MAIL",
+        "{} {plural} to be in the wrong folder, and thresholds leave such mail out; \
+         move it and learn again, or correct it: dbacl --mail-correct {} NAME <MAIL",
         mails.len(),
         folder.display()
     )));
@@ -118,7 +118,7 @@ mod tests {
         );
         let many: Vec<_> = (0..30).map(|_| wrong(0, 1)).collect();
         assert_eq!(said(&many).lines().count(), 10);
-        assert!(said(&many).starts_with("30 mails look as if they"), "{}", said(&many));
-        assert!(said(&many[..1]).starts_with("1 mail looks as if it lay in"));
+        assert!(said(&many).starts_with("30 mails seem to be in"), "{}", said(&many));
+        assert!(said(&many[..1]).starts_with("1 mail seems to be in"));
     }
 }
