@@ -11,7 +11,7 @@
 //!
 //! The model of both is too sure of itself, since its own calibration rests on labels that were
 //! guessed, and guessed where they were easy. The labelled documents that it has not learned tell
-//! its temperature ([`views::cooled`]) as well. That is one number, found on half of the labelled
+//! its temperature (`views::cooled`) as well. That is one number, found on half of the labelled
 //! documents. Their log loss is compared at that temperature, and is therefore a little too good:
 //! on average by about one bit of all of them together.
 
