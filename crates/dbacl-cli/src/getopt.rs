@@ -71,6 +71,11 @@ pub enum Event<K> {
     Complaint(Vec<u8>),
 }
 
+/// Whether the command line has this option, wherever it stands.
+pub fn has<K: PartialEq>(events: &[Event<K>], wanted: &K) -> bool {
+    events.iter().any(|event| matches!(event, Event::Option { key, .. } if key == wanted))
+}
+
 /// Takes apart `args`, the command line without the program's name.
 ///
 /// `program` is the name as invoked; it begins the messages. With `posixly_correct` (the

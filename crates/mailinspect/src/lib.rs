@@ -120,9 +120,7 @@ impl Session<'_> {
         let locale = Locale::from_environment(|name| variable(name)?.into_string().ok());
         let mut config = Config { locale: Some(locale), ..Config::default() };
         // It changes the tokens, wherever it stands.
-        let has = |wanted| {
-            events.iter().any(|event| matches!(event, Event::Option { key, .. } if *key == wanted))
-        };
+        let has = |wanted| getopt::has(&events, &wanted);
         config.keep_case = has(Key::KeepCase);
         config.is_exact = has(Key::Exact);
         let mut judge = None;

@@ -5,7 +5,7 @@ use super::direct::Judges;
 use super::messages::NAME;
 use super::options::{Config, Key, Output, USAGE, help};
 use super::print::{document, print_round, trace_observation, trace_round};
-use crate::cli::getopt::Event;
+use crate::cli::getopt::{self, Event};
 use crate::numeric::elementary::LN_2;
 use crate::risk::advice::{self, Advice};
 use crate::risk::decide::{LossMatrix, Scores, decide};
@@ -101,9 +101,7 @@ impl<'a> Session<'a> {
         let mut config = Config::default();
         let mut has_specification = false;
         let (mut name, mut risks, mut ranking) = (false, false, false);
-        let has = |wanted| {
-            events.iter().any(|event| matches!(event, Event::Option { key, .. } if *key == wanted))
-        };
+        let has = |wanted| getopt::has(&events, &wanted);
         let (explain, relaxed) = (self.streams.is_terminal || has(Key::Explain), has(Key::Relaxed));
         for event in events {
             let (key, value) = match event {
