@@ -108,7 +108,8 @@ impl TrainOptions {
         Self { learn, second, fit }
     }
 
-    /// The same for documents of so many bytes, however many there are in the end.
+    /// The options as they are for documents that have `bytes` bytes in all; more documents do not
+    /// change them any more.
     pub(crate) fn settled(&self, bytes: u64) -> Self {
         let second = self.second.clone().filter(|view| bytes <= view.most_bytes);
         let second = second.map(|view| SecondView { most_bytes: u64::MAX, ..view });
@@ -490,8 +491,7 @@ impl Trainer {
         let scale = views::scale(&documents);
         let (mut errors, mut scored) = (0, Vec::new());
         for (views, truth) in &documents {
-            let views: Vec<Vec<f64>> = views.iter().map(|&view| view.clone()).collect();
-            let Some(found) = views::combine(&views, scale) else { continue };
+            let Some(found) = views::combine(views, scale) else { continue };
             errors += usize::from(Prediction::of(found.clone()).best() != *truth as usize);
             if let [first, second] = found[..] {
                 let score = second.max(f64::MIN_POSITIVE).ln() - first.max(f64::MIN_POSITIVE).ln();

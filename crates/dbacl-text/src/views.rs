@@ -20,13 +20,13 @@ const HOTTEST: f64 = 10.0;
 
 /// What several views say together: `views` are the probabilities that each finds. A view that
 /// finds nothing has none that are numbers, and is left out; `None` if all are.
-pub fn combine(views: &[Vec<f64>], scale: f64) -> Option<Vec<f64>> {
-    let is_telling = |view: &&Vec<f64>| view.iter().all(|one| one.is_finite());
-    let telling: Vec<&Vec<f64>> = views.iter().filter(is_telling).collect();
+pub fn combine<V: AsRef<[f64]>>(views: &[V], scale: f64) -> Option<Vec<f64>> {
+    let is_telling = |view: &&[f64]| view.iter().all(|one| one.is_finite());
+    let telling: Vec<&[f64]> = views.iter().map(V::as_ref).filter(is_telling).collect();
     match telling.as_slice() {
         [] => None,
         // What one view says by itself is calibrated.
-        [only] => Some((*only).clone()),
+        [only] => Some(only.to_vec()),
         several => Some(shares(&means(several), scale)),
     }
 }
@@ -50,12 +50,12 @@ pub fn temperature(documents: &[(Vec<f64>, u32)]) -> f64 {
 }
 
 /// The means of the logarithms of what each view finds.
-fn means(views: &[&Vec<f64>]) -> Vec<f64> {
-    let labels = views.first().map_or(0, |view| view.len());
+fn means<V: AsRef<[f64]>>(views: &[V]) -> Vec<f64> {
+    let labels = views.first().map_or(0, |view| view.as_ref().len());
     #[allow(clippy::cast_precision_loss)] // a number of views
     let number = views.len() as f64;
     let mean = |label: usize| {
-        let logarithms = views.iter().map(|view| view[label].max(SMALLEST).ln());
+        let logarithms = views.iter().map(|view| view.as_ref()[label].max(SMALLEST).ln());
         logarithms.sum::<f64>() / number
     };
     (0..labels).map(mean).collect()
