@@ -369,8 +369,8 @@ fn logistic(points: &[(f64, bool)]) -> (f64, f64) {
 }
 
 /// Compares two methods on the same documents. Returns how many documents only the first judged
-/// wrongly, how many only the second, and the probability of numbers at least so unequal if both
-/// were equally good (`McNemar`'s exact test).
+/// wrongly, how many only the second, and the probability that chance makes these two numbers
+/// differ at least as much if both methods are equally good (`McNemar`'s exact test).
 pub fn compare(one: &[Judged], other: &[Judged]) -> (usize, usize, f64) {
     let wrong = |judged: &Judged| judged.verdict != Some(judged.truth);
     let (mut first, mut second) = (0, 0);

@@ -45,7 +45,8 @@ pub struct Comparison {
     pub only_best: usize,
     /// Documents that only this set got wrong.
     pub only_this: usize,
-    /// Probability of numbers at least so unequal if both were equally good.
+    /// Probability that chance makes these two numbers differ at least as much, if both sets are
+    /// equally good (`McNemar`'s exact test).
     pub chance: f64,
 }
 

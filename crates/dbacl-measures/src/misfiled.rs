@@ -20,7 +20,7 @@ use dbacl_numeric::elementary::real;
 /// Fewer documents of either side tell nothing of their shape.
 const FEWEST: usize = 100;
 
-/// Of a category in which more than this share looks misfiled nothing is left out.
+/// If more than this share of a category looks misfiled, none of its documents counts as misfiled.
 const MOST: f64 = 0.2;
 
 /// The quartile is so many deviations away from the middle of the category's own documents: nearer
@@ -35,7 +35,7 @@ const QUARTILE: f64 = 0.6745;
 pub struct Misfiled {
     /// Documents with an excess above this look misfiled.
     pub beyond: f64,
-    /// So many of the largest excesses are those of misfiled documents, as far as can be told.
+    /// How many documents seem to be misfiled: those with the largest excesses.
     pub number: usize,
 }
 

@@ -19,7 +19,7 @@ pub enum Dialect {
 /// A header line without its end. One that is folded has line ends, each before a blank.
 pub type Line = (&'static str, String);
 
-/// The name of a header line ends within so many bytes.
+/// The colon behind a header field's name is looked for in this many bytes at the line's start.
 const LOOK: usize = 64;
 
 /// The name of the line that says which words decided.

@@ -74,7 +74,8 @@ pub struct Numbers {
     pub max_order: u8,
     /// What documents are fitted for.
     pub scoring: Scoring,
-    /// Whether features that tell the categories apart move more easily.
+    /// Whether the fit prefers features that one category has much more often than the others
+    /// (`--contrast`).
     pub contrast: bool,
     /// Documents of the last full fit.
     pub fitted: u32,

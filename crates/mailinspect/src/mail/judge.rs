@@ -65,9 +65,9 @@ impl Scoring {
 /// How a judge reads messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fidelity {
-    /// As dbacl 1.14.1's mailinspect: words are scored singly whatever the category's order,
-    /// markup stays in the text unless the category was learned from XML, and a message's entropy
-    /// starts at its predecessor's.
+    /// As mailinspect of dbacl 1.14.1 does it: only single words are scored, also of a category of
+    /// word pairs and more; markup stays in the text unless the category was learned from XML; and
+    /// a message's entropy starts at its predecessor's.
     #[default]
     Compatible,
     /// As the classifier, with each message read by itself.
