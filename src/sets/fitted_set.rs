@@ -4,7 +4,8 @@
 use super::error::{FittedSetError, lock};
 use super::files::{SetFiles, label_of, members, store_of};
 use super::filter_folder::{LEDGER, MailFilterError};
-use super::learn_folders::{self, MailFolder, MailLearnOptions, MailLearned};
+use super::learn_folders;
+use super::mail_folders::{MailFolder, MailLearnOptions, MailLearned};
 use super::open_set::{Member, OpenSet, SetVerdict, direct};
 use super::options::FittedSetOptions;
 use super::refit::{read_state, refit_from_ledger};

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Counts the mail of a folder: its ordinary category, and its documents for a ledger.
+
+use super::error::FittedSetError;
+use super::mail_folders::{MailLearnOptions, ProgressSink};
+use super::mailboxes::MailFile;
+use super::misfiled::Place;
+use crate::document::{Cutter, FeatureReader, FeatureSink, LineState};
+use crate::error::{Error, Warning};
+use crate::input::source::{self, Operand, Source};
+use crate::joint::documents::Corpus;
+use crate::joint::keeper::DocumentKeeper;
+use crate::joint::ledger::Learning;
+use crate::learn::counter::Counter;
+use crate::learn::options::LearnOptions;
+use crate::learn::state::LearningState;
+use crate::learn::{Progress, finish};
+use crate::mail::day::{day_in, day_of};
+use crate::mail::mailbox::{self, Boundaries, Line, Rule};
+use crate::model::settings::ModelOption;
+use crate::token::Feature;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+
+/// The ordinary category and the documents that were learned from a folder.
+pub struct LearnedFolder {
+    /// The ordinary category; `None` if there was no token.
+    pub category: Option<Vec<u8>>,
+    pub learning: Learning,
+    pub corpus: Corpus,
+    /// Where each document of the corpus was read.
+    pub places: Vec<Place>,
+    pub warnings: Vec<Warning>,
+}
+
+/// How the files of all folders are read.
+pub struct Reading<'a> {
+    options: &'a LearnOptions,
+    stop: &'a AtomicBool,
+    progress: Option<&'a ProgressSink>,
+    /// The first day whose mail is learned.
+    since: Option<i64>,
+    done: AtomicU64,
+    total: u64,
+}
+
+impl<'a> Reading<'a> {
+    pub fn new(
+        options: &'a LearnOptions,
+        how: &'a MailLearnOptions,
+        files: &[Vec<MailFile>],
+    ) -> Self {
+        let length = |file: &MailFile| std::fs::metadata(&file.path).map_or(0, |found| found.len());
+        Self {
+            options,
+            stop: how.set.stop_flag(),
+            progress: how.progress.as_ref(),
+            since: how.since,
+            done: AtomicU64::new(0),
+            total: files.iter().flatten().map(length).sum(),
+        }
+    }
+
+    /// Learns the mail in `files`, as the category that users call `name`.
+    pub fn learn(&self, files: &[MailFile], name: &Path) -> Result<LearnedFolder> {
+        let settings = self.options.settings();
+        let state = LearningState::new(
+            settings.bits,
+            settings.options,
+            settings.scheme,
+            settings.min_count,
+        );
+        let mut counter = Counter::new(state, settings, false);
+        counter.forget_appearances();
+        let keeper = DocumentKeeper::new(true);
+        let places = Places::default();
+        let mut sink = KeptCounts { counter, keeper, places, age: None, warnings: Vec::new() };
+        let mut reader = FeatureReader::stoppable(self.options.reading(), self.stop);
+        for (number, file) in files.iter().enumerate() {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(FittedSetError::Stopped);
+            }
+            let Some(source) = open(file)? else { continue };
+            if let Some(since) = self.since {
+                let head = beginning(&file.path);
+                let is_mailbox = file.may_be_mailbox && mailbox::begins_message(first_line(&head));
+                if !is_mailbox && day_of(&head).is_some_and(|day| day < since) {
+                    continue;
+                }
+                sink.age = is_mailbox.then(|| Age::new(since));
+            }
+            reader.start_anew();
+            sink.keeper.start_source(file.may_be_mailbox);
+            sink.places.file = u32::try_from(number).unwrap_or(u32::MAX);
+            let counted = Counted { reader: source.reader, reading: self };
+            let source = Source { name: source.name, reader: Box::new(counted) };
+            let ended = reader.read(source, &mut sink);
+            // Counting cannot fail.
+            if let Ok(Some(source)) | Err(source) = ended {
+                let path = file.path.clone();
+                return Err(FittedSetError::Unread { path, source });
+            }
+        }
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(FittedSetError::Stopped);
+        }
+        let KeptCounts { counter, keeper, places, mut warnings, .. } = sink;
+        let mut state = counter.into_state(&mut |warning| warnings.push(warning));
+        warnings.extend(state.fullness());
+        let learning = Learning {
+            is_plain: state.table.has_room(state.used)
+                && !state.is_multinomial()
+                && !state.options.has(ModelOption::Overflow),
+            bits: settings.bits,
+            max_bits: settings.max_bits,
+            quality: settings.quality,
+            min_count: settings.min_count,
+        };
+        let mut category = None;
+        if state.used > 0 {
+            let mut warn = |warning| warnings.push(warning);
+            let mut progress = Progress::silent();
+            let failed = |source| FittedSetError::Learning { source };
+            let digrams = settings.reference.measure(&state.characters, &mut progress, &mut warn);
+            let digrams = digrams.map_err(failed)?;
+            let model = finish(&mut state, settings, digrams, None, &mut progress, &mut warn);
+            let model = model.map_err(failed)?;
+            let mut bytes = Vec::new();
+            // Writing to memory cannot fail.
+            let _ = model.write(&mut bytes, name.as_os_str().as_bytes(), &[], &state.table);
+            category = Some(bytes);
+        }
+        let (corpus, places) = (keeper.corpus, places.found);
+        Ok(LearnedFolder { category, learning, corpus, places, warnings })
+    }
+}
+
+/// Opens a file with mail; `None` for a file of a folder that has been removed meanwhile.
+fn open(file: &MailFile) -> Result<Option<Source<'static>>> {
+    let path = &file.path;
+    if !file.may_be_mailbox {
+        let source = source::open_entry(path);
+        if source.is_none() && path.exists() {
+            let source = std::fs::File::open(path).err();
+            let source = source.unwrap_or_else(|| io::ErrorKind::InvalidInput.into());
+            return Err(FittedSetError::Source { path: path.clone(), source });
+        }
+        return Ok(source);
+    }
+    match source::open(path.as_os_str(), &mut |_| {}) {
+        Ok(Operand::File(source)) => Ok(Some(source)),
+        Ok(Operand::Folder(_)) => Ok(None),
+        Err(error) => Err(unopened(path, error)),
+    }
+}
+
+/// Number of bytes at the beginning of a mail in which its day is looked for.
+const HEAD: u64 = 1 << 16;
+
+/// The beginning of a file; empty if the file cannot be read, which is reported when it is learned.
+fn beginning(path: &Path) -> Vec<u8> {
+    let mut head = Vec::new();
+    if let Ok(file) = std::fs::File::open(path) {
+        let _ = file.take(HEAD).read_to_end(&mut head);
+    }
+    head
+}
+
+fn first_line(head: &[u8]) -> &[u8] {
+    head.split(|&byte| byte == b'\n').next().unwrap_or_default()
+}
+
+/// Leaves out those mails of a mailbox that are too old.
+struct Age {
+    since: i64,
+    boundaries: Boundaries,
+    is_old: bool,
+    /// Mails that were left out since the last one that was not.
+    left_out: u32,
+}
+
+impl Age {
+    const fn new(since: i64) -> Self {
+        let boundaries = Boundaries::new(Rule::SenderAndDate);
+        Self { since, boundaries, is_old: false, left_out: 0 }
+    }
+
+    /// Whether the next line belongs to a mail that is too old.
+    fn leaves_out(&mut self, line: &[u8]) -> bool {
+        if self.boundaries.line(line) == Line::Begins {
+            self.is_old = day_in(line).is_some_and(|day| day < self.since);
+            self.left_out += u32::from(self.is_old);
+        }
+        self.is_old
+    }
+}
+
+/// Reports how many bytes were read.
+struct Counted<'a, R> {
+    reader: R,
+    reading: &'a Reading<'a>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        if let Some(progress) = self.reading.progress {
+            let before = self.reading.done.fetch_add(read as u64, Ordering::Relaxed);
+            progress(before + read as u64, self.reading.total);
+        }
+        Ok(read)
+    }
+}
+
+/// Where the documents of a folder are.
+#[derive(Default)]
+struct Places {
+    found: Vec<Place>,
+    /// Number of the file that is being read.
+    file: u32,
+    /// Mails of it that have begun.
+    mails: u32,
+}
+
+impl Places {
+    /// A document may have ended: there are so many now.
+    fn see(&mut self, documents: usize) {
+        let Self { file, mails, .. } = *self;
+        self.found.resize(documents, Place { id: 0, file, mail: mails });
+    }
+}
+
+/// Counts features, and keeps what a ledger needs of each document.
+struct KeptCounts {
+    counter: Counter,
+    keeper: DocumentKeeper,
+    places: Places,
+    /// Finds the mails of a mailbox that are too old.
+    age: Option<Age>,
+    warnings: Vec<Warning>,
+}
+
+impl FeatureSink for KeptCounts {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        if self.age.as_mut().is_some_and(|age| age.leaves_out(line)) {
+            return Ok(false);
+        }
+        self.keeper.raw_line(line);
+        Ok(true)
+    }
+
+    fn text(&mut self, _: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
+        if let Some(begins) = self.keeper.text(state, cutter) {
+            if begins {
+                self.places.see(self.keeper.corpus.documents.len());
+                let left_out = self.age.as_mut().map_or(0, |age| std::mem::take(&mut age.left_out));
+                self.places.mails += 1 + left_out;
+            }
+            self.counter.line_of_mail(begins, &mut |warning| self.warnings.push(warning));
+        }
+        Ok(())
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.counter.count(feature, &mut |warning| self.warnings.push(warning));
+        self.keeper.feature(&feature);
+    }
+
+    fn end_of_source(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
+        self.counter.end_of_file(&mut |warning| self.warnings.push(warning));
+        self.keeper.end_of_source(cutter);
+        self.places.see(self.keeper.corpus.documents.len());
+        self.places.mails = 0;
+        Ok(())
+    }
+}
+
+/// The error of a mail file that cannot be opened.
+pub fn unopened(path: &Path, error: Error) -> FittedSetError {
+    let path = path.to_path_buf();
+    let source = match error {
+        Error::Io { source, .. } => source,
+        other => io::Error::other(other),
+    };
+    FittedSetError::Source { path, source }
+}

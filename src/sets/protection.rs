@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Which of a mail filter's folders hold mail that must not be lost, and how much of it may be.
+
+use super::error::FittedSetError;
+use super::filter_folder::{LEDGER, MOST, ORDER};
+use super::mail_folders::{MailFolder, MailLearnOptions};
+use crate::joint::fit::{FALSE_POSITIVES, FitOptions};
+
+type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+
+/// Usual labels of mail that must not be lost.
+const GOOD: [&str; 12] = [
+    "ham",
+    "good",
+    "nonspam",
+    "non-spam",
+    "notspam",
+    "not-spam",
+    "nospam",
+    "legit",
+    "legitimate",
+    "clean",
+    "wanted",
+    "inbox",
+];
+
+/// Usual labels of the other mail.
+const BAD: [&str; 8] =
+    ["spam", "junk", "bad", "unwanted", "unsolicited", "trash", "phishing", "malware"];
+
+/// The folders, with the protected ones first, each with the share of its mail that may surely be
+/// called other mail; `None` for those that are not protected.
+///
+/// # Errors
+/// [`FittedSetError::NotFolders`], [`FittedSetError::BadLabel`], [`FittedSetError::Roles`],
+/// [`FittedSetError::Protect`].
+pub(super) fn in_order<'a>(
+    folders: &'a [MailFolder],
+    options: &MailLearnOptions,
+) -> Result<Vec<(&'a MailFolder, Option<f64>)>> {
+    for folder in folders {
+        let label = folder.label.as_str();
+        let is_plain = !label.is_empty()
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+            && ![LEDGER, ORDER, "unsure", "error"].contains(&label);
+        if !is_plain {
+            return Err(FittedSetError::BadLabel { label: label.into() });
+        }
+    }
+    let are_distinct = (1..folders.len())
+        .all(|at| folders[..at].iter().all(|folder| folder.label != folders[at].label));
+    if !(2..=MOST).contains(&folders.len()) || !are_distinct {
+        return Err(FittedSetError::NotFolders);
+    }
+    let usual = options.false_positives.unwrap_or(FALSE_POSITIVES);
+    let mut rates = vec![None; folders.len()];
+    for (label, share) in &options.protect {
+        let place = folders.iter().position(|folder| folder.label == *label);
+        let place = place.ok_or_else(|| FittedSetError::Protect { label: label.clone() })?;
+        rates[place] = Some(share.unwrap_or(usual));
+    }
+    if options.protect.is_empty() {
+        if let [first, second] = folders {
+            let good = match (role(&first.label), role(&second.label)) {
+                (Some(true), Some(false) | None) | (None, Some(false)) => 0,
+                (Some(false), Some(true) | None) | (None, Some(true)) => 1,
+                _ => {
+                    let (first, second) = (first.label.clone(), second.label.clone());
+                    return Err(FittedSetError::Roles { first, second });
+                }
+            };
+            rates[good] = Some(usual);
+        } else {
+            // With more than two folders, none has to be protected.
+            for (rate, folder) in rates.iter_mut().zip(folders) {
+                *rate = (role(&folder.label) == Some(true)).then_some(usual);
+            }
+        }
+    }
+    let mut ordered: Vec<_> = folders.iter().zip(rates).collect();
+    ordered.sort_by_key(|(_, rate)| rate.is_none());
+    Ok(ordered)
+}
+
+/// Whether a usual label means mail that must not be lost; `None` for other labels.
+fn role(label: &str) -> Option<bool> {
+    let is_one_of = |names: &[&str]| names.iter().any(|name| label.eq_ignore_ascii_case(name));
+    match (is_one_of(&GOOD), is_one_of(&BAD)) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    }
+}
+
+/// The options of the fit, given the share of each folder's mail that may surely be called other
+/// mail.
+pub(super) fn wishes(mut rates: Vec<Option<f64>>, options: &MailLearnOptions) -> FitOptions {
+    let wishes = FitOptions::mail();
+    if rates.len() > 2 {
+        return wishes.rates(rates);
+    }
+    // Of two folders the first is always protected. If the user gave the share, a warning says when
+    // there are too few mails to verify it.
+    let is_asked_for = options.false_positives.is_some()
+        || options.protect.iter().any(|(_, share)| share.is_some());
+    let first = rates.first_mut().and_then(Option::take).filter(|_| is_asked_for);
+    let wishes = first.map_or(wishes.clone(), |share| wishes.false_positives(share));
+    wishes.rates(if rates.iter().any(Option::is_some) { rates } else { Vec::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folders(labels: &str) -> Vec<MailFolder> {
+        labels.split(' ').map(|label| MailFolder::new(label, "x")).collect()
+    }
+
+    #[test]
+    fn learning_takes_two_labels_or_more() {
+        let usual = MailLearnOptions::default();
+        for wrong in ["ham", "ham ham", "ham ledger", "a/b d", "ham a b a", "unsure spam"] {
+            assert!(in_order(&folders(wrong), &usual).is_err(), "{wrong}");
+        }
+        let many: Vec<String> = (0..=MOST).map(|number| format!("l{number}")).collect();
+        assert!(in_order(&folders(&many.join(" ")), &usual).is_err());
+        assert_eq!(in_order(&folders(&many[1..].join(" ")), &usual).unwrap().len(), MOST);
+    }
+
+    #[test]
+    fn names_tell_which_mail_must_not_be_lost() {
+        for (labels, protect, expected) in [
+            ("ham spam", "", "ham 0.001 spam"),
+            ("spam ham", "", "ham 0.001 spam"),
+            ("Junk work", "", "work 0.001 Junk"),
+            ("lists good", "", "good 0.001 lists"),
+            ("a b", "", "refused"),
+            ("ham good", "", "refused"),
+            ("spam junk", "", "refused"),
+            ("a b", "b", "b 0.001 a"),
+            ("work lists spam", "", "work lists spam"),
+            ("lists spam good inbox", "", "good 0.001 inbox 0.001 lists spam"),
+            ("lists spam good", "lists", "lists 0.001 spam good"),
+            ("lists spam good", "good lists:0.05", "lists 0.05 good 0.001 spam"),
+            ("ham spam", "spam", "spam 0.001 ham"),
+            ("ham spam", "ham spam:0.01", "ham 0.001 spam 0.01"),
+            ("ham spam", "other", "refused"),
+        ] {
+            let mut options = MailLearnOptions::default();
+            for wish in protect.split_whitespace() {
+                options = match wish.split_once(':') {
+                    Some((label, share)) => options.protect_at(label, share.parse().unwrap()),
+                    None => options.protect(wish),
+                };
+            }
+            let folders = folders(labels);
+            let found = in_order(&folders, &options).map_or("refused".to_owned(), |found| {
+                let shown = found.iter().map(|(folder, rate)| {
+                    let rate = rate.map_or_else(String::new, |rate| format!(" {rate}"));
+                    format!("{}{rate}", folder.label)
+                });
+                shown.collect::<Vec<_>>().join(" ")
+            });
+            assert_eq!(found, expected, "{labels} {protect}");
+        }
+    }
+
+    #[test]
+    fn shares_reach_the_fit() {
+        let options = MailLearnOptions::default();
+        let pair = wishes(vec![Some(0.001), None], &options);
+        assert_eq!((pair.false_positives, pair.rates.len()), (None, 0));
+        let asked = wishes(vec![Some(0.002), Some(0.01)], &options.clone().protect_at("a", 0.002));
+        assert_eq!((asked.false_positives, asked.rates), (Some(0.002), vec![None, Some(0.01)]));
+        let many = wishes(vec![Some(0.001), None, None], &options);
+        assert_eq!((many.false_positives, many.rates), (None, vec![Some(0.001), None, None]));
+    }
+}
