@@ -136,6 +136,12 @@ impl Cell {
         self.0 & CODE
     }
 
+    /// Whether it is a letter of a script that has blanks between words.
+    #[inline]
+    pub const fn is_letter(self) -> bool {
+        self.0 >> CLASS & 15 == Class::Letter as u32
+    }
+
     /// Its class.
     #[inline]
     pub fn class(self) -> Class {

@@ -2,7 +2,7 @@
 //! Cuts folded characters into words, or into single characters for n-grams.
 
 use super::cell::{Cell, Class};
-use super::table::undisguised;
+use super::table::Undisguised;
 use crate::word::{MAX_WORD, WORD_WINDOW, Word, WordSink};
 
 /// A word of at least so many letters that all look like ASCII is taken for a disguise. Shorter
@@ -15,11 +15,12 @@ pub struct Words {
     /// The word that is being built.
     window: [u8; WORD_WINDOW + 4],
     length: usize,
+    undisguised: Undisguised,
 }
 
 impl Default for Words {
     fn default() -> Self {
-        Self { window: [0; WORD_WINDOW + 4], length: 0 }
+        Self { window: [0; WORD_WINDOW + 4], length: 0, undisguised: Undisguised::default() }
     }
 }
 
@@ -59,12 +60,17 @@ impl Words {
         let (mut any, mut all) = (0, u32::MAX);
         let mut syllables = 0;
         while let Some(&cell) = cells.get(at) {
+            // Most characters are letters.
+            if cell.is_letter() {
+                any |= cell.number();
+                all &= cell.number();
+                self.take(cell.code(), sink);
+                before = Class::Letter;
+                at += 1;
+                continue;
+            }
             let here = cell.class();
             match here {
-                Class::Letter => {
-                    any |= cell.number();
-                    all &= cell.number();
-                }
                 Class::Hangul => {
                     syllables += 1;
                     all = 0;
@@ -72,7 +78,7 @@ impl Words {
                 _ if here.is_in_words() || here.joins(before, class(cells, at + 1)) => {}
                 _ => break,
             }
-            self.take(cell.character(), sink);
+            self.take(cell.code(), sink);
             if here != Class::Mark {
                 before = here;
             }
@@ -82,7 +88,7 @@ impl Words {
         let word = &cells[start..at];
         if syllables > 1 {
             for syllable in word.iter().filter(|cell| cell.class() == Class::Hangul) {
-                self.take(syllable.character(), sink);
+                self.take(syllable.code(), sink);
                 self.end(sink);
             }
         }
@@ -105,12 +111,14 @@ impl Words {
         {
             return;
         }
+        let mut undisguised = std::mem::take(&mut self.undisguised);
         for cell in word {
-            match undisguised(cell.character()).filter(|_| cell.has(looks)) {
-                Some(text) => text.chars().for_each(|character| self.take(character, sink)),
-                None => self.take(cell.character(), sink),
+            let found = |plain| self.take(u32::from(plain), sink);
+            if !cell.has(looks) || !undisguised.each(cell.character(), found) {
+                self.take(cell.code(), sink);
             }
         }
+        self.undisguised = undisguised;
         self.end(sink);
     }
 
@@ -138,7 +146,7 @@ impl Words {
     ) -> usize {
         let end = range.end;
         for cell in &cells[range] {
-            self.take(cell.character(), sink);
+            self.take(cell.code(), sink);
         }
         self.end(sink);
         end
@@ -170,7 +178,7 @@ impl Words {
                 is_apart = true;
                 continue;
             }
-            self.take(character, sink);
+            self.take(cell.code(), sink);
             self.end_always(sink);
             is_apart = false;
         }
@@ -181,8 +189,8 @@ impl Words {
 
     /// Adds a character to the word; one that is full is handed on first.
     #[inline]
-    fn take(&mut self, character: char, sink: &mut impl WordSink) {
-        let (bytes, length) = encoded(character);
+    fn take(&mut self, code: u32, sink: &mut impl WordSink) {
+        let (bytes, length) = encoded(code);
         if self.length + length > MAX_WORD {
             self.end(sink);
         }
@@ -206,10 +214,10 @@ impl Words {
     }
 }
 
-/// A character in UTF-8, and the number of its bytes. The bytes behind them have no meaning.
+/// A character in UTF-8, given by its code point, and the number of its bytes. The bytes behind them
+/// have no meaning.
 #[inline]
-pub fn encoded(character: char) -> ([u8; 4], usize) {
-    let code = character as u32;
+pub fn encoded(code: u32) -> ([u8; 4], usize) {
     let low = |shift: u32| 0x80 | code >> shift & 0x3f;
     let (bytes, length) = match code {
         0..0x80 => (code, 1),

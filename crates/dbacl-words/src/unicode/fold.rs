@@ -6,7 +6,7 @@
 //! letter are left out.
 
 use super::cell::Cell;
-use super::table::{ASCII, FOLDED_ASCII, Table, composes, is_disguise, is_invisible};
+use super::table::{Table, composes, is_disguise, is_invisible};
 use dbacl_charset::{Charset, decode};
 use unicode_normalization::UnicodeNormalization;
 
@@ -18,7 +18,6 @@ const MAX_CLUSTER: usize = 32;
 #[derive(Debug, Clone)]
 pub struct Folder {
     table: Table,
-    ascii: &'static [Cell; 128],
     cells: Vec<Cell>,
     /// A letter and its marks, before they are composed.
     cluster: Vec<char>,
@@ -31,7 +30,6 @@ impl Folder {
     pub fn new(keeps_case: bool) -> Self {
         Self {
             table: Table::new(keeps_case),
-            ascii: if keeps_case { &ASCII } else { &FOLDED_ASCII },
             cells: Vec::new(),
             cluster: Vec::new(),
             decoded: Vec::new(),
@@ -96,11 +94,6 @@ impl Folder {
         self.cells.reserve(text.len());
         let mut rest = text.chars();
         while let Some(character) = rest.next() {
-            let code = character as usize;
-            if let Some(&cell) = self.ascii.get(code) {
-                self.cells.push(cell);
-                continue;
-            }
             let entry = self.table.entry(character);
             if let Some(cell) = entry.simple() {
                 self.cells.push(cell);
@@ -117,7 +110,7 @@ impl Folder {
     }
 
     fn is_simple(&mut self, character: char) -> bool {
-        character.is_ascii() || self.table.entry(character).simple().is_some()
+        self.table.entry(character).simple().is_some()
     }
 
     /// Handles a character that becomes none or several, or a mark on the character before it.

@@ -15,7 +15,11 @@ use unicode_script::{Script, UnicodeScript};
 /// The version of Unicode whose tables are used, whatever the compiler's standard library knows.
 pub const UNICODE_VERSION: (u64, u64, u64) = (16, 0, 0);
 
-/// Characters of a block of the table.
+/// Characters below this have two bytes of UTF-8 at most. All of them are in the first block, where
+/// they are found at once: letters of Latin, Greek, Cyrillic, Hebrew and Arabic.
+const NEAR: usize = 0x800;
+
+/// Characters of any other block of the table.
 const BLOCK: usize = 256;
 
 /// The character has been looked up.
@@ -57,7 +61,9 @@ impl Entry {
 #[derive(Debug, Clone)]
 pub struct Table {
     keeps_case: bool,
-    /// By block, empty until one of its characters is met.
+    /// The characters below [`NEAR`]; empty until the first character is met.
+    near: Vec<Entry>,
+    /// The others by block, each empty until one of its characters is met.
     blocks: Vec<Vec<Entry>>,
     /// What takes the place of characters that become several.
     several: Vec<Box<[char]>>,
@@ -66,25 +72,35 @@ pub struct Table {
 impl Table {
     /// A table of no character. With `keeps_case` capital letters stay what they are.
     pub const fn new(keeps_case: bool) -> Self {
-        Self { keeps_case, blocks: Vec::new(), several: Vec::new() }
+        Self { keeps_case, near: Vec::new(), blocks: Vec::new(), several: Vec::new() }
     }
 
     /// What replaces `character`.
     #[inline]
     pub fn entry(&mut self, character: char) -> Entry {
         let code = character as usize;
-        match self.blocks.get(code / BLOCK).and_then(|block| block.get(code % BLOCK)) {
+        match self.near.get(code).or_else(|| self.far(code)) {
             Some(&entry) if entry != Entry::UNKNOWN => entry,
             _ => self.look_up(character),
         }
+    }
+
+    #[inline]
+    fn far(&self, code: usize) -> Option<&Entry> {
+        self.blocks.get(code / BLOCK)?.get(code % BLOCK)
     }
 
     #[cold]
     fn look_up(&mut self, character: char) -> Entry {
         let entry = self.make(character);
         let code = character as usize;
-        if self.blocks.is_empty() {
+        if self.near.is_empty() {
+            self.near.resize(NEAR, Entry::UNKNOWN);
             self.blocks.resize(char::MAX as usize / BLOCK + 1, Vec::new());
+        }
+        if let Some(near) = self.near.get_mut(code) {
+            *near = entry;
+            return entry;
         }
         let block = &mut self.blocks[code / BLOCK];
         if block.is_empty() {
@@ -234,8 +250,49 @@ fn large_lookalike(character: char) -> Option<String> {
 }
 
 /// What a letter stands for in a disguise: the ASCII that it looks like, small or large.
-pub fn undisguised(character: char) -> Option<String> {
+fn undisguised(character: char) -> Option<String> {
     ascii_lookalike(character).or_else(|| large_lookalike(character))
+}
+
+/// What letters stand for in disguises, kept for those that have been met: in Russian and Greek text
+/// many words could be disguises.
+#[derive(Debug, Clone, Default)]
+pub struct Undisguised {
+    /// For each character below [`NEAR`] the one character of ASCII that it stands for, or one of the
+    /// numbers below; empty until the first character is met.
+    near: Vec<u8>,
+}
+
+impl Undisguised {
+    /// The character has not been looked up.
+    const UNKNOWN: u8 = 0;
+    /// The character stands for none or several.
+    const OTHER: u8 = 0xff;
+
+    /// Calls `take` with each character that `character` stands for; returns whether there are any.
+    #[inline]
+    pub fn each(&mut self, character: char, mut take: impl FnMut(char)) -> bool {
+        match self.near.get(character as usize) {
+            Some(&plain) if plain.is_ascii() && plain != Self::UNKNOWN => {
+                take(char::from(plain));
+                true
+            }
+            _ => self.look_up(character).inspect(|text| text.chars().for_each(take)).is_some(),
+        }
+    }
+
+    #[cold]
+    fn look_up(&mut self, character: char) -> Option<String> {
+        let text = undisguised(character);
+        self.near.resize(NEAR, Self::UNKNOWN);
+        if let Some(near) = self.near.get_mut(character as usize) {
+            *near = match text.as_deref().map(str::as_bytes) {
+                Some(&[only]) => only,
+                _ => Self::OTHER,
+            };
+        }
+        text
+    }
 }
 
 /// The class of a folded character.
@@ -297,20 +354,16 @@ const fn is_noncharacter(character: char) -> bool {
     code & 0xfffe == 0xfffe || matches!(code, 0xfdd0..=0xfdef)
 }
 
-/// The cells of ASCII, capital letters as they are.
-pub const ASCII: [Cell; 128] = ascii(false);
 /// The cells of ASCII in small letters.
-pub const FOLDED_ASCII: [Cell; 128] = ascii(true);
-
-const fn ascii(folds: bool) -> [Cell; 128] {
+pub const FOLDED_ASCII: [Cell; 128] = {
     let mut cells = [Cell::new('\0', Class::Cut); 128];
     let mut code = 0u8;
     while code < 128 {
-        let byte = if folds { code.to_ascii_lowercase() } else { code };
+        let byte = code.to_ascii_lowercase();
         let class = match byte {
             b'\n' => Class::Newline,
             b'0'..=b'9' => Class::Digit,
-            b'A'..=b'Z' | b'a'..=b'z' => Class::Letter,
+            b'a'..=b'z' => Class::Letter,
             b'_' => Class::Connector,
             b'.' => Class::Dot,
             b'\'' => Class::Apostrophe,
@@ -323,7 +376,7 @@ const fn ascii(folds: bool) -> [Cell; 128] {
         code += 1;
     }
     cells
-}
+};
 
 #[cfg(test)]
 mod tests {
@@ -363,13 +416,11 @@ mod tests {
 
     #[test]
     fn ascii_is_as_its_properties_say() {
-        for (folds, cells) in [(false, ASCII), (true, FOLDED_ASCII)] {
-            let table = Table::new(!folds);
-            for code in 0..128u8 {
-                let folded = table.folded(char::from(code));
-                let &[only] = folded.as_slice() else { panic!("ASCII stays one character") };
-                assert!(classified(only) == cells[usize::from(code)], "{code:#x}");
-            }
+        let table = Table::new(false);
+        for code in 0..128u8 {
+            let folded = table.folded(char::from(code));
+            let &[only] = folded.as_slice() else { panic!("ASCII stays one character") };
+            assert!(classified(only) == FOLDED_ASCII[usize::from(code)], "{code:#x}");
         }
     }
 

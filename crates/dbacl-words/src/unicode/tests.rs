@@ -224,7 +224,7 @@ fn characters_are_encoded_as_the_standard_library_does() {
     for character in '\0'..=char::MAX {
         let mut bytes = [0; 4];
         let expected = character.encode_utf8(&mut bytes).as_bytes();
-        let (found, length) = cut::encoded(character);
+        let (found, length) = cut::encoded(u32::from(character));
         assert_eq!(&found[..length], expected);
     }
 }
