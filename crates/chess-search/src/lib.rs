@@ -26,19 +26,25 @@
 // What can panic here are invariants of ours, named where they are relied on.
 #![allow(clippy::missing_panics_doc)]
 
+mod checks;
 mod classical;
 pub mod endgame;
 mod exchange;
 mod limits;
 mod moves;
+mod ordering;
+mod request;
 mod search;
+mod searcher;
 mod table;
+mod tree;
 
 pub use classical::Classical;
 pub use exchange::exchange_value;
 pub use limits::{Clock, Limits};
 pub use moves::PackedMove;
-pub use search::{Advice, Endgames, Ending, Found, Line, Request, Searcher};
+pub use request::{Advice, Endgames, Ending, Found, Line, Request};
+pub use searcher::Searcher;
 
 use shakmaty::Chess;
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Which moves give check, found without making them.
+
+use shakmaty::{Bitboard, Chess, Move, Position, Role, Square, attacks};
+
+/// Which quiet moves give check.
+pub struct Checks {
+    king: Square,
+    diagonal: Bitboard,
+    straight: Bitboard,
+    knight: Bitboard,
+    pawn: Bitboard,
+    /// Own pieces that open a line to the king when they leave it.
+    openers: Bitboard,
+}
+
+impl Checks {
+    pub fn new(position: &Chess) -> Self {
+        let board = position.board();
+        let (us, them) = (position.turn(), position.turn().other());
+        let king = board.king_of(them).unwrap_or(Square::A1);
+        let occupied = board.occupied();
+        let own = board.by_color(us);
+        let mut openers = Bitboard::EMPTY;
+        let snipers = own
+            & ((attacks::bishop_attacks(king, Bitboard::EMPTY) & board.bishops_and_queens())
+                | (attacks::rook_attacks(king, Bitboard::EMPTY) & board.rooks_and_queens()));
+        for sniper in snipers {
+            let between = attacks::between(king, sniper) & occupied;
+            if between.count() == 1 {
+                openers |= between & own;
+            }
+        }
+        Self {
+            king,
+            diagonal: attacks::bishop_attacks(king, occupied),
+            straight: attacks::rook_attacks(king, occupied),
+            knight: attacks::knight_attacks(king),
+            pawn: attacks::pawn_attacks(them, king),
+            openers,
+        }
+    }
+
+    pub fn gives(&self, m: Move) -> bool {
+        let (Some(from), to) = (m.from(), m.to()) else { return false };
+        let direct = match m.role() {
+            Role::Pawn => self.pawn,
+            Role::Knight => self.knight,
+            Role::Bishop => self.diagonal,
+            Role::Rook => self.straight,
+            Role::Queen => self.diagonal | self.straight,
+            Role::King => Bitboard::EMPTY,
+        };
+        direct.contains(to)
+            || (self.openers.contains(from) && !attacks::aligned(self.king, from, to))
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A question to the search, its answer, and what endgame tables and books tell it.
+
+use std::time::Duration;
+
+use shakmaty::{Chess, Move};
+
+use crate::Value;
+use crate::limits::Limits;
+
+/// Endgame tables.
+pub trait Endgames {
+    /// The greatest number of men on the board, kings included, for which there is a table.
+    fn most_men(&self) -> usize;
+
+    /// The result of the position for the side to move; `None` if there is no table for it.
+    fn probe(&self, position: &Chess) -> Option<Ending>;
+}
+
+/// The result of a position if both sides play perfectly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The side to move mates in so many half-moves.
+    Mates(u8),
+    /// The side to move is mated in so many half-moves.
+    IsMated(u8),
+    /// Nobody mates.
+    Draw,
+    /// The side to move wins; the number of moves is unknown.
+    Won,
+    /// The side to move loses; the number of moves is unknown.
+    Lost,
+}
+
+/// Advice on positions, as from an opening book. It is added to the values that the search finds.
+pub trait Advice {
+    /// Centipawns for the side that has just moved into the position with this key (Polyglot's); 0
+    /// if it is not known.
+    fn after_move(&self, position: &Chess, key: u64, ply: usize) -> i32;
+}
+
+/// A position to be searched, and how.
+pub struct Request<'a> {
+    /// The position.
+    pub position: &'a Chess,
+    /// Keys of the earlier positions that can be repeated.
+    pub history: &'a [u64],
+    /// The limits of the search.
+    pub limits: Limits,
+    /// The moves to choose from, likeliest first; empty for all in any order.
+    pub moves: &'a [Move],
+    /// Centipawns that are added to the values of these moves, in the same order, when moves are
+    /// compared; missing numbers count as 0. The values in the answer do not include them. Once the
+    /// best move is worth six pawns either way they no longer count.
+    pub bonus: &'a [i32],
+    /// Moves up to this many centipawns below the best one get exact values, too.
+    pub margin: i32,
+    /// Number of best moves that get exact values.
+    pub lines: usize,
+    /// Ends the search when it becomes true.
+    pub stop: &'a (dyn Fn() -> bool + 'a),
+    /// While this is true, the time limits do not run; they start when it becomes false.
+    pub pondering: &'a (dyn Fn() -> bool + 'a),
+    /// Advice of a book.
+    pub advice: Option<&'a dyn Advice>,
+    /// Endgame tables.
+    pub endgames: Option<&'a dyn Endgames>,
+}
+
+impl<'a> Request<'a> {
+    /// A question without advice, tables or signals.
+    pub fn new(position: &'a Chess, limits: Limits) -> Self {
+        Self {
+            position,
+            history: &[],
+            limits,
+            moves: &[],
+            bonus: &[],
+            margin: 0,
+            lines: 1,
+            stop: &|| false,
+            pondering: &|| false,
+            advice: None,
+            endgames: None,
+        }
+    }
+}
+
+/// A move, its value and what is expected to follow.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The move and what follows.
+    pub moves: Vec<Move>,
+    /// The value for the side that plays it.
+    pub value: Value,
+}
+
+/// The result of a search, final or so far.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The best moves with exact values, best first.
+    pub lines: Vec<Line>,
+    /// The depth, in half-moves, that was searched completely.
+    pub depth: usize,
+    /// Half-moves of the longest line.
+    pub selective_depth: usize,
+    /// Number of positions that were searched.
+    pub nodes: u64,
+    /// Time since the question.
+    pub time: Duration,
+}
+
+impl Found {
+    /// Positions a second.
+    pub fn nodes_per_second(&self) -> u64 {
+        let micros = u64::try_from(self.time.as_micros()).unwrap_or(u64::MAX).max(1);
+        self.nodes.saturating_mul(1_000_000) / micros
+    }
+}

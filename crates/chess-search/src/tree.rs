@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Searches a position to a depth: principal variation search, and quiescence search at its leaves.
+
+use std::time::{Duration, Instant};
+
+use shakmaty::zobrist::Zobrist64;
+use shakmaty::{Chess, Color, EnPassantMode, Move, MoveList, Position, Role};
+
+use crate::checks::Checks;
+use crate::exchange::{exchange_value, piece_value};
+use crate::moves::PackedMove;
+use crate::ordering::{BAD, FIRST, KILLER, bring_best, capture_score};
+use crate::request::{Ending, Request};
+use crate::searcher::Searcher;
+use crate::table::Bound;
+use crate::{MATE, MATE_SEEN, MAX_PLY};
+
+/// A number greater than every value.
+pub const INFINITE: i32 = MATE + 1;
+/// The clock is read once in so many nodes.
+const POLL: u64 = 512;
+
+/// The value of a position that is won by the tables, in centipawns: more than any evaluation, less
+/// than a mate that was seen.
+const WON: i32 = 20_000;
+/// Half-moves at the root of which a book is asked.
+const ADVISED: usize = 4;
+
+pub fn key_of(position: &Chess) -> u64 {
+    position.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).into()
+}
+
+pub fn key_after(position: &Chess, key: u64, m: Move, after: &Chess) -> u64 {
+    position
+        .update_zobrist_hash(Zobrist64::from(key), m, EnPassantMode::Legal)
+        .map_or_else(|| key_of(after), u64::from)
+}
+
+/// The position with the other side to move; `None` in check.
+fn passed(position: &Chess) -> Option<Chess> {
+    position.clone().swap_turn().ok()
+}
+
+/// The position after a move, and the parameters of its search.
+#[derive(Clone, Copy)]
+pub struct Child<'p> {
+    pub position: &'p Chess,
+    /// Its key.
+    pub key: u64,
+    /// Half-moves from the root.
+    pub ply: usize,
+    /// The move, if the best replies to it are to be looked up and recorded.
+    pub last: Option<Move>,
+    /// The bonus that is added to the move's value, in centipawns.
+    pub advice: i32,
+}
+
+/// A search that is under way.
+pub struct Run<'a, 'b> {
+    pub searcher: &'a mut Searcher,
+    pub request: &'a Request<'b>,
+    /// Keys of the positions up to the current one.
+    pub keys: Vec<u64>,
+    pub nodes: u64,
+    pub selective: usize,
+    pub stopped: bool,
+    pub begun: Instant,
+    pub was_pondering: bool,
+    pub hard: Option<Duration>,
+    /// The share of the time that was left when the depth began.
+    pub share_left: f64,
+    /// The best line from each ply on.
+    pub lines: Vec<Vec<Move>>,
+}
+
+impl Run<'_, '_> {
+    fn poll(&mut self) {
+        if !self.nodes.is_multiple_of(POLL) {
+            return;
+        }
+        if (self.request.stop)() {
+            self.stopped = true;
+        }
+        if self.was_pondering {
+            if (self.request.pondering)() {
+                return;
+            }
+            self.was_pondering = false;
+            self.begun = Instant::now();
+        }
+        if self.hard.is_some_and(|hard| self.begun.elapsed() >= hard) {
+            self.stopped = true;
+        }
+    }
+
+    fn count_node(&mut self, ply: usize) {
+        self.nodes += 1;
+        self.selective = self.selective.max(ply);
+        self.poll();
+        if self.request.limits.nodes.is_some_and(|most| self.nodes >= most) {
+            self.stopped = true;
+        }
+    }
+
+    /// The value of the move that leads to `child`, for the side that makes it, with the advice on
+    /// it. It is exact between `low` and `high`.
+    pub fn value_after(&mut self, child: &Child<'_>, depth: i32, low: i32, high: i32) -> i32 {
+        let &Child { position, key, ply, last, advice } = child;
+        advice - self.node(position, key, depth, advice - high, advice - low, ply, last, true)
+    }
+
+    /// What the book adds for the side that has just moved.
+    pub fn advice(&self, after: &Chess, key: u64, ply: usize) -> i32 {
+        let Some(advice) = self.request.advice.filter(|_| ply <= ADVISED) else { return 0 };
+        let value = f64::from(advice.after_move(after, key, ply));
+        let nearness = f64::from(u8::try_from(ply).unwrap_or(1)).max(1.0);
+        #[expect(clippy::cast_possible_truncation, reason = "a few hundred centipawns at most")]
+        let value = (value * self.share_left / nearness) as i32;
+        value.clamp(-200, 200)
+    }
+
+    fn is_draw(&self, position: &Chess) -> bool {
+        if position.halfmoves() >= 100 || position.is_insufficient_material() {
+            return true;
+        }
+        let key = self.keys.last();
+        let reach = usize::try_from(position.halfmoves()).unwrap_or(0);
+        self.keys.iter().rev().take(reach + 1).skip(2).step_by(2).any(|k| Some(k) == key)
+    }
+
+    /// The value of a position for the side to move, within the window.
+    #[expect(clippy::too_many_arguments, reason = "all of them change from node to node")]
+    fn node(
+        &mut self,
+        position: &Chess,
+        key: u64,
+        depth: i32,
+        alpha: i32,
+        beta: i32,
+        ply: usize,
+        last: Option<Move>,
+        may_pass: bool,
+    ) -> i32 {
+        self.lines[ply].clear();
+        let (mut alpha, mut beta) = (alpha, beta);
+        let is_pv = beta - alpha > 1;
+        let checked = position.is_check();
+        let mut depth = if checked { depth + 1 } else { depth };
+        if depth <= 0 {
+            return self.quiet(position, key, alpha, beta, ply, 0);
+        }
+        self.count_node(ply);
+        if self.stopped {
+            return 0;
+        }
+        if self.is_draw(position) {
+            // Mate on the hundredth half-move is mate.
+            let mated = position.halfmoves() >= 100 && checked && position.legal_moves().is_empty();
+            return if mated { mated_at(ply) } else { 0 };
+        }
+        if ply >= MAX_PLY - 2 {
+            return self.searcher.evaluation.evaluate(position);
+        }
+        // No value is better than mate at the next move, or worse than being mated now.
+        alpha = alpha.max(mated_at(ply));
+        beta = beta.min(-mated_at(ply + 1));
+        if alpha >= beta {
+            return alpha;
+        }
+        if let Some(value) = self.endgame(position, ply) {
+            return value;
+        }
+        let known = self.searcher.table.get(key);
+        let best_known = known.map_or(PackedMove::default(), |e| e.best);
+        if let Some(entry) = known
+            && !is_pv
+            && i32::from(entry.depth) >= depth
+        {
+            let value = entry.value(ply);
+            let decides = match entry.bound {
+                Bound::Exact => true,
+                Bound::Lower => value >= beta,
+                Bound::Upper => value <= alpha,
+                Bound::None => false,
+            };
+            if decides && position.halfmoves() < 90 {
+                return value;
+            }
+        }
+        // If no good first move is known, the depth is reduced, which costs less and finds one.
+        if depth >= 4 && best_known == PackedMove::default() {
+            depth -= 1;
+        }
+        let mut estimate =
+            if checked { -INFINITE } else { self.searcher.evaluation.evaluate(position) };
+        if let Some(entry) = known
+            && !checked
+        {
+            let value = entry.value(ply);
+            let tells = match entry.bound {
+                Bound::Exact => true,
+                Bound::Lower => value > estimate,
+                Bound::Upper => value < estimate,
+                Bound::None => false,
+            };
+            if tells && value.abs() < MATE_SEEN {
+                estimate = value;
+            }
+        }
+        let side = position.turn();
+        if !is_pv && !checked && beta.abs() < MATE_SEEN {
+            // The evaluation is so far above the window that a quiet move is assumed to keep it
+            // there.
+            if depth <= 6 && estimate - 75 * depth >= beta {
+                return estimate;
+            }
+            // The evaluation is so far below the window that only captures could raise it enough.
+            if depth <= 2 && estimate + 220 * depth < alpha {
+                let value = self.quiet(position, key, alpha, beta, ply, 0);
+                if value <= alpha {
+                    return value;
+                }
+            }
+            // Null move: if the value stays above the window even after passing, a move is assumed
+            // to do so, too.
+            let pieces = position.us() & !position.board().pawns() & !position.board().kings();
+            if may_pass
+                && depth >= 3
+                && estimate >= beta
+                && !pieces.is_empty()
+                && let Some(after) = passed(position)
+            {
+                let less = 3 + depth / 4 + ((estimate - beta) / 200).min(2);
+                let after_key = key_of(&after);
+                self.keys.push(after_key);
+                let value = -self.node(
+                    &after,
+                    after_key,
+                    depth - less,
+                    -beta,
+                    -beta + 1,
+                    ply + 1,
+                    None,
+                    false,
+                );
+                self.keys.pop();
+                if self.stopped {
+                    return 0;
+                }
+                if value >= beta {
+                    return if value > MATE_SEEN { beta } else { value };
+                }
+            }
+        }
+        let moves = position.legal_moves();
+        if moves.is_empty() {
+            return if checked { mated_at(ply) } else { 0 };
+        }
+        let mut scores = self.scores(position, &moves, best_known, ply, last);
+        let mut moves = moves;
+        let old_alpha = alpha;
+        let mut best = -INFINITE;
+        let mut best_move = PackedMove::default();
+        let mut quiets: Vec<Move> = Vec::new();
+        // Near the leaves moves may be left out, but for checks.
+        let checks = (depth <= 4 && !is_pv && !checked).then(|| Checks::new(position));
+        for number in 0..moves.len() {
+            bring_best(&mut moves, &mut scores, number);
+            let m = moves[number];
+            let quiet = !m.is_capture() && m.promotion().is_none();
+            let score = scores[number];
+            if let Some(checks) = &checks
+                && best > -MATE_SEEN
+                && number > 0
+            {
+                // Quiet moves that come late, or that cannot reach the window, and captures that
+                // lose material.
+                let late = usize::try_from(4 + depth * depth * 2).unwrap_or(0);
+                let hopeless = match quiet {
+                    true => number >= late || (estimate + 90 * depth + 60 <= alpha && depth <= 3),
+                    false => score < BAD && depth <= 3,
+                };
+                if hopeless && !checks.gives(m) {
+                    continue;
+                }
+            }
+            let mut after = position.clone();
+            after.play_unchecked(m);
+            let after_key = key_after(position, key, m, &after);
+            let gives_check = after.is_check();
+            let advice = self.advice(&after, after_key, ply + 1);
+            self.keys.push(after_key);
+            let child =
+                Child { position: &after, key: after_key, ply: ply + 1, last: Some(m), advice };
+            let mut value;
+            if number == 0 {
+                value = self.value_after(&child, depth - 1, alpha, beta);
+            } else {
+                let mut less = 0;
+                if depth >= 3 && number >= 3 && !checked {
+                    let d = usize::try_from(depth).unwrap_or(0).min(63);
+                    less = self.searcher.reductions[d][number.min(63)];
+                    if quiet {
+                        less -= self.searcher.order.history(side, m) / 4_000;
+                        less -= i32::from(score >= KILLER);
+                    } else {
+                        less -= if score < BAD { 1 } else { 3 };
+                    }
+                    less -= i32::from(is_pv) + i32::from(gives_check);
+                    less = less.clamp(0, depth - 2);
+                }
+                value = self.value_after(&child, depth - 1 - less, alpha, alpha + 1);
+                if value > alpha && less > 0 {
+                    value = self.value_after(&child, depth - 1, alpha, alpha + 1);
+                }
+                if value > alpha && value < beta && is_pv {
+                    value = self.value_after(&child, depth - 1, alpha, beta);
+                }
+            }
+            self.keys.pop();
+            if self.stopped {
+                return 0;
+            }
+            if value > best {
+                best = value;
+                if value > alpha {
+                    alpha = value;
+                    best_move = m.into();
+                    if is_pv {
+                        self.keep_line(ply, m);
+                    }
+                }
+            }
+            if alpha >= beta {
+                if quiet {
+                    self.learn(side, m, &quiets, depth, ply, last);
+                }
+                break;
+            }
+            if quiet {
+                quiets.push(m);
+            }
+        }
+        let bound = if best >= beta {
+            Bound::Lower
+        } else if best > old_alpha {
+            Bound::Exact
+        } else {
+            Bound::Upper
+        };
+        self.searcher.table.put(key, best_move, best, depth, bound, ply);
+        best
+    }
+
+    fn keep_line(&mut self, ply: usize, m: Move) {
+        let (here, below) = self.lines.split_at_mut(ply + 1);
+        let line = &mut here[ply];
+        line.clear();
+        line.push(m);
+        line.extend_from_slice(&below[0]);
+    }
+
+    fn endgame(&self, position: &Chess, ply: usize) -> Option<i32> {
+        let tables = self.request.endgames?;
+        if position.board().occupied().count() > tables.most_men() {
+            return None;
+        }
+        let ending = tables.probe(position)?;
+        let ply = i32::try_from(ply).unwrap_or(0);
+        Some(match ending {
+            Ending::Draw => 0,
+            Ending::Mates(n) => MATE - ply - i32::from(n),
+            Ending::IsMated(n) => -MATE + ply + i32::from(n),
+            Ending::Won => WON - ply,
+            Ending::Lost => ply - WON,
+        })
+    }
+
+    fn learn(
+        &mut self,
+        side: Color,
+        m: Move,
+        quiets: &[Move],
+        depth: i32,
+        ply: usize,
+        last: Option<Move>,
+    ) {
+        let order = &mut self.searcher.order;
+        let packed = PackedMove::from(m);
+        let killers = &mut order.killers[ply];
+        if killers[0] != packed {
+            *killers = [packed, killers[0]];
+        }
+        if let Some(last) = last {
+            order.answers[last.role() as usize - 1][usize::from(last.to())] = packed;
+        }
+        let bonus = (depth * depth * 16).min(1_600);
+        order.learn(side, m, bonus);
+        for &other in quiets {
+            order.learn(side, other, -bonus);
+        }
+    }
+
+    /// A score for each move, by which they are ordered.
+    fn scores(
+        &self,
+        position: &Chess,
+        moves: &MoveList,
+        best: PackedMove,
+        ply: usize,
+        last: Option<Move>,
+    ) -> [i32; 256] {
+        let order = &self.searcher.order;
+        let side = position.turn();
+        let answer = last.map_or(PackedMove::default(), |m| {
+            order.answers[m.role() as usize - 1][usize::from(m.to())]
+        });
+        let mut scores = [0; 256];
+        for (score, &m) in scores.iter_mut().zip(moves) {
+            let packed = PackedMove::from(m);
+            *score = if packed == best {
+                FIRST
+            } else if m.is_capture() || m.promotion().is_some() {
+                capture_score(position, m)
+            } else if packed == order.killers[ply][0] {
+                KILLER + 2
+            } else if packed == order.killers[ply][1] {
+                KILLER + 1
+            } else if packed == answer {
+                KILLER
+            } else {
+                order.history(side, m)
+            };
+        }
+        scores
+    }
+
+    /// Looks at captures, promotions and, at first, checks until the position is quiet.
+    fn quiet(
+        &mut self,
+        position: &Chess,
+        key: u64,
+        alpha: i32,
+        beta: i32,
+        ply: usize,
+        level: usize,
+    ) -> i32 {
+        self.lines[ply].clear();
+        self.count_node(ply);
+        if self.stopped {
+            return 0;
+        }
+        let checked = position.is_check();
+        if self.is_draw(position) {
+            return 0;
+        }
+        if ply >= MAX_PLY - 2 {
+            return self.searcher.evaluation.evaluate(position);
+        }
+        if let Some(value) = self.endgame(position, ply) {
+            return value;
+        }
+        let known = self.searcher.table.get(key);
+        if let Some(entry) = known
+            && beta - alpha == 1
+        {
+            let value = entry.value(ply);
+            match entry.bound {
+                Bound::Exact => return value,
+                Bound::Lower if value >= beta => return value,
+                Bound::Upper if value <= alpha => return value,
+                _ => {}
+            }
+        }
+        let mut alpha = alpha;
+        let mut best = -INFINITE;
+        let mut estimate = -INFINITE;
+        if !checked {
+            estimate = self.searcher.evaluation.evaluate(position);
+            best = estimate;
+            if best >= beta {
+                return best;
+            }
+            alpha = alpha.max(best);
+        }
+        let mut moves = position.legal_moves();
+        if moves.is_empty() {
+            return if checked { mated_at(ply) } else { 0 };
+        }
+        if !checked {
+            let checks = (level == 0).then(|| Checks::new(position));
+            moves.retain(|m| {
+                m.is_capture()
+                    || m.promotion() == Some(Role::Queen)
+                    || checks.as_ref().is_some_and(|c| c.gives(*m))
+            });
+        }
+        let best_known = known.map_or(PackedMove::default(), |e| e.best);
+        let mut scores = [0; 256];
+        for (score, &m) in scores.iter_mut().zip(&moves) {
+            *score = if PackedMove::from(m) == best_known {
+                FIRST
+            } else if m.is_capture() || m.promotion().is_some() {
+                capture_score(position, m)
+            } else {
+                self.searcher.order.history(position.turn(), m)
+            };
+        }
+        let old_alpha = alpha;
+        let mut best_move = PackedMove::default();
+        for number in 0..moves.len() {
+            bring_best(&mut moves, &mut scores, number);
+            let m = moves[number];
+            if !checked && best > -MATE_SEEN {
+                let won = m.capture().map_or(0, piece_value)
+                    + m.promotion().map_or(0, |role| piece_value(role) - 100);
+                // The window is not reached even if the piece is captured for nothing.
+                if m.is_capture() && estimate + won + 180 <= alpha {
+                    best = best.max(estimate + won + 180);
+                    continue;
+                }
+                if scores[number] < BAD || (!m.is_capture() && exchange_value(position, m) < 0) {
+                    continue;
+                }
+            }
+            let mut after = position.clone();
+            after.play_unchecked(m);
+            let after_key = key_after(position, key, m, &after);
+            self.keys.push(after_key);
+            let value = -self.quiet(&after, after_key, -beta, -alpha, ply + 1, level + 1);
+            self.keys.pop();
+            if self.stopped {
+                return 0;
+            }
+            if value > best {
+                best = value;
+                if value > alpha {
+                    alpha = value;
+                    best_move = m.into();
+                    if beta - old_alpha > 1 {
+                        self.keep_line(ply, m);
+                    }
+                    if alpha >= beta {
+                        break;
+                    }
+                }
+            }
+        }
+        let bound = if best >= beta {
+            Bound::Lower
+        } else if best > old_alpha {
+            Bound::Exact
+        } else {
+            Bound::Upper
+        };
+        self.searcher.table.put(key, best_move, best, 0, bound, ply);
+        best
+    }
+}
+
+fn mated_at(ply: usize) -> i32 {
+    -MATE + i32::try_from(ply).unwrap_or(0)
+}
