@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A chosen move, or why there is none.
+
+use anyhow::Error;
+use chess_search::Found;
+use shakmaty::{Color, Move};
+
+use crate::play::choose::Scored;
+use crate::text::game::Completion;
+
+/// Why a move was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The classifier preferred it.
+    Classifier,
+    /// It mates.
+    Mate,
+    /// It stands in the book.
+    Book,
+    /// The classifier preferred it among the best moves of a search.
+    Search,
+}
+
+/// A chosen move, and the moves from which it was chosen.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The move.
+    pub completion: Completion,
+    /// Who chose.
+    pub source: Source,
+    /// What was judged, best first; empty if the classifier was not asked.
+    pub ranking: Vec<Scored>,
+    /// Half-moves looked at, the move itself included.
+    pub depth: usize,
+    /// What the rule left to choose from, the preferred one first.
+    pub considered: Vec<Scored>,
+    /// What the search found, if there was one.
+    pub found: Option<Found>,
+}
+
+impl Choice {
+    /// The reply that the search expects to the chosen move.
+    pub fn expected_reply(&self) -> Option<Move> {
+        let lines = &self.found.as_ref()?.lines;
+        lines.iter().find(|l| l.moves.first() == Some(&self.completion.m))?.moves.get(1).copied()
+    }
+}
+
+/// Why no move was chosen.
+#[derive(Debug)]
+pub enum Trouble {
+    /// No legal move.
+    NoMove,
+    /// No model for this colour.
+    NoModel(Color),
+    /// The classifier or a file failed.
+    Failed(Error),
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}

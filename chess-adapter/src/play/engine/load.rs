@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Loads what the settings name: voices, books, endgame tables, evaluations, styles.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use shakmaty::Color;
+
+use super::{Engine, index};
+use crate::play::bayes::evaluation::Evaluation;
+use crate::play::bayes::parameters::Goal;
+use crate::play::book::Book;
+use crate::play::cluster::Clusters;
+use crate::play::endgames;
+use crate::play::models::{MANIFEST, Manifest, Voice};
+use crate::play::style::{self, Judge, Style};
+use crate::play::tables::Tables;
+use crate::text::encode::Encoding;
+use crate::text::game::Game;
+
+/// Presets whose models look ahead by themselves.
+const SEARCHING_PRESETS: [&str; 2] = ["best", "odds"];
+
+impl Engine {
+    /// Loads everything that the settings name and that is not loaded yet. Returns one message for
+    /// each thing that cannot be loaded.
+    pub fn load(&mut self) -> Vec<String> {
+        let mut complaints = Vec::new();
+        for color in [Color::White, Color::Black] {
+            if std::mem::take(&mut self.stale[index(color)]) {
+                match self.load_voice(color) {
+                    Ok(voice) => {
+                        if voice.is_none() {
+                            complaints.push(format!("no model for {color}"));
+                        }
+                        self.voices[index(color)] = voice;
+                    }
+                    Err(error) => {
+                        self.voices[index(color)] = None;
+                        complaints.push(format!("{error:#}"));
+                    }
+                }
+            }
+        }
+        if self.book.is_none() && !self.settings.book_file.is_empty() {
+            match Book::open(Path::new(&self.settings.book_file)) {
+                Ok(book) => self.book = Some(book),
+                Err(error) => {
+                    complaints.push(format!("{error:#}"));
+                    self.settings.book_file.clear();
+                }
+            }
+        }
+        if self.clusters.is_none() && !self.settings.cluster_file.is_empty() {
+            match Clusters::open(Path::new(&self.settings.cluster_file)) {
+                Ok(clusters) => self.clusters = Some(clusters),
+                Err(error) => {
+                    complaints.push(format!("{error:#}"));
+                    self.settings.cluster_file.clear();
+                }
+            }
+        }
+        if self.tables.is_none() && !self.settings.syzygy_path.is_empty() {
+            match Tables::open(Path::new(&self.settings.syzygy_path)) {
+                Ok(tables) => self.tables = Some(tables),
+                Err(error) => {
+                    complaints.push(format!("{error:#}"));
+                    self.settings.syzygy_path.clear();
+                }
+            }
+        }
+        if self.distances.is_none() && !self.settings.table_path.is_empty() {
+            match endgames::open(Path::new(&self.settings.table_path)) {
+                Ok(tables) => self.distances = Some(tables),
+                Err(error) => {
+                    complaints.push(format!("{error:#}"));
+                    self.settings.table_path.clear();
+                }
+            }
+        }
+        if self.evaluation.is_none() && !self.settings.evaluation_path.is_empty() {
+            match Evaluation::open(Path::new(&self.settings.evaluation_path)) {
+                Ok(evaluation) => self.evaluation = Some(evaluation),
+                Err(error) => {
+                    complaints.push(format!("{error:#}"));
+                    self.settings.evaluation_path.clear();
+                }
+            }
+        }
+        if let Err(error) = self.check_style() {
+            complaints.push(format!("{error:#}"));
+            self.settings.style_path.clear();
+        }
+        if self.settings.look_ahead > 0
+            && self.voices.iter().flatten().any(|voice| !voice.reads_half_moves())
+        {
+            let text = "look-ahead has no effect with this voice: it needs half-moves";
+            self.notes.insert(text.to_owned());
+        }
+        complaints.extend(self.news());
+        complaints
+    }
+
+    /// Finds the style's categories, and the voices that play against styles, before the game needs
+    /// them.
+    fn check_style(&mut self) -> Result<()> {
+        if self.settings.style_path.is_empty() || self.style_checked {
+            return Ok(());
+        }
+        Judge::open(Path::new(&self.settings.style_path), &self.factory.program)?;
+        for color in [Color::White, Color::Black] {
+            let path = match color {
+                Color::White => &self.settings.white_model,
+                Color::Black => &self.settings.black_model,
+            };
+            if path.is_empty() {
+                continue;
+            }
+            let voices = Manifest::read(Path::new(path))
+                .map(|m| m.side(color).voices.keys().cloned().collect::<BTreeSet<_>>())
+                .unwrap_or_default();
+            let parameters = matches!(self.evaluation, Some(Evaluation::Parameters(_)));
+            for voice in [style::DRAWS_VOICE, style::WINS_VOICE] {
+                if !voices.contains(voice) && !parameters {
+                    anyhow::bail!(
+                        "{path}: no voice {voice:?} for {color}: play by style needs --preset \
+                         style, or an evaluation of parameters"
+                    );
+                }
+            }
+        }
+        self.style_checked = true;
+        Ok(())
+    }
+
+    fn load_voice(&mut self, color: Color) -> Result<Option<Voice>> {
+        let path = match color {
+            Color::White => &self.settings.white_model,
+            Color::Black => &self.settings.black_model,
+        };
+        if path.is_empty() {
+            return Ok(None);
+        }
+        let path = Path::new(path);
+        let program = &self.factory.program;
+        self.avoids_draws[index(color)] = false;
+        self.searches[index(color)] = false;
+        let mut voice = if path.is_dir() {
+            let manifest = Manifest::read(path)?;
+            if manifest.spelling() != self.spelling {
+                if self.game.plies() > 0 {
+                    anyhow::bail!("{}: its moves are spelt in another way", path.display());
+                }
+                self.spelling = manifest.spelling();
+                self.game = Game::new(self.game.start().clone(), self.spelling);
+            }
+            let chosen = self.style_voice.unwrap_or(&self.settings.voice);
+            let voice = if chosen.is_empty() { &manifest.voice } else { chosen };
+            self.avoids_draws[index(color)] =
+                manifest.avoid_draws.iter().any(|v| v.as_str() == voice);
+            self.searches[index(color)] =
+                SEARCHING_PRESETS.contains(&manifest.preset.as_str()) && *voice == manifest.voice;
+            manifest.voice(path, color, voice, self.factory.template.as_ref(), program)?
+        } else {
+            std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let encoding = self.settings.encoding.unwrap_or(Encoding::of_full_moves(color));
+            Voice::of_category(program, path, encoding)
+        };
+        voice.window = self.settings.window;
+        voice.warm_up()?;
+        Ok(Some(voice))
+    }
+
+    /// Once the opponent has made enough moves: how to play against that style.
+    pub(super) fn adapt_to_style(&mut self) -> Result<()> {
+        let turn = self.game.turn();
+        let theirs = self.game.words().len() / 2;
+        if self.settings.style_path.is_empty() || self.style.is_some() || theirs < style::MOVES {
+            return Ok(());
+        }
+        let mut judge = Judge::open(Path::new(&self.settings.style_path), &self.factory.program)?;
+        let style = judge.judge(&self.game, turn.other())?;
+        self.style = Some(style);
+        let wins = match style {
+            Style::Attacking => false,
+            Style::Positional => true,
+            Style::Mixed => self.random.below(2) == 1,
+        };
+        let aim = if wins { "to win" } else { "not to lose" };
+        let style = style.as_str();
+        let note = format!("the opponent's style is {style}: playing {aim}");
+        // Told in each game.
+        self.told.remove(&note);
+        self.notes.insert(note);
+        self.style_goal = Some(if wins { Goal::Win } else { Goal::NotLose });
+        let voice = if wins { style::WINS_VOICE } else { style::DRAWS_VOICE };
+        let model = match turn {
+            Color::White => &self.settings.white_model,
+            Color::Black => &self.settings.black_model,
+        };
+        // Models of other presets have no voices for it; what then changes is the evaluation's
+        // goal.
+        if Manifest::read(Path::new(model)).is_ok_and(|m| m.side(turn).voices.contains_key(voice)) {
+            self.style_voice = Some(voice);
+            self.voices[index(turn)] = self.load_voice(turn)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether `path` is a model folder: one with a manifest.
+pub fn is_model_folder(path: &Path) -> bool {
+    path.join(MANIFEST).is_file()
+}

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Chooses a move: the voice scores the completions, and the rules choose by these scores.
+
+mod choice;
+mod choosing;
+mod load;
+mod looking_ahead;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Result;
+use chess_search::Searcher;
+use chess_search::endgame::EndgameTables;
+use shakmaty::{Chess, Color, Move, Position};
+
+use crate::features::basic::Template;
+use crate::play::bayes::evaluation::{Evaluation, Purpose};
+use crate::play::bayes::parameters::Goal;
+use crate::play::book::Book;
+use crate::play::choose::Scored;
+use crate::play::classifier::Program;
+use crate::play::cluster::Clusters;
+use crate::play::interrupts::Interrupts;
+use crate::play::models::{self, Voice};
+use crate::play::searching::{Allowance, Waiting};
+use crate::play::settings::Settings;
+use crate::play::style::Style;
+use crate::play::tables::Tables;
+use crate::random::Random;
+use crate::text::game::{End, Game};
+use crate::text::notation::Spelling;
+
+pub use choice::{Choice, Source, Trouble};
+pub use load::is_model_folder;
+
+/// Where voices come from.
+#[derive(Clone, Debug)]
+pub struct EngineFactory {
+    /// The classifier.
+    pub program: Program,
+    /// The description words, if not those of the model folder.
+    pub template: Option<Template>,
+}
+
+/// The engine: a game, two voices, settings.
+pub struct Engine {
+    game: Game,
+    /// White's voice and Black's.
+    voices: [Option<Voice>; 2],
+    /// Whether White's and Black's voice avoid draws unless told otherwise.
+    avoids_draws: [bool; 2],
+    stale: [bool; 2],
+    settings: Settings,
+    factory: EngineFactory,
+    spelling: Spelling,
+    random: Random,
+    /// Whether moves are drawn at random now.
+    pub randomised: bool,
+    /// Lines of the interface that arrive during a search.
+    pub interrupts: Arc<Interrupts>,
+    searcher: Option<Searcher>,
+    /// A learned evaluation, if one is used.
+    evaluation: Option<Evaluation>,
+    /// What the searcher's evaluation was made for.
+    purpose: Option<Purpose>,
+    /// What the evaluation's parameters are chosen for against this opponent.
+    style_goal: Option<Goal>,
+    /// Whether White's and Black's models ask for a search.
+    searches: [bool; 2],
+    book: Option<Book>,
+    clusters: Option<Clusters>,
+    tables: Option<Tables>,
+    distances: Option<EndgameTables>,
+    watch: Option<PathBuf>,
+    bad_moves: u32,
+    /// The voice played against the opponent of this game, once the style is known.
+    style_voice: Option<&'static str>,
+    /// The opponent's style, once it is known.
+    style: Option<Style>,
+    /// Whether the style's folder and voices were found.
+    style_checked: bool,
+    /// Notes for the player that were not shown yet.
+    notes: BTreeSet<String>,
+    /// Notes that were shown.
+    told: BTreeSet<String>,
+}
+
+const fn index(color: Color) -> usize {
+    match color {
+        Color::White => 0,
+        Color::Black => 1,
+    }
+}
+
+impl Engine {
+    /// An engine in the start position, nothing loaded yet.
+    pub fn new(settings: Settings, factory: EngineFactory, spelling: Spelling) -> Self {
+        let seed = if settings.seed == 0 { Random::clock_seed() } else { settings.seed };
+        Self {
+            game: Game::new(Chess::default(), spelling),
+            voices: [None, None],
+            avoids_draws: [false; 2],
+            stale: [true, true],
+            randomised: settings.random_play,
+            settings,
+            factory,
+            spelling,
+            random: Random::from_seed(seed),
+            interrupts: Arc::default(),
+            searcher: None,
+            evaluation: None,
+            purpose: None,
+            style_goal: None,
+            searches: [false; 2],
+            book: None,
+            clusters: None,
+            tables: None,
+            distances: None,
+            watch: None,
+            bad_moves: 0,
+            style_voice: None,
+            style: None,
+            style_checked: false,
+            notes: BTreeSet::new(),
+            told: BTreeSet::new(),
+        }
+    }
+
+    /// An engine with given voices, for tests and measurements.
+    pub fn with_voices(
+        settings: Settings,
+        factory: EngineFactory,
+        voices: [Option<Voice>; 2],
+    ) -> Self {
+        let mut engine = Self::new(settings, factory, Spelling::default());
+        engine.voices = voices;
+        engine.stale = [false, false];
+        engine
+    }
+
+    /// Writes the files to watch under this prefix.
+    pub fn watch(&mut self, prefix: Option<PathBuf>) {
+        self.watch = prefix;
+    }
+
+    /// The game in progress.
+    pub const fn game(&self) -> &Game {
+        &self.game
+    }
+
+    /// What the engine was told.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Starts again from this position.
+    pub fn set_position(&mut self, start: Chess) {
+        self.game = Game::new(start, self.spelling);
+        self.bad_moves = 0;
+        self.style = None;
+        self.style_goal = None;
+        if self.style_voice.take().is_some() {
+            self.stale = [true, true];
+        }
+    }
+
+    /// Forgets what earlier searches found.
+    pub fn forget_searches(&mut self) {
+        if let Some(searcher) = &mut self.searcher {
+            searcher.clear();
+        }
+    }
+
+    /// Starts a new game from the start position; what earlier searches found is forgotten.
+    pub fn new_game(&mut self) {
+        self.forget_searches();
+        self.set_position(Chess::default());
+    }
+
+    /// Plays a legal move on the board.
+    pub fn play(&mut self, m: Move) {
+        self.game.play(m);
+    }
+
+    /// Takes back half-moves; `false`, and nothing taken back, if there are not so many.
+    pub fn undo(&mut self, half_moves: usize) -> bool {
+        let enough = self.game.plies() >= half_moves;
+        if enough {
+            for _ in 0..half_moves {
+                self.game.undo();
+            }
+        }
+        enough
+    }
+
+    /// Sets an option; models, books and tables are loaded when next needed.
+    ///
+    /// # Errors
+    ///
+    /// The name is unknown or the value bad.
+    pub fn set_option(&mut self, name: &str, value: &str) -> Result<()> {
+        let before = self.settings.clone();
+        self.settings.set(name, value)?;
+        let now = &self.settings;
+        let both = before.voice != now.voice
+            || before.encoding != now.encoding
+            || before.window != now.window;
+        self.stale[0] |= both || before.white_model != now.white_model;
+        self.stale[1] |= both || before.black_model != now.black_model;
+        if before.book_file != now.book_file {
+            self.book = None;
+        }
+        if before.cluster_file != now.cluster_file {
+            self.clusters = None;
+        }
+        if before.syzygy_path != now.syzygy_path {
+            self.tables = None;
+        }
+        if before.look_ahead != now.look_ahead || both {
+            self.told.clear();
+        }
+        self.style_checked &= before.style_path == now.style_path && !self.stale.contains(&true);
+        if before.table_path != now.table_path {
+            self.distances = None;
+        }
+        if before.evaluation_path != now.evaluation_path {
+            self.evaluation = None;
+        }
+        if before.hash != now.hash || before.evaluation_path != now.evaluation_path {
+            self.searcher = None;
+            self.purpose = None;
+        }
+        if before.seed != now.seed {
+            self.random = Random::from_seed(now.seed);
+        }
+        if before.random_play != now.random_play {
+            self.randomised = now.random_play;
+        }
+        Ok(())
+    }
+
+    /// Whether the side to move looks ahead when nothing limits it.
+    pub fn searches(&self) -> bool {
+        let allowed = Allowance { waiting: Waiting::UntilNextLine, ..Allowance::default() };
+        let by_itself = self.searches[index(self.game.turn())];
+        self.settings.search.limits(&allowed, by_itself).is_some()
+    }
+
+    /// The voice that judges a colour's moves.
+    pub fn voice(&mut self, color: Color) -> Option<&mut Voice> {
+        self.voices[index(color)].as_mut()
+    }
+
+    /// Notes for the player that were not shown yet; each is returned once.
+    pub fn news(&mut self) -> Vec<String> {
+        let news = std::mem::take(&mut self.notes);
+        news.into_iter().filter(|note| self.told.insert(note.clone())).collect()
+    }
+
+    /// The opponent's style, once it was judged.
+    pub const fn style(&self) -> Option<Style> {
+        self.style
+    }
+
+    /// The voice of this game, if the opponent's style was judged.
+    pub const fn style_voice(&self) -> Option<&'static str> {
+        self.style_voice
+    }
+
+    /// Whether the position's material says that it is time to resign; counts own moves.
+    pub fn is_resigning(&mut self) -> bool {
+        let lead = self.game.material_balance() * if self.game.turn().is_white() { 1 } else { -1 };
+        let limit = i32::try_from(self.settings.resign_material).unwrap_or(i32::MAX);
+        if limit == 0 || lead > -limit {
+            self.bad_moves = 0;
+            return false;
+        }
+        self.bad_moves += 1;
+        self.bad_moves >= self.settings.resign_moves
+    }
+
+    /// Whether a draw is offered and accepted here.
+    pub fn is_drawish(&self) -> bool {
+        self.settings.draw_after > 0 && self.game.position().halfmoves() >= self.settings.draw_after
+    }
+
+    /// Whether and how the game is over by the rules.
+    pub fn end(&self) -> Option<End> {
+        self.game.end()
+    }
+
+    /// Writes the files to watch, if asked for, before the move is played (spec chess 5.5).
+    ///
+    /// # Errors
+    ///
+    /// Those of writing.
+    pub fn write_watch_files(&self, choice: &Choice) -> Result<()> {
+        use std::fmt::Write as _;
+        let Some(prefix) = &self.watch else { return Ok(()) };
+        let file = |name: &str, text: &str| {
+            let mut path = prefix.as_os_str().to_owned();
+            path.push(format!(".current.{name}"));
+            models::replace_file(Path::new(&path), text.as_bytes())
+        };
+        let gameline = self.game.gameline();
+        let lines = |list: &[Scored]| {
+            list.iter().fold(String::new(), |mut out, s| {
+                let space = if gameline.is_empty() { "" } else { " " };
+                let _ =
+                    writeln!(out, "score {:6.2} {gameline}{space}{}", s.score, s.completion.word);
+                out
+            })
+        };
+        let captures: Vec<Scored> =
+            choice.considered.iter().filter(|s| s.completion.is_capture()).cloned().collect();
+        file("pgn", &self.game.to_pgn("?", "?", "*", ""))?;
+        file("gameline", &format!("{gameline}\n"))?;
+        file("scores", &lines(&choice.ranking))?;
+        file("scores.cap", &lines(&captures))?;
+        file("emove", &format!("{}\n", choice.completion.word))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::looking_ahead::soft_minimum;
+    use super::*;
+    use crate::play::classifier::{ChildProcesses, Scorer};
+    use crate::play::models::Document;
+    use crate::text::notation;
+
+    /// Prefers words by a list; everything else costs 50 bits.
+    pub(crate) struct Fake {
+        pub(crate) best: &'static [&'static str],
+        sent: Vec<String>,
+    }
+
+    impl Scorer for Fake {
+        fn ask(&mut self, lines: &[String]) -> Result<()> {
+            self.sent = lines.to_vec();
+            Ok(())
+        }
+
+        fn scores(&mut self) -> Result<Vec<Vec<f64>>> {
+            let score = |line: &String| {
+                let word = line.rsplit([' ', '_']).next().unwrap_or_default();
+                let place =
+                    self.best.iter().position(|b| *b == word).and_then(|p| u32::try_from(p).ok());
+                vec![place.map_or(50.0, |p| f64::from(p) + 1.0)]
+            };
+            Ok(self.sent.iter().map(score).collect())
+        }
+    }
+
+    pub(crate) fn factory() -> EngineFactory {
+        let program =
+            Program::find(Some(Path::new("/nonexistent")), &[], &ChildProcesses::default());
+        EngineFactory { program, template: None }
+    }
+
+    pub(crate) fn engine(best: &'static [&'static str], settings: Settings) -> Engine {
+        let voice = || {
+            let fake = Fake { best, sent: Vec::new() };
+            Some(Voice::of_scorer(Box::new(fake), Document::Half))
+        };
+        Engine::with_voices(settings, factory(), [voice(), voice()])
+    }
+
+    fn chosen(fen: &str, best: &'static [&'static str], settings: Settings) -> String {
+        let mut engine = engine(best, settings);
+        engine.set_position(crate::text::game::read_fen(fen).expect("good FEN"));
+        engine.choose(None, None).expect("a move").completion.word
+    }
+
+    #[test]
+    fn mate_keyword_and_draw_avoidance() {
+        let mate = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1";
+        let stalemate = "7k/8/4Q3/6K1/8/8/8/8 w - - 0 1"; // Qf7 draws at once, being ahead
+        let on = Settings { avoid_draws: Some(true), ..Settings::default() };
+        let off = Settings { mate_keyword: false, ..Settings::default() };
+        assert_eq!(chosen(mate, &["Kd2"], Settings::default()), "Ra8#");
+        assert_eq!(chosen(mate, &["Kd2"], off), "Kd2");
+        assert_eq!(chosen(stalemate, &["Qf7", "Qe5+"], Settings::default()), "Qf7");
+        assert_eq!(chosen(stalemate, &["Qf7", "Qe5+"], on), "Qe5+");
+    }
+
+    #[test]
+    fn look_ahead_sums_over_replies() {
+        assert!((soft_minimum(&[3.0, 3.0], false) - 2.0).abs() < 1e-12);
+        assert_eq!(soft_minimum(&[4.0, 3.0], true), 3.0);
+        let settings = Settings { look_ahead: 1, ..Settings::default() };
+        let mut engine = engine(&["e4"], settings);
+        engine.choose(None, None).expect("a move");
+        engine.interrupts.stop_for_good();
+        assert_eq!(engine.choose(None, None).expect("a move").completion.word, "e4");
+    }
+
+    #[test]
+    fn the_engine_resigns_after_several_bad_moves() {
+        let settings = Settings { resign_material: 5, resign_moves: 2, ..Settings::default() };
+        let mut engine = engine(&[], settings);
+        engine.set_position(
+            crate::text::game::read_fen("q3k3/8/8/8/8/8/8/4K3 w - - 0 1").expect("good FEN"),
+        );
+        assert!(!engine.is_resigning());
+        assert!(engine.is_resigning());
+    }
+
+    #[test]
+    fn watch_files_show_the_choice() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut engine = engine(&["Nf6"], Settings::default());
+        engine.watch(Some(folder.path().join("game")));
+        let m = notation::read_move(engine.game().position(), b"e4").expect("legal");
+        engine.play(m);
+        let choice = engine.choose(None, None).expect("a move");
+        engine.write_watch_files(&choice).expect("written");
+        let read = |name: &str| {
+            std::fs::read_to_string(folder.path().join(format!("game.current.{name}"))).expect(name)
+        };
+        assert_eq!((read("emove").as_str(), read("gameline").as_str()), ("Nf6\n", "e4\n"));
+        assert_eq!(read("scores").lines().next(), Some("score   1.00 e4 Nf6"));
+        assert_eq!(read("scores").lines().count(), 20);
+        assert!(read("pgn").contains("1. e4 *"));
+    }
+}
