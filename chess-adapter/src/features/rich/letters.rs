@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Numbers, pieces and squares as the letters that words are made of.
+
+use shakmaty::{CastlingSide, Color, Role, Square};
+
+/// A number of pawns as a letter: small for won, capital for lost.
+pub fn class(pawns: i32) -> u8 {
+    let letter = match pawns.abs() {
+        0 => b'0',
+        1 => b'p',
+        2 => b'b',
+        3 => b'm',
+        4 => b'n',
+        5 | 6 => b'r',
+        7 | 8 => b's',
+        9..50 => b'q',
+        _ => b'k',
+    };
+    if pawns < 0 { letter.to_ascii_uppercase() } else { letter }
+}
+
+/// A small number as a character, larger ones as the largest.
+pub fn upto(n: usize, most: u8) -> u8 {
+    let n = u8::try_from(n).unwrap_or(u8::MAX).min(most);
+    if n < 10 { b'0' + n } else { b'a' + n - 10 }
+}
+
+/// A difference as a character, `f` for none.
+pub fn change(n: i32, most: i32) -> u8 {
+    b'm'.saturating_add_signed(i8::try_from(n.clamp(-most, most)).unwrap_or(0))
+}
+
+pub const fn yes(is: bool) -> u8 {
+    if is { b'y' } else { b'n' }
+}
+
+pub fn letter(role: Option<Role>) -> u8 {
+    role.map_or(b'-', upper)
+}
+
+pub const fn upper(role: Role) -> u8 {
+    match role {
+        Role::Pawn => b'P',
+        Role::Knight => b'N',
+        Role::Bishop => b'B',
+        Role::Rook => b'R',
+        Role::Queen => b'Q',
+        Role::King => b'K',
+    }
+}
+
+/// A square as this side sees it.
+pub fn seen(square: Square, side: Color) -> Square {
+    if side.is_white() { square } else { square.flip_vertical() }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "squares are below 64")]
+pub const fn file_letter(square: Square) -> u8 {
+    b'a' + square.to_usize() as u8 % 8
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "squares are below 64")]
+pub fn name(square: Square, us: Color) -> [u8; 2] {
+    let square = seen(square, us);
+    [file_letter(square), b'1' + square.to_usize() as u8 / 8]
+}
+
+pub const fn castling_letter(side: CastlingSide) -> u8 {
+    match side {
+        CastlingSide::KingSide => b'k',
+        CastlingSide::QueenSide => b'q',
+    }
+}
