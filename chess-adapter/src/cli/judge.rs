@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What the classifier says of moves: `evaluate`, `why`, `report`.
+
+use std::fs::File;
+use std::io::{BufReader, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+use shakmaty::Color;
+
+use super::engine::EngineArgs;
+use super::shared::write_output;
+use crate::play::classifier::ChildProcesses;
+use crate::play::models::Manifest;
+use crate::play::why;
+use crate::text::notation::Spelling;
+use crate::text::prepare;
+use crate::tools::evaluate;
+
+#[derive(Debug, Args)]
+pub struct EvaluateArgs {
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Positions, one a line: gameline, tab, the move played
+    #[arg(long, value_name = "FILE", required = true)]
+    positions: Vec<PathBuf>,
+    /// Judge every voice of the model folder
+    #[arg(long)]
+    all_voices: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn read_cases(paths: &[PathBuf]) -> Result<Vec<evaluate::Case>> {
+    let mut cases = Vec::new();
+    for path in paths {
+        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let read = evaluate::read_cases(BufReader::new(file));
+        cases.extend(read.with_context(|| format!("{}", path.display()))?);
+    }
+    Ok(cases)
+}
+
+pub fn run_evaluate(args: &EvaluateArgs) -> Result<ExitCode> {
+    let children = ChildProcesses::default();
+    let mut out = std::io::stdout().lock();
+    let mut reports = serde_json::Map::new();
+    for path in &args.positions {
+        let cases = read_cases(std::slice::from_ref(path))?;
+        let name = path.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let mut engine = args.engine.loaded_engine(&children)?;
+        let turn = if cases[0].is_white() { Color::White } else { Color::Black };
+        let voices: Vec<String> = match (&args.engine.models, args.all_voices) {
+            (Some(models), true) => {
+                Manifest::read(models)?.side(turn).voices.keys().cloned().collect()
+            }
+            (None, true) => bail!("--all-voices needs a model folder"),
+            _ => vec![engine.settings().voice.clone()],
+        };
+        if !args.json {
+            writeln!(out, "{name}: {turn} to move\n{}", evaluate::HEADING)?;
+        }
+        for voice in voices {
+            if args.all_voices {
+                // Only the colour that is judged needs the voice; the other may not have it.
+                engine.set_option("Voice", &voice)?;
+                engine.load();
+            }
+            let report = evaluate::evaluate(&mut engine, &cases)?;
+            if args.json {
+                reports.insert(
+                    format!("{name} {voice}").trim().to_owned(),
+                    serde_json::to_value(report)?,
+                );
+            } else {
+                writeln!(
+                    out,
+                    "{}",
+                    report.row(if voice.is_empty() { "(default)" } else { &voice })
+                )?;
+                out.flush()?;
+            }
+        }
+    }
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&reports)?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// The moves played before, as one argument
+    #[arg(long, value_name = "MOVES", default_value = "")]
+    moves: String,
+    /// The move to explain; default: the best one
+    #[arg(long = "move", value_name = "MOVE", default_value = "")]
+    word: String,
+}
+
+pub fn run_why(args: &WhyArgs) -> Result<ExitCode> {
+    let children = ChildProcesses::default();
+    let mut engine = args.engine.loaded_engine(&children)?;
+    for word in args.moves.split_whitespace() {
+        let m = crate::text::notation::read_move(engine.game().position(), word.as_bytes())
+            .map_err(|e| anyhow::anyhow!("{word}: {}", e.as_str()))?;
+        engine.play(m);
+    }
+    let mut out = std::io::stdout().lock();
+    for line in why::explain(&mut engine, &args.word)? {
+        writeln!(out, "{line}")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// The PGN file
+    #[arg(long, value_name = "FILE")]
+    pgn: PathBuf,
+    /// Which game of the file, from 1
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    game: usize,
+    /// Where to write; standard output if missing
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub fn run_report(args: &ReportArgs) -> Result<ExitCode> {
+    let children = ChildProcesses::default();
+    let file =
+        File::open(&args.pgn).with_context(|| format!("cannot read {}", args.pgn.display()))?;
+    let mut games = crate::text::pgn::Games::new(BufReader::new(file));
+    let mut raw = crate::text::pgn::RawGame::default();
+    for _ in 0..args.game.max(1) {
+        if !games.next_game(&mut raw)? {
+            bail!("{} has fewer games than {}", args.pgn.display(), args.game);
+        }
+    }
+    let mut game = prepare::Gameline::default();
+    if let Err(reason) = game.replay(&raw, Spelling::default(), true) {
+        bail!("{}: game {}: {reason}", args.pgn.display(), args.game);
+    }
+    let mut engine = args.engine.loaded_engine(&children)?;
+    let page = crate::tools::report::page(&mut engine, &raw, &game)?;
+    write_output(args.output.as_deref(), page.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The verbs and their options; the only user of clap's parser.
+
+mod engine;
+mod judge;
+mod play;
+mod prepare;
+mod search;
+mod shared;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use judge::{EvaluateArgs, ReportArgs, WhyArgs, run_evaluate, run_report, run_why};
+use play::{MatchArgs, PlayArgs, run_match, run_play};
+use prepare::{
+    BookArgs, LearnArgs, PrepareArgs, StyleArgs, run_book, run_learn, run_prepare, run_style,
+};
+use search::{BayesVerb, TablesArgs, run_tables};
+
+/// The text classifier plays chess.
+#[derive(Debug, Parser)]
+#[command(name = "chess-adapter", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// The verbs and their options, from which completions and manual page are made.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// PGN files to training text
+    Prepare(PrepareArgs),
+    /// PGN files to a folder of models, ready to play
+    Learn(LearnArgs),
+    /// Play in a chess interface that speaks XBoard or UCI
+    Play(PlayArgs),
+    /// Measure the share of master moves found
+    Evaluate(EvaluateArgs),
+    /// Play games against a random mover, itself or a UCI engine
+    Match(MatchArgs),
+    /// Explain a move by the classifier's own evidence
+    Why(WhyArgs),
+    /// Learn to tell players' styles apart
+    Style(StyleArgs),
+    /// PGN files to an opening book
+    Book(BookArgs),
+    /// A game as one HTML page: boards, likeliest moves, evidence
+    Report(ReportArgs),
+    /// Make endgame tables by retrograde analysis
+    Tables(TablesArgs),
+    /// Learn evaluations from games, for the search
+    #[command(subcommand)]
+    Bayes(BayesVerb),
+}
+
+/// Runs the program: reads the command line, does what it says, tells errors on standard error.
+pub fn main() -> ExitCode {
+    let cli: Cli = match dbacl_cli::arguments::read(2) {
+        Ok(cli) => cli,
+        Err(status) => return status,
+    };
+    let done = match &cli.verb {
+        Verb::Prepare(args) => run_prepare(args),
+        Verb::Learn(args) => run_learn(args),
+        Verb::Play(args) => run_play(args),
+        Verb::Evaluate(args) => run_evaluate(args),
+        Verb::Match(args) => run_match(args),
+        Verb::Why(args) => run_why(args),
+        Verb::Book(args) => run_book(args),
+        Verb::Report(args) => run_report(args),
+        Verb::Style(args) => run_style(args),
+        Verb::Tables(args) => run_tables(args),
+        Verb::Bayes(verb) => verb.run(),
+    };
+    done.unwrap_or_else(|error| {
+        if is_closed_pipe(&error) {
+            return ExitCode::SUCCESS;
+        }
+        eprintln!("chess-adapter: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|e| e.downcast_ref::<std::io::Error>());
+    io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+}

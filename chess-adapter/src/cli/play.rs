@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Games: `play` in an interface, and `match` against an opponent.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use shakmaty::Color;
+
+use super::engine::EngineArgs;
+use crate::play::classifier::ChildProcesses;
+use crate::protocol::dialogue::{self, Protocol};
+use crate::random::Random;
+use crate::tools::arena::{
+    self, Clocks, EnginePlayer, Player, RandomMover, Side, UciPlayer, XboardPlayer,
+};
+
+#[derive(Debug, Args)]
+pub struct PlayArgs {
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Which protocol to speak
+    #[arg(long, value_enum, default_value_t)]
+    protocol: Protocol,
+    /// The engine's name in the interface
+    #[arg(long, default_value = "dbacl")]
+    name: String,
+    /// Append finished games to this PGN file
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Write files to watch: PREFIX.current.pgn, .gameline, .scores, .scores.cap, .emove
+    #[arg(long, value_name = "PREFIX")]
+    watch: Option<PathBuf>,
+}
+
+pub fn run_play(args: &PlayArgs) -> Result<ExitCode> {
+    let children = ChildProcesses::default();
+    let mut engine = args.engine.engine(&children)?;
+    engine.watch(args.watch.clone());
+    dialogue::run(engine, args.protocol, &args.name, args.log.as_ref(), &children)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What an opponent speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum EngineProtocol {
+    #[default]
+    Uci,
+    Xboard,
+}
+
+#[derive(Debug, Args)]
+pub struct MatchArgs {
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Number of games
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    games: u32,
+    /// random, self, or the command of an engine
+    #[arg(long, default_value = "random")]
+    opponent: String,
+    /// Option of the opponent; may repeat
+    #[arg(long, value_name = "NAME=VALUE")]
+    opponent_set: Vec<String>,
+    /// The protocol an engine speaks
+    #[arg(long, value_enum, default_value_t)]
+    opponent_protocol: EngineProtocol,
+    /// What the opponent is told: after go for UCI, at the start of a game for XBoard (commands
+    /// with commas)
+    #[arg(long, value_name = "LIMITS")]
+    opponent_go: Option<String>,
+    /// What our engine is told after go, such as "movetime 500"
+    #[arg(long, value_name = "LIMITS")]
+    go: Option<String>,
+    /// Clocks beside other limits, seconds for the game and after each move, such as 10+0.1
+    #[arg(long, value_name = "TIME+INCREMENT")]
+    clock: Option<String>,
+    /// Gamelines to begin with, one a line; each is played with both colours
+    #[arg(long, value_name = "FILE")]
+    openings: Option<PathBuf>,
+    /// Half-moves taken from each of these
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    opening_plies: usize,
+    /// Say how the match stands after each game
+    #[arg(long)]
+    progress: bool,
+    /// Seed of the random mover
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    match_seed: u64,
+    /// Which colour the engine has
+    #[arg(long, value_enum, default_value_t)]
+    side: Side,
+    /// Stop games after so many half-moves
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    limit: usize,
+    /// Write the games to this PGN file
+    #[arg(long, value_name = "FILE")]
+    pgn: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn opponent(args: &MatchArgs, children: &ChildProcesses) -> Result<Box<dyn Player>> {
+    Ok(match args.opponent.as_str() {
+        "random" => Box::new(RandomMover(Random::from_seed(args.match_seed))),
+        "self" => {
+            let mut engine = args.engine.engine(children)?;
+            for pair in &args.opponent_set {
+                let (name, value) =
+                    pair.split_once('=').with_context(|| format!("no NAME=VALUE: {pair}"))?;
+                engine.set_option(name, value).with_context(|| pair.clone())?;
+            }
+            for complaint in engine.load() {
+                eprintln!("chess-adapter: opponent: {complaint}");
+            }
+            let go = args.opponent_go.as_ref().or(args.go.as_ref());
+            Box::new(EnginePlayer(engine, go.cloned().unwrap_or_default()))
+        }
+        command => {
+            let set = &args.opponent_set;
+            let default = match args.opponent_protocol {
+                _ if args.clock.is_some() => "",
+                EngineProtocol::Uci => "depth 1",
+                EngineProtocol::Xboard => "sd 1,st 1",
+            };
+            let go = args.opponent_go.as_deref().unwrap_or(default);
+            match args.opponent_protocol {
+                EngineProtocol::Uci => Box::new(UciPlayer::start(command, set, go, children)?),
+                EngineProtocol::Xboard => {
+                    Box::new(XboardPlayer::start(command, set, go, children)?)
+                }
+            }
+        }
+    })
+}
+
+/// The first half-moves of each gameline of a file.
+fn read_openings(path: &Path, plies: usize) -> Result<Vec<Vec<shakmaty::Move>>> {
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut openings = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let mut game = crate::text::game::Game::default();
+        for word in line.split_whitespace().take(plies) {
+            let m = crate::text::notation::read_move(game.position(), word.as_bytes()).map_err(
+                |e| {
+                    anyhow::anyhow!(
+                        "{} line {}: {word}: {}",
+                        path.display(),
+                        number + 1,
+                        e.as_str()
+                    )
+                },
+            )?;
+            game.play(m);
+        }
+        openings.push(game.moves().to_vec());
+    }
+    Ok(openings)
+}
+
+pub fn run_match(args: &MatchArgs) -> Result<ExitCode> {
+    let children = ChildProcesses::default();
+    let mut engine =
+        EnginePlayer(args.engine.loaded_engine(&children)?, args.go.clone().unwrap_or_default());
+    let mut opponent = opponent(args, &children)?;
+    let mut pgn = match &args.pgn {
+        None => None,
+        Some(path) => {
+            Some(File::create(path).with_context(|| format!("cannot write {}", path.display()))?)
+        }
+    };
+    let options = arena::Options {
+        games: args.games,
+        side: args.side,
+        limit: args.limit,
+        clocks: args.clock.as_deref().map(Clocks::parse).transpose()?,
+        openings: args
+            .openings
+            .as_deref()
+            .map_or_else(|| Ok(Vec::new()), |path| read_openings(path, args.opening_plies))?,
+    };
+    let report = |played: &arena::Played, color: Color, score: &arena::Score| -> Result<()> {
+        if args.progress {
+            eprintln!("{}", score.line());
+        }
+        if let Some(file) = &mut pgn {
+            let names = ["dbacl", args.opponent.as_str()];
+            let (white, black) =
+                if color.is_white() { (names[0], names[1]) } else { (names[1], names[0]) };
+            let (result, reason) = match (played.overstepped, played.end) {
+                (Some(Color::White), _) => ("0-1", "White loses on time"),
+                (Some(Color::Black), _) => ("1-0", "Black loses on time"),
+                (None, Some(end)) => (end.result().as_str(), end.reason()),
+                (None, None) => ("*", "stopped"),
+            };
+            writeln!(file, "{}", played.game.to_pgn(white, black, result, reason))?;
+        }
+        Ok(())
+    };
+    let score = arena::play_match(&mut engine, opponent.as_mut(), &options, report)?;
+    children.close();
+    let mut out = std::io::stdout().lock();
+    match args.json {
+        true => writeln!(out, "{}", serde_json::to_string_pretty(&score)?)?,
+        false => writeln!(out, "{}", score.line())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

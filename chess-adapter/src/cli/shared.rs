@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What several verbs need: options of their own kind, files named on the command line.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+
+use crate::features::basic::Template;
+use crate::play::classifier::{ChildProcesses, Program};
+use crate::text::notation::Spelling;
+use crate::text::prepare::Unfinished;
+
+/// How games become text; the same for every verb that reads PGN.
+#[derive(Debug, Args)]
+pub struct TextArgs {
+    /// What unfinished games become
+    #[arg(long, value_enum, default_value_t)]
+    pub unfinished: Unfinished,
+    /// Take games from set-up positions too
+    #[arg(long)]
+    pub keep_setup: bool,
+    /// Leave out + and #
+    #[arg(long)]
+    no_check_marks: bool,
+    /// Name the captured piece after the x, as in BxBc4
+    #[arg(long)]
+    victims: bool,
+}
+
+impl TextArgs {
+    pub const fn spelling(&self) -> Spelling {
+        Spelling { check_marks: !self.no_check_marks, victims: self.victims }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct ProgramArgs {
+    /// The classifier; default: dbacl beside this program, then on the search path
+    #[arg(long, value_name = "PATH")]
+    dbacl: Option<PathBuf>,
+    /// Option for the classifier, such as -m; may repeat
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    dbacl_args: Vec<String>,
+}
+
+impl ProgramArgs {
+    pub fn program(&self, children: &ChildProcesses) -> Program {
+        let args: Vec<String> =
+            self.dbacl_args.iter().flat_map(|a| a.split_whitespace()).map(str::to_owned).collect();
+        Program::find(self.dbacl.as_deref(), &args, children)
+    }
+}
+
+/// Reads the template named on the command line, or gives the built-in one.
+pub fn template(path: Option<&PathBuf>) -> Result<Template> {
+    match path {
+        None => Ok(Template::default()),
+        Some(path) => {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            Template::parse(&text).with_context(|| format!("{}", path.display()))
+        }
+    }
+}
+
+pub fn write_output(path: Option<&Path>, contents: &[u8]) -> Result<()> {
+    match path {
+        None => std::io::stdout().lock().write_all(contents).context("standard output"),
+        Some(path) => crate::play::models::replace_file(path, contents),
+    }
+}
+
+/// Processors that may be used.
+pub fn processors(jobs: Option<usize>) -> usize {
+    jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
