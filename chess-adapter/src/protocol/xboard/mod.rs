@@ -3,16 +3,14 @@
 //! with replies.
 
 mod command;
+mod editor;
 mod reply;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use chess_search::{Clock, Found};
-use shakmaty::{
-    Board, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Piece, Position, PositionError,
-    Setup, Square,
-};
+use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, FromSetup, Position};
 
 use crate::play::choose;
 use crate::play::engine::{Choice, Engine, Source, Trouble};
@@ -23,15 +21,9 @@ use crate::text::game::{End, read_fen};
 use crate::text::notation;
 
 pub use command::{Command, TimeControl};
+use editor::Editor;
 pub use reply::Reply;
 use reply::search_line;
-
-/// The old editor's state.
-#[derive(Clone, Debug)]
-struct Editor {
-    board: Board,
-    color: Color,
-}
 
 /// The dialogue's state.
 #[expect(clippy::struct_excessive_bools, reason = "the protocol has that many switches")]
@@ -226,6 +218,12 @@ impl Xboard {
         self.no_position = false;
     }
 
+    /// Starts from a position whose earlier moves are unknown.
+    fn start_without_history(&mut self, start: Chess, replies: &mut Vec<Reply>) {
+        self.start_game(start);
+        replies.push(Self::note("no history: the models have only the new moves to go by"));
+    }
+
     /// Answers a command.
     pub fn handle(&mut self, command: Command) -> Vec<Reply> {
         let mut replies = Vec::new();
@@ -295,17 +293,14 @@ impl Xboard {
             Command::Result(text) => self.result(&text, &mut replies),
             Command::SetBoard(fen) => match read_fen(&fen) {
                 Ok(position) => {
-                    self.start_game(position);
-                    replies.push(Self::note(
-                        "no history: the models have only the new moves to go by",
-                    ));
+                    self.start_without_history(position, &mut replies);
                     self.analysis(&mut replies);
                 }
                 Err(_) => self.no_such_position(&mut replies),
             },
             Command::Edit => {
                 let board = self.engine.game().position().board().clone();
-                self.editor = Some(Editor { board, color: Color::White });
+                self.editor = Some(Editor::new(board));
             }
             Command::EditLine(line) => self.edit(&line, &mut replies),
             Command::Hint => {
@@ -590,60 +585,12 @@ impl Xboard {
     }
 
     fn edit(&mut self, line: &str, replies: &mut Vec<Reply>) {
-        let Some(editor) = &mut self.editor else { return };
-        match line.as_bytes() {
-            b"#" => editor.board = Board::empty(),
-            b"c" => editor.color = editor.color.other(),
-            b"." => {
-                let board = editor.board.clone();
-                self.editor = None;
-                self.leave_editor(board, replies);
-            }
-            [piece, file, rank] => {
-                let square = Square::from_ascii(&[*file, *rank]).ok();
-                match (square, piece) {
-                    (Some(square), b'x' | b'X') => editor.board.discard_piece_at(square),
-                    (Some(square), _) => {
-                        if let Some(piece) =
-                            Piece::from_char(char::from(piece.to_ascii_uppercase()))
-                        {
-                            editor
-                                .board
-                                .set_piece_at(square, Piece { color: editor.color, ..piece });
-                        }
-                    }
-                    (None, _) => {}
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn leave_editor(&mut self, board: Board, replies: &mut Vec<Reply>) {
-        let mut setup = Setup::empty();
-        setup.turn = self.engine.game().turn();
-        for (color, king, rooks) in [
-            (Color::White, Square::E1, [Square::A1, Square::H1]),
-            (Color::Black, Square::E8, [Square::A8, Square::H8]),
-        ] {
-            if board.piece_at(king) == Some(color.king()) {
-                for rook in rooks {
-                    if board.piece_at(rook) == Some(color.rook()) {
-                        setup.castling_rights.add(rook);
-                    }
-                }
-            }
-        }
-        setup.board = board;
-        let position = Chess::from_setup(setup, CastlingMode::Standard)
-            .or_else(PositionError::ignore_too_much_material)
-            .or_else(PositionError::ignore_impossible_check);
-        match position {
-            Ok(position) => {
-                self.start_game(position);
-                replies.push(Self::note("no history: the models have only the new moves to go by"));
-            }
-            Err(_) => self.no_such_position(replies),
+        let edited = self.editor.as_mut().and_then(|editor| editor.line(line));
+        let Some(board) = edited else { return };
+        self.editor = None;
+        match editor::position_of(board, self.engine.game().turn()) {
+            Some(position) => self.start_without_history(position, replies),
+            None => self.no_such_position(replies),
         }
     }
 }
