@@ -9,6 +9,7 @@ use clap::Args;
 
 use crate::features::basic::Template;
 use crate::play::classifier::{ChildProcesses, Program};
+use crate::play::files::replace_file;
 use crate::text::notation::Spelling;
 use crate::text::prepare::Unfinished;
 
@@ -68,7 +69,7 @@ pub fn template(path: Option<&PathBuf>) -> Result<Template> {
 pub fn write_output(path: Option<&Path>, contents: &[u8]) -> Result<()> {
     match path {
         None => std::io::stdout().lock().write_all(contents).context("standard output"),
-        Some(path) => crate::play::models::replace_file(path, contents),
+        Some(path) => replace_file(path, contents),
     }
 }
 

@@ -8,6 +8,7 @@ pub mod classifier;
 pub mod cluster;
 pub mod endgames;
 pub mod engine;
+pub mod files;
 pub mod interrupts;
 pub mod models;
 pub mod searching;

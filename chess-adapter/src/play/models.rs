@@ -21,6 +21,7 @@ use crate::features::context::{self, Context};
 use crate::features::rich::{self, Scene};
 use crate::features::view::Prospect;
 use crate::play::classifier::{Classifier, FeatureRow, Program, Scorer};
+use crate::play::files::{read_json, write_json};
 use crate::text::encode::{self, Encoding};
 use crate::text::game::{Completion, Game};
 use crate::text::notation::Spelling;
@@ -229,10 +230,7 @@ impl Manifest {
     /// It is missing, damaged or of another format.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(MANIFEST);
-        let text =
-            std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let manifest: Self = serde_json::from_slice(&text)
-            .with_context(|| format!("{} is damaged", path.display()))?;
+        let manifest: Self = read_json(&path)?;
         if manifest.format != FORMAT {
             bail!("{}: format {} is not known here", path.display(), manifest.format);
         }
@@ -245,10 +243,7 @@ impl Manifest {
     ///
     /// Those of writing.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        let path = folder.join(MANIFEST);
-        let mut text = serde_json::to_vec_pretty(self)?;
-        text.push(b'\n');
-        replace_file(&path, &text)
+        write_json(&folder.join(MANIFEST), self)
     }
 
     /// The models of a colour.
@@ -377,22 +372,6 @@ fn check_category(folder: &Path, category: &CategoryEntry) -> Result<PathBuf> {
         bail!("{} is not the category that was learned here; learn again", path.display());
     }
     Ok(path)
-}
-
-/// Replaces a file by writing a temporary one and renaming it, so that no reader sees half of it.
-///
-/// # Errors
-///
-/// Those of writing.
-pub fn replace_file(path: &Path, contents: &[u8]) -> Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.tmp", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let written = std::fs::write(&beside, contents).and_then(|()| std::fs::rename(&beside, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    written.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Categories that are asked together.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, Position as _, Rank, Square};
 
 use crate::play::classifier::{Classifier, Program, Scorer as _};
-use crate::play::models::replace_file;
+use crate::play::files::{read_json, replace_file};
 use crate::text::game::Game;
 use crate::text::notation::Spelling;
 use crate::text::pgn::{Games, RawGame};
@@ -92,9 +92,7 @@ impl Description {
         if !path.exists() {
             return Ok(Self::default());
         }
-        let text =
-            std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        serde_json::from_slice(&text).with_context(|| format!("{} is damaged", path.display()))
+        read_json(&path)
     }
 }
 

@@ -110,6 +110,21 @@ impl Player for EnginePlayer {
     }
 }
 
+/// Starts an engine by a shell command, with pipes to it and from it.
+fn spawn(
+    command: &str,
+    children: &ChildProcesses,
+) -> Result<(Arc<Mutex<Child>>, ChildStdin, BufReader<ChildStdout>)> {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("exec {command}")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let child = children.spawn(&mut shell)?;
+    let (to, from) = {
+        let mut child = child.lock().map_err(|_| anyhow::anyhow!("a thread panicked"))?;
+        (child.stdin.take().context("no pipe")?, child.stdout.take().context("no pipe")?)
+    };
+    Ok((child, to, BufReader::new(from)))
+}
+
 /// Any engine that speaks UCI.
 pub struct UciPlayer {
     child: Arc<Mutex<Child>>,
@@ -131,14 +146,8 @@ impl UciPlayer {
         go: &str,
         children: &ChildProcesses,
     ) -> Result<Self> {
-        let mut shell = Command::new("sh");
-        shell.arg("-c").arg(format!("exec {command}")).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let child = children.spawn(&mut shell)?;
-        let (to, from) = {
-            let mut child = child.lock().map_err(|_| anyhow::anyhow!("a thread panicked"))?;
-            (child.stdin.take().context("no pipe")?, child.stdout.take().context("no pipe")?)
-        };
-        let mut player = Self { child, to, from: BufReader::new(from), go: go.to_owned() };
+        let (child, to, from) = spawn(command, children)?;
+        let mut player = Self { child, to, from, go: go.to_owned() };
         player.ask("uci", "uciok").with_context(|| format!("{command} does not speak UCI"))?;
         for option in options {
             let (name, value) =
@@ -214,16 +223,10 @@ impl XboardPlayer {
         limits: &str,
         children: &ChildProcesses,
     ) -> Result<Self> {
-        let mut shell = Command::new("sh");
-        shell.arg("-c").arg(format!("exec {command}")).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let child = children.spawn(&mut shell)?;
-        let (to, from) = {
-            let mut child = child.lock().map_err(|_| anyhow::anyhow!("a thread panicked"))?;
-            (child.stdin.take().context("no pipe")?, child.stdout.take().context("no pipe")?)
-        };
+        let (child, to, from) = spawn(command, children)?;
         let (sender, lines) = mpsc::channel();
         std::thread::spawn(move || {
-            for line in BufReader::new(from).split(b'\n').map_while(Result::ok) {
+            for line in from.split(b'\n').map_while(Result::ok) {
                 if sender.send(String::from_utf8_lossy(&line).trim().to_owned()).is_err() {
                     return;
                 }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use chess_search::endgame::{EndgameTables, KIND, Material, build};
 
 use crate::play::endgames;
-use crate::play::models::replace_file;
+use crate::play::files::replace_file;
 
 /// The file of a material's table.
 fn file(folder: &Path, material: &Material) -> PathBuf {

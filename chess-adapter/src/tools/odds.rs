@@ -19,7 +19,7 @@ use crate::features::context::{self, Context};
 use crate::features::rich::Scene;
 use crate::features::view::Prospect;
 use crate::features::words::Ids;
-use crate::play::models::replace_file;
+use crate::play::files::replace_file;
 use crate::random::Random;
 use crate::text::prepare::{GameSink, Gameline};
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use chess_search::Evaluate;
 use serde::{Deserialize, Serialize};
 use shakmaty::Chess;
@@ -11,7 +11,7 @@ use shakmaty::Chess;
 use crate::play::bayes::parameters::{Goal, Heuristic, Learned};
 use crate::play::bayes::positions::{self, PositionValue};
 use crate::play::bayes::stage::Stage;
-use crate::play::models::replace_file;
+use crate::play::files::{read_json, write_json};
 
 /// The name of a folder's description.
 pub const DESCRIPTION: &str = "bayes.json";
@@ -59,10 +59,7 @@ impl Description {
     /// It is missing, damaged or of another format.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(DESCRIPTION);
-        let text =
-            std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let read: Self = serde_json::from_slice(&text)
-            .with_context(|| format!("{} is damaged", path.display()))?;
+        let read: Self = read_json(&path)?;
         if read.format != FORMAT {
             bail!("{}: format {} is not known here", path.display(), read.format);
         }
@@ -75,9 +72,7 @@ impl Description {
     ///
     /// Those of writing.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        let mut text = serde_json::to_vec_pretty(self)?;
-        text.push(b'\n');
-        replace_file(&folder.join(DESCRIPTION), &text)
+        write_json(&folder.join(DESCRIPTION), self)
     }
 }
 

@@ -14,6 +14,7 @@ use crate::play::book::Book;
 use crate::play::cluster::Clusters;
 use crate::play::endgames;
 use crate::play::models::{MANIFEST, Manifest, Voice};
+use crate::play::settings::Settings;
 use crate::play::style::{self, Judge, Style};
 use crate::play::tables::Tables;
 use crate::text::encode::Encoding;
@@ -43,51 +44,13 @@ impl Engine {
                 }
             }
         }
-        if self.book.is_none() && !self.settings.book_file.is_empty() {
-            match Book::open(Path::new(&self.settings.book_file)) {
-                Ok(book) => self.book = Some(book),
-                Err(error) => {
-                    complaints.push(format!("{error:#}"));
-                    self.settings.book_file.clear();
-                }
-            }
-        }
-        if self.clusters.is_none() && !self.settings.cluster_file.is_empty() {
-            match Clusters::open(Path::new(&self.settings.cluster_file)) {
-                Ok(clusters) => self.clusters = Some(clusters),
-                Err(error) => {
-                    complaints.push(format!("{error:#}"));
-                    self.settings.cluster_file.clear();
-                }
-            }
-        }
-        if self.tables.is_none() && !self.settings.syzygy_path.is_empty() {
-            match Tables::open(Path::new(&self.settings.syzygy_path)) {
-                Ok(tables) => self.tables = Some(tables),
-                Err(error) => {
-                    complaints.push(format!("{error:#}"));
-                    self.settings.syzygy_path.clear();
-                }
-            }
-        }
-        if self.distances.is_none() && !self.settings.table_path.is_empty() {
-            match endgames::open(Path::new(&self.settings.table_path)) {
-                Ok(tables) => self.distances = Some(tables),
-                Err(error) => {
-                    complaints.push(format!("{error:#}"));
-                    self.settings.table_path.clear();
-                }
-            }
-        }
-        if self.evaluation.is_none() && !self.settings.evaluation_path.is_empty() {
-            match Evaluation::open(Path::new(&self.settings.evaluation_path)) {
-                Ok(evaluation) => self.evaluation = Some(evaluation),
-                Err(error) => {
-                    complaints.push(format!("{error:#}"));
-                    self.settings.evaluation_path.clear();
-                }
-            }
-        }
+        let Settings { book_file, cluster_file, syzygy_path, table_path, evaluation_path, .. } =
+            &mut self.settings;
+        open(&mut self.book, book_file, Book::open, &mut complaints);
+        open(&mut self.clusters, cluster_file, Clusters::open, &mut complaints);
+        open(&mut self.tables, syzygy_path, Tables::open, &mut complaints);
+        open(&mut self.distances, table_path, endgames::open, &mut complaints);
+        open(&mut self.evaluation, evaluation_path, Evaluation::open, &mut complaints);
         if let Err(error) = self.check_style() {
             complaints.push(format!("{error:#}"));
             self.settings.style_path.clear();
@@ -206,6 +169,26 @@ impl Engine {
             self.voices[index(turn)] = self.load_voice(turn)?;
         }
         Ok(())
+    }
+}
+
+/// Opens what the setting `path` names, unless it is open already. What cannot be opened is told,
+/// and its setting is cleared, so that it is not tried again.
+fn open<T>(
+    opened: &mut Option<T>,
+    path: &mut String,
+    open: impl FnOnce(&Path) -> Result<T>,
+    complaints: &mut Vec<String>,
+) {
+    if opened.is_some() || path.is_empty() {
+        return;
+    }
+    match open(Path::new(path.as_str())) {
+        Ok(found) => *opened = Some(found),
+        Err(error) => {
+            complaints.push(format!("{error:#}"));
+            path.clear();
+        }
     }
 }
 

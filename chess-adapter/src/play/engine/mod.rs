@@ -22,8 +22,9 @@ use crate::play::book::Book;
 use crate::play::choose::Scored;
 use crate::play::classifier::Program;
 use crate::play::cluster::Clusters;
+use crate::play::files::replace_file;
 use crate::play::interrupts::Interrupts;
-use crate::play::models::{self, Voice};
+use crate::play::models::Voice;
 use crate::play::searching::{Allowance, Waiting};
 use crate::play::settings::Settings;
 use crate::play::style::Style;
@@ -302,7 +303,7 @@ impl Engine {
         let file = |name: &str, text: &str| {
             let mut path = prefix.as_os_str().to_owned();
             path.push(format!(".current.{name}"));
-            models::replace_file(Path::new(&path), text.as_bytes())
+            replace_file(Path::new(&path), text.as_bytes())
         };
         let gameline = self.game.gameline();
         let lines = |list: &[Scored]| {
