@@ -17,6 +17,7 @@ use crate::input::source::{open_regular, read_whole};
 use byteorder::{ByteOrder, LittleEndian};
 use hashbrown::HashMap;
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
@@ -193,10 +194,15 @@ pub struct Member {
 /// assert_eq!(*model.bytes_of(member)?, *sea.as_bytes());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct Container<D = Vec<u8>> {
     bytes: D,
     members: Vec<Member>,
+}
+
+impl<D> fmt::Debug for Container<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Container").field("members", &self.members).finish_non_exhaustive()
+    }
 }
 
 /// Why bytes are no such file.

@@ -2,7 +2,7 @@
 //! Fitted sets on disk, changed through the library: the program does the same, to the byte.
 
 use crate::mails::{self, mail};
-use dbacl::{FittedSet, FittedSetError, FittedSetOptions, Outcome, SetReport};
+use dbacl::{CategorySet, FittedSet, FittedSetError, FittedSetOptions, Outcome, SetReport};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -186,7 +186,7 @@ fn corrections_are_told_apart_and_doing_them_twice_changes_nothing() {
     let again = set.correct("ham", odd.as_bytes()).expect("known");
     assert_eq!(outcomes(&again), [Outcome::Known]);
     assert!(!again.is_changed && again.generation == first.generation);
-    // A batch is one generation; of two equal mails the second is known.
+    // A batch of mails makes one generation. The second of two equal mails in it counts as known.
     let batch = [odd.as_bytes(), b"\n", odd.as_bytes(), b"Subject: other news\n\nof today\n"];
     let moved_all = set.correct_all("spam", batch).expect("moved");
     let expected = [moved("ham"), Outcome::Empty, Outcome::Known, Outcome::Learned];
@@ -215,12 +215,12 @@ fn an_open_set_stays_what_it_was_until_it_is_asked_to_reload() {
     assert!(set.reload_if_changed().expect("a set"));
     assert!(!set.reload_if_changed().expect("a set"));
     assert_ne!(set.classify(odd).expect("files"), before);
-    // Who changes a set takes up what others have done to it.
+    // A change through a set that was opened earlier starts from what others have changed since.
     let mut late = open(&path);
     assert_eq!(outcomes(&set.correct("spam", odd).expect("known")), [Outcome::Known]);
     dbacl(folder.path(), &["--mail-correct", "f", "ham"], odd);
     assert_eq!(outcomes(&late.correct("spam", odd).expect("moved")), [moved("ham")]);
-    // A filter that was learned anew in a folder of the same name.
+    // The filter's folder is removed, and a filter with other labels is made in its place.
     fs::remove_dir_all(&path).expect("removed");
     dbacl(folder.path(), &["--mail-learn", "f", "good=ham.mbox", "junk=spam.mbox"], b"");
     assert!(set.reload_if_changed().expect("a set"));
@@ -318,4 +318,23 @@ fn a_filter_with_a_damaged_category_is_mended() {
     let nothing = tempfile::tempdir().expect("a folder");
     let error = FittedSet::mend(nothing.path(), &options).err();
     assert!(matches!(error, Some(FittedSetError::Open(_))), "{error:?}");
+}
+
+#[test]
+fn debug_forms_tell_what_was_learned_and_leave_the_rest_out() {
+    let (_folder, path) = filter();
+    let set = format!("{:?}", open(&path)).replace(path.to_str().expect("UTF-8"), "PATH");
+    assert_eq!(
+        set,
+        "FittedSet { place: Folder(\"PATH\"), labels: [\"ham\", \"spam\"], documents: 60, \
+         generation: Some(1), .. }"
+    );
+    let names = ["ham", "spam"].map(|label| path.join(label));
+    let set = CategorySet::open(&names).expect("categories");
+    assert_eq!(
+        format!("{set:?}"),
+        "CategorySet { names: [\"ham\", \"spam\"], is_fitted: true, .. }"
+    );
+    let category = format!("{:?}", set.categories().next().expect("two"));
+    assert!(category.starts_with("Category { documents: 30, features: "), "{category}");
 }

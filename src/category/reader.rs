@@ -12,6 +12,7 @@ use crate::numeric::quantize::QuantWeight;
 use crate::token::BOUNDARY;
 use crate::token::id::FeatureId;
 use byteorder::{BigEndian, ByteOrder};
+use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -27,7 +28,6 @@ pub enum Fault {
 }
 
 /// A learned category over any bytes: a vector, a slice or a memory map.
-#[derive(Debug)]
 pub struct Category<D> {
     bytes: D,
     header: Header,
@@ -36,6 +36,17 @@ pub struct Category<D> {
     digrams: usize,
     slots: usize,
     mask: usize,
+}
+
+impl<D> fmt::Debug for Category<D> {
+    /// What was learned; the bytes are left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Header { documents, features, unique_features, max_order, .. } = &self.header;
+        let mut shown = f.debug_struct("Category");
+        shown.field("documents", documents).field("features", features);
+        shown.field("unique_features", unique_features).field("max_order", max_order);
+        shown.finish_non_exhaustive()
+    }
 }
 
 /// A slot as found in a category.

@@ -10,6 +10,7 @@ use crate::error::{Error, Warning};
 use crate::model::settings::Locale;
 use crate::score::model::Model;
 use memmap2::Mmap;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,13 +35,21 @@ use std::sync::Arc;
 /// Categories that were fitted together (`dbacl --refit`) give calibrated probabilities, and
 /// verdicts may be *unsure*. A set can be shared between threads; each thread has a classifier of
 /// its own ([`super::Classifier`]).
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct CategorySet<D = Mmap> {
     pub(super) models: Vec<Model<D>>,
     pub(super) reading: ReadOptions,
     pub(super) fitted: Option<Fitted>,
     pub(super) names: Arc<[String]>,
     warnings: Vec<Warning>,
+}
+
+impl<D> fmt::Debug for CategorySet<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("CategorySet");
+        shown.field("names", &self.names).field("is_fitted", &self.fitted.is_some());
+        shown.finish_non_exhaustive()
+    }
 }
 
 impl CategorySet<Mmap> {

@@ -20,6 +20,7 @@ use crate::joint::store::{Generation, Store, ledger_file};
 use crate::model::settings::{Locale, ModelOption};
 use hashbrown::HashSet;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -68,7 +69,6 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 ///
 /// An open set takes a few file handles and little memory; while it is changed, it takes about as
 /// much as its files. It can be shared between threads.
-#[derive(Debug)]
 pub struct FittedSet {
     place: Place,
     options: FittedSetOptions,
@@ -76,6 +76,15 @@ pub struct FittedSet {
     /// Which state was current when the set was opened.
     mark: Mark,
     warnings: Vec<Warning>,
+}
+
+impl fmt::Debug for FittedSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("FittedSet");
+        shown.field("place", &self.place).field("labels", &self.labels());
+        shown.field("documents", &self.documents()).field("generation", &self.generation());
+        shown.finish_non_exhaustive()
+    }
 }
 
 /// Where a set is.

@@ -70,7 +70,6 @@ pub struct Member {
 
 /// One generation of a fitted set, open to judge documents. Of the categories only the features of
 /// a document are read, from the files.
-#[derive(Debug)]
 pub struct OpenSet {
     names: Vec<String>,
     categories: Vec<SparseCategory>,
@@ -80,6 +79,15 @@ pub struct OpenSet {
     reading: ReadOptions,
     /// Keeps other processes from removing the files.
     generation: Option<Generation>,
+}
+
+impl fmt::Debug for OpenSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("OpenSet");
+        shown.field("names", &self.names).field("documents", &self.line.documents);
+        shown.field("generation", &self.generation.as_ref().map(Generation::number));
+        shown.finish_non_exhaustive()
+    }
 }
 
 impl OpenSet {
