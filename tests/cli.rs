@@ -135,7 +135,7 @@ const ROWS: &[Row] = &[
     row(Key::Verdict, "", CLASSIFY),
     row(Key::Explain, "", CLASSIFY),
     row(Key::ExplainHtml, "", CLASSIFY),
-    // Without their fellows these are refused; tests/refit.rs has them at work.
+    // These are refused without other options that they need; tests/refit.rs uses them together.
     row(Key::Refit, "", CLASSIFY),
     row(Key::Documents, "lines", CLASSIFY),
     row(Key::Choices, "lines", CLASSIFY),
@@ -177,7 +177,7 @@ const ROWS: &[Row] = &[
     row(Key::Version, "", ""),
 ];
 
-/// Options of which a second is not the same as none: `-c` adds a category, `-O` adds counts again.
+/// Options whose repetition changes the result: `-c` adds a category, `-O` adds counts again.
 const ADDS: [Key; 6] =
     [Key::Learn, Key::Category, Key::Random, Key::Online, Key::MergeOnline, Key::Fit];
 
@@ -309,7 +309,7 @@ fn a_repeated_option_is_as_good_as_one_unless_it_adds() {
             continue;
         }
         if row.key == Key::FilterLines {
-            // Two filters, and a line passes when one of them lets it.
+            // Two `-f` name two categories; a line is printed if one of them lets it pass.
             twice.done.stdout.clone_from(&once.done.stdout);
         }
         assert_eq!(once, twice, "{option}");

@@ -47,7 +47,7 @@ const KINDS: [(&str, usize); 26] = [
     ("before", 4),
 ];
 
-/// A word that looks like one.
+/// A made-up word that looks like a real one.
 fn word(number: usize) -> String {
     let mut word = String::new();
     let mut rest = number + 20;
@@ -123,7 +123,7 @@ fn disguised_spam_hardly_ever_passes_for_good_mail() {
     write_all(&path.join("good"), "ham", 2 * DISGUISED, &mut random);
     let learned = dbacl(path, &["--mail-learn", "f", "ham=ham", "spam=spam"], b"");
     assert!(learned.status.success(), "{}", text(&learned.stderr));
-    // A second look at the parts of a mail costs good mail nothing.
+    // Although the parts of a mail are judged, too, good mail is still judged good.
     let good = verdicts(path, "good");
     let sure = good.iter().filter(|verdict| *verdict == "ham").count();
     assert!(sure >= good.len() - 2, "{good:?}");

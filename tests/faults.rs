@@ -233,7 +233,8 @@ fn killed_at_any_moment_the_category_and_the_counts_are_whole() {
     };
     let started = Instant::now();
     finish(learning(&scratch, "text")).quiet(0);
-    // Microseconds; about every second run is killed in time, however busy the machine is.
+    // Microseconds until the kill. The time follows the machine's speed, so that about every second
+    // run is killed before it ends.
     let mut span = u64::try_from(started.elapsed().as_micros()).expect("short");
     let mut dice = Dice(1);
     let mut killed = 0;
@@ -244,12 +245,12 @@ fn killed_at_any_moment_the_category_and_the_counts_are_whole() {
         let is_killed = finish(child).status == 128 + 9;
         killed += u32::from(is_killed);
         span = if is_killed { span + span / 10 } else { span - span / 10 }.max(1000);
-        // Each is the old or the new one; both can be read.
+        // The category and the counts are the old or the new ones; both can be read.
         assert!(scratch.dbacl("-v -c cat text").quiet(1).starts_with("cat"));
         scratch.dbacl("-l copy -o counts text").quiet(0);
     }
     assert!(killed > 10, "{killed} of 60 were killed in time");
-    // What the killed ones left is taken over by the next that ends well.
+    // The next run that ends well removes the temporary files that killed runs left.
     finish(learning(&scratch, "text")).quiet(0);
     finish(learning(&scratch, "text")).quiet(0);
     assert_eq!(scratch.names(), ["cat", "copy", "counts", "other", "text"]);
@@ -408,7 +409,7 @@ fn output_that_cannot_be_written_is_told() {
         assert!(done.complaint(1).contains("cannot write standard output"), "{args}");
         scratch.sh(&format!("dbacl --strict {args} >/dev/full")).complaint(74);
     }
-    // Closed, not full: nobody wants it.
+    // A closed standard output is no fault: the caller does not want the output.
     scratch.sh("dbacl -v -c cat text >&-").quiet(1);
 }
 
@@ -473,7 +474,7 @@ fn asked_to_end_while_learning_it_saves_what_it_has_read() {
         let done = learning_with_signal(&scratch, name);
         let text = "dbacl:signal: caught termination request, ignoring further input\n";
         assert_eq!((done.status, done.stderr.as_str()), (0, text), "{name}");
-        // The name in the first line is as long.
+        // The first line has the category's name: `new` is two letters shorter than `whole`.
         assert_eq!(scratch.read("new").len() + 2, scratch.read("whole").len(), "{name}");
         assert_eq!(scratch.read("counts").len(), scratch.read("all").len());
         fs::remove_file(scratch.path("new")).expect("just learned");

@@ -166,8 +166,8 @@ fn without_verdict(mail: &str) -> (String, String) {
     (rest, verdicts)
 }
 
-/// Limits of address space, in kB, from what hardly starts a program to what is enough for all
-/// here.
+/// Limits of address space, in kB: from so little that a program hardly starts to enough for every
+/// test in this file.
 fn limits() -> impl Iterator<Item = u32> {
     (3_000..12_000).step_by(250).chain((12_000..60_000).step_by(4_000)).chain([100_000, 400_000])
 }
@@ -201,7 +201,7 @@ fn without_memory_a_mail_comes_through() {
                 command.stdin(std::process::Stdio::null());
                 command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
                 let done = finish(command.spawn().expect("bash starts"));
-                // So little that no program starts, or bash cannot.
+                // With so little memory, dbacl or bash itself does not start.
                 if done.status == 99 || done.status == 127 || done.stderr.contains("cannot fork") {
                     continue;
                 }
@@ -259,7 +259,7 @@ fn without_memory_learning_ends_with_a_line_and_a_status() {
                 assert!(done.stderr.contains("dbacl:"), "{args} in {limit} kB: {done:?}");
             }
         }
-        // What is merged here is so little that it fits wherever the program starts.
+        // The counts that are merged here are so small that they fit whenever the program starts.
         assert!(failed > 0 || args.starts_with("--merge"), "{args} never failed");
     }
 }
@@ -328,13 +328,13 @@ fn on_a_terminal(command: &mut std::process::Command) -> Option<String> {
     command.stdout(side.try_clone().expect("a descriptor"));
     command.stderr(side.try_clone().expect("a descriptor"));
     let mut child = command.stdin(std::process::Stdio::null()).spawn().expect("it starts");
-    // The command keeps descriptors of its own.
+    // `Command` holds copies of the terminal's descriptors until they are replaced.
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     drop(side);
     let mut seen = Vec::new();
     let mut terminal = File::from(terminal);
     let mut block = [0; 4096];
-    // At the end the other side is closed, which is an error here.
+    // When the program has ended, reading from the terminal fails.
     while let Ok(length @ 1..) = std::io::Read::read(&mut terminal, &mut block) {
         seen.extend_from_slice(&block[..length]);
     }
@@ -413,7 +413,7 @@ fn a_signal_ends_the_wait_for_somebody_who_writes() {
     for args in ["-c cat pipe", "-l new pipe", "--count new pipe", "-f 1 -c cat pipe"] {
         terminate(scratch.dbacl_command(args.split_whitespace()).spawn().expect("dbacl starts"));
     }
-    // The mail is not at its end: it is still with whoever sends it.
+    // If the filter is stopped before the mail has ended, the sender still has the mail.
     let scratch = with_filter();
     let mut command = scratch.dbacl_command(["--mail-filter", "filter"]);
     let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("dbacl starts");

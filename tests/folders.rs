@@ -100,7 +100,7 @@ fn a_filter_has_any_number_of_folders() {
         );
         assert!(found.contains(label), "{found}");
     }
-    // Mail about something else comes to the lists.
+    // Mail about a new subject arrives in the folder `lists`.
     let other = |number: usize| {
         let text = "concert tickets orchestra violin evening programme";
         format!("From: x@example.org\nSubject: {text}\n\n{text} {number} tonight\n")
@@ -111,7 +111,7 @@ fn a_filter_has_any_number_of_folders() {
     }
     let found = verdict(path, &other(99));
     assert!(found.contains("lists"), "{found}");
-    // A mail that was learned as something else, and one that is known already.
+    // A mail that was learned under another label is corrected, and then corrected once more.
     done(path, &["--mail-correct", "f", "family"], &mail("spam", 3));
     assert!(is_quick(path));
     let before = contents(path);
@@ -121,7 +121,7 @@ fn a_filter_has_any_number_of_folders() {
     assert!(said.contains("86 documents (work 20, lists 26, family 21, spam 19)"), "{said}");
     assert!(said.contains("7 corrections were applied\nAbout "), "{said}");
     assert!(!is_quick(path));
-    // Fewer folders, and the names of the others go.
+    // After learning fewer folders, the names of the other categories are gone.
     learn(path, &labels[..3]);
     assert!(fs::symlink_metadata(path.join("f/spam")).is_err());
     let wrong = dbacl(path, &["--mail-correct", "f", "spam"], other(1).as_bytes());
@@ -144,14 +144,14 @@ fn mail_of_many_folders_can_be_unsure_and_some_can_be_protected() {
     let labels = WORDS.map(|(label, _)| label);
     let folder = filter(&labels);
     let path = folder.path();
-    // Mail like that of its folder is sure of it.
+    // The verdict on mail that is like the mail of one folder is that folder, and sure.
     let sure = labels.iter().filter(|label| {
         let found = verdict(path, &mail(label, 81));
         assert!(found.contains(**label), "{found}");
         found.starts_with(&format!("X-DBACL: {label} "))
     });
     assert_eq!(sure.count(), 4);
-    // Mail like nothing else is not.
+    // The verdict on mail that is like no folder is unsure.
     let words = "zebra okapi gnu kudu eland oryx";
     let found = verdict(path, &format!("From: x@y.z\nSubject: {words}\n\n{words} {words}\n"));
     assert!(found.starts_with("X-DBACL: unsure "), "{found}");
@@ -174,7 +174,7 @@ fn mail_of_many_folders_can_be_unsure_and_some_can_be_protected() {
     assert_eq!(order, "# dbacl mail filter\nwork\nfamily\nlists\nspam\n");
     let expected = [Some("0.0005"), None, Some("0.02"), None];
     rates(expected);
-    // What is promised outlives a correction.
+    // The rates that were asked for stay in the categories when a correction changes them.
     done(path, &["--mail-correct", "f", "lists"], &mail("lists", 60));
     rates(expected);
     for wrong in ["family:0", "family:2", "other", "family:x"] {
@@ -184,7 +184,7 @@ fn mail_of_many_folders_can_be_unsure_and_some_can_be_protected() {
         assert!(text(&refused.stderr).contains("--protect"), "{}", text(&refused.stderr));
     }
     rates(expected);
-    // None is protected unless it is asked for, or its name says so.
+    // Without `--protect`, only folders with names such as `ham` are protected; here none is.
     done(path, &[&["--mail-learn", "f"], &operands[..]].concat(), "");
     rates([None; 4]);
 }
@@ -213,7 +213,7 @@ fn forgetting_leaves_no_trace_of_what_was_learned_or_put_right() {
         change(one.path(), labels, "--update", "spam", &mail(90));
         assert!(is_quick(one.path()));
         change(one.path(), labels, "--unlearn", "spam", &mail(90));
-        // Another mail.
+        // The other filter learns and forgets another mail.
         change(other.path(), labels, "--update", "spam", &mail(91));
         change(other.path(), labels, "--unlearn", "spam", &mail(91));
         assert!(contents(one.path()) == contents(other.path()), "{labels:?}");
@@ -265,7 +265,7 @@ fn a_state_of_many_categories_is_made_anew_when_it_is_damaged() {
         fs::write(&state, &bytes).expect("written");
         let said = next();
         if said.is_empty() {
-            // Nobody has looked at it.
+            // The damaged block was not read, so the damage was not noticed.
             fs::remove_file(fs::canonicalize(&state).expect("there")).expect("removed");
             assert!(next().contains("did not fit its ledger and was made anew"));
         } else {
@@ -351,7 +351,8 @@ fn mails_in_the_wrong_folder_are_named_and_silence_nothing() {
 fn old_mail_leaves_no_trace_in_a_window() {
     let labels = ["work", "spam"];
     let (one, other) = (filter(&labels), filter(&labels));
-    // Mail of 2024 and mail of 2001: in one file each, and in mailboxes.
+    // Mail of 2024 and mail of 2001, once with each mail in a file of its own, and once in
+    // mailboxes.
     let old = |label: &str, number: usize| {
         let mail =
             mail(label, number).replace("Mon Jan  1 00:00:00 2024", "Mon Jan  1 00:00:00 2001");
@@ -377,11 +378,11 @@ fn old_mail_leaves_no_trace_in_a_window() {
     }
     let days = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let today = days.expect("after 1970").as_secs() / 86400;
-    // Up to the beginning of 2020.
+    // The number of days since the beginning of 2020.
     let window = (today - 18_262).to_string();
     for folder in [one.path(), other.path()] {
         for label in labels {
-            // A mailbox and a folder under one name.
+            // A mailbox and a folder of files are learned under the same label.
             let place = folder.join(format!("all-{label}"));
             fs::create_dir(&place).expect("made");
             fs::rename(folder.join(format!("{label}.mbox")), place.join("mbox")).expect("moved");

@@ -331,7 +331,7 @@ fn complaints_of(kind: &Kind, reading: &str, options: &str) -> Vec<String> {
         *args.last_mut().unwrap() = &category;
         assert_eq!(measure(path, &args, &text_file).1, 0);
     }
-    // Slow programs without optimisation get less to do.
+    // Programs built without optimisation are slow, so they get smaller mails.
     let size = if cfg!(debug_assertions) { kind.size / 16 } else { kind.size };
     let (small, large) = (generate(path, kind, size / 4), generate(path, kind, size));
     let mut complaints = Vec::new();

@@ -39,7 +39,7 @@ fn encoded(text: &str, charset: &str) -> Option<Vec<u8>> {
         let wanted = &*character.encode_utf8(&mut bytes);
         let one = single.iter().position(|text| text == wanted);
         one.map(|byte| vec![u8::try_from(byte).expect("of 256")]).or_else(|| {
-            // Two bytes: looked for among all pairs.
+            // A character of two bytes is found by trying all pairs.
             (0x81..=0xfeu8).find_map(|lead| {
                 (0x40..=0xfeu8).find_map(|trail| {
                     (decoded(&[lead, trail]) == wanted).then(|| vec![lead, trail])
@@ -149,7 +149,7 @@ fn dbacl_1_14_1_refuses_categories_of_characters_by_their_first_line() {
         let online = scratch.read("online");
         let is_old = online.starts_with(b"# dbacl 1.14.1 dlw portable online memory dump\n");
         assert_eq!(is_old, options == "-e alnum");
-        // Our programs restore how it was cut.
+        // Programs that know the line cut text as it was cut when the category was learned.
         scratch.dbacl("-v -c ./cat -R text").quiet(1);
         scratch.dbacl(&format!("--quiet {options} -o online -l ./cat text")).quiet(0);
         std::fs::remove_file(scratch.path("online")).expect("just written");
@@ -244,7 +244,7 @@ fn a_character_set_must_be_known_and_goes_with_text() {
     assert!(complaint.contains("no character set is called klingon-1"), "{complaint}");
     let complaint = scratch.dbacl("--charset koi8-r -T email -l ./cat text").complaint(1);
     assert!(complaint.contains("--charset does not go with -T email"), "{complaint}");
-    // A scheme of bytes sees UTF-8.
+    // Tokenizers of bytes get the text converted to UTF-8.
     scratch.write("other", "größe".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>());
     scratch.write("utf-8", "größe");
     scratch.dbacl("--quiet -e adp --charset utf-16le -l ./one other").quiet(0);

@@ -19,7 +19,7 @@ fn a_terminal_shows_that_learning_goes_on() {
         return skip("progress on a terminal", "script is not installed");
     }
     let place = Scratch::new();
-    // The text comes when the line has been seen, or after a minute.
+    // Input is fed to the program once its progress line has appeared, or after a minute.
     let feed = "n=0\nuntil grep -q learning log || test $n = 600; do\n  \
                 sleep 0.1; n=$((n + 1))\ndone\necho some words\n";
     place.write("feed", feed);

@@ -118,7 +118,7 @@ fn a_filter_of_few_mails_says_what_it_does_not_know() {
     let said = learn(12);
     assert!(said.contains(" of 100 mails will be unsure, with 50 mails of each kind"), "{said}");
     assert!(said.contains("Of ham, 0 of 12 mails were surely called something else"), "{said}");
-    // Nothing that was learned stands in this one.
+    // This mail has no word that was learned.
     let unlike = "From: x@y.z\nSubject: zebra\n\nokapi gnu kudu eland oryx nyala topi bongo\n";
     assert!(verdict(path, unlike).starts_with("X-DBACL: unsure "));
 }
@@ -293,7 +293,7 @@ fn forget_to_the_byte(options: &str) {
         let read = |folder: &Path| fs::read(folder.join(name)).expect("there");
         assert!(read(&never) == read(&forgot), "{options}: {name}");
     }
-    // Whichever of two copies goes: the fit is the same.
+    // It does not matter which of two copies is forgotten: the fit is the same.
     fs::rename(path.join("rest/ham/02"), path.join("rest/ham/09")).expect("renamed");
     let other = learn_folders(path, "other", "rest", options);
     let scores = |folder: &Path| {
@@ -371,7 +371,7 @@ fn verdicts_come_as_json_and_tables() {
     let odds: f64 = rows[2][5].parse().expect("a number");
     assert!((odds - number(&all[1]["categories"][0]["log_odds"])).abs() < 1e-9);
 
-    // Nothing to judge: nothing is claimed.
+    // The verdict on an empty document is unsure, with equal probabilities.
     fs::write(path.join("none"), "").expect("written");
     let (none, status) = judge("ndjson", &["none"]);
     let none: serde_json::Value = serde_json::from_str(&none).expect("JSON");
@@ -405,7 +405,7 @@ fn repeating_a_word_does_not_change_a_verdict_that_counts_words_once() {
     let bits: f64 = together.split_whitespace().next().expect("bits").parse().expect("a number");
     let percent = explained.split(' ').find_map(|word| word.parse::<f64>().ok()).expect("percent");
     assert!((100.0 / (1.0 + (-bits).exp2()) - percent).abs() < 0.1, "{explained}");
-    // Fitted for counts, repetition counts.
+    // After a fit without `--once`, repeating a word changes the verdict.
     let refit = ["--refit", "--always", "--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/spam"];
     assert!(dbacl(&path, &refit, b"").status.success());
     assert_ne!(judge(mail), judge(&repeated));

@@ -22,7 +22,8 @@ const CALLS: [&str; 12] = [
     "fsync", "chmod", "rmdir",
 ];
 
-/// What the first argument of a run is when it is to be killed or to fail.
+/// A fault for a run of the program: at its call `number` of the system call `call`, `how`
+/// happens (an error, or a signal).
 struct Fault<'a> {
     call: &'a str,
     number: usize,
@@ -95,7 +96,7 @@ fn copy(from: &Path) -> tempfile::TempDir {
     folder
 }
 
-/// The verdict on a mail: nobody may ever see `error`.
+/// The verdict on a mail, which must never be `error`.
 #[track_caller]
 fn verdict(folder: &Path, mail: &str) -> String {
     let output = dbacl(folder, &["--mail-filter", "f"], mail.as_bytes());
@@ -236,13 +237,13 @@ fn large() -> String {
     mail("spam", 100) + &words + "\n"
 }
 
-/// Filters to be changed, the documents of each, and a mail that it does not know.
+/// Filters to be changed, each with its number of documents and a mail that it does not know.
 fn starts() -> Vec<(tempfile::TempDir, u32, String)> {
     let starts = vec![
         (filter(), 60, news()),
         (older_filter(), 60, news()),
         (filter_with_changes(), 61, news()),
-        // So much is new then that the state is written anew.
+        // The mail has so many new features that the whole state is written anew.
         (filter_with_changes(), 61, large()),
     ];
     let is_folded = |(start, _, mail): &(tempfile::TempDir, u32, String)| {
@@ -340,7 +341,8 @@ fn kills_at_any_moment_lose_nothing() {
             run.args(["--mail-correct", "f", "ham"])
         };
         let mut child = spawn(run, path, own.as_bytes());
-        // Moments that are spread evenly, without chance.
+        // The moments of the kills are spread evenly over the run; 619 and 1000 have no divisor in
+        // common.
         let span = if learns { usual * 8 } else { usual * 2 };
         std::thread::sleep(Duration::from_micros(span * (round as u64 * 619 % 1000) / 1000));
         let _ = child.kill();
@@ -349,7 +351,7 @@ fn kills_at_any_moment_lose_nothing() {
         if !learns {
             done(dbacl(path, &["--mail-correct", "f", "ham"], own.as_bytes()));
             corrected += 1;
-            // The command after a kill tidies up.
+            // The first command after a kill removes what the killed one left.
             assert_eq!(leftovers(path), Vec::<String>::new(), "round {round}");
         }
         assert_eq!(documents(path), 61 + corrected, "round {round}");
@@ -436,7 +438,7 @@ fn signals_while_a_set_is_learned_change_nothing() {
         let mut run = command(program());
         run.args(["--mail-learn", "f", "ham=ham.mbox", "spam=pipe"]);
         let child = spawn(run, path, b"");
-        // Opens when the program does.
+        // This waits until the program opens the pipe, too.
         let mut pipe = fs::OpenOptions::new().write(true).open(path.join("pipe")).expect("opened");
         pipe.write_all(mail("spam", 1).as_bytes()).expect("written");
         let number = child.id().to_string();
@@ -520,7 +522,8 @@ fn a_filter_is_its_users_alone_and_modes_survive() {
 fn corrections_outlive_learning_anew_until_the_folders_agree() {
     let folder = filter();
     let path = folder.path();
-    // One mail of the good ones is spam, and another was never in a folder.
+    // Two corrections: one mail of the folder of good mail is spam, and the other mail was never in
+    // a folder.
     let wrong = mail("ham", 5);
     for mail in [&wrong, &news()] {
         done(dbacl(path, &["--mail-correct", "f", "spam"], mail.as_bytes()));
@@ -529,7 +532,7 @@ fn corrections_outlive_learning_anew_until_the_folders_agree() {
     let said = done(dbacl(path, &LEARN, b""));
     assert!(said.contains("61 documents (ham 29, spam 32)"), "{said}");
     assert!(said.contains("2 corrections were applied\n"), "{said}");
-    // The user moves the one.
+    // The user moves the first of the two mails into the folder of spam.
     mailbox(path, "ham", (0..30).filter(|&number| number != 5));
     let spam = fs::read_to_string(path.join("spam.mbox")).expect("there") + &wrong;
     fs::write(path.join("spam.mbox"), spam).expect("written");
@@ -539,16 +542,16 @@ fn corrections_outlive_learning_anew_until_the_folders_agree() {
     let turned = ["--mail-learn", "f", "spam=spam.mbox", "ham=ham.mbox"];
     let again = done(dbacl(path, &turned, b""));
     assert_eq!(again, said, "the order of the operands does not matter");
-    // A correction can be taken back.
+    // The opposite correction of the second mail takes its correction back.
     done(dbacl(path, &["--mail-correct", "f", "ham"], news().as_bytes()));
     let said = done(dbacl(path, &LEARN, b""));
     assert!(said.contains("61 documents (ham 30, spam 31)"), "{said}");
 }
 
-/// The first line of the filter's category for spam names what it was learned with.
+/// Whether the filter reads mail as dbacl 1.14.1 does; the first line of its categories tells.
 fn is_classic(folder: &Path) -> bool {
     let category = fs::read(folder.join("f/spam")).expect("there");
-    // dbacl 1.14.1 refuses the first line of the others.
+    // Other filters have this first line, which dbacl 1.14.1 refuses.
     !category.starts_with(b"# dbacl 1.15 dlw unicode category ")
 }
 

@@ -7,7 +7,7 @@ use dbacl_testing::{Scratch, command, programs, root};
 use std::fmt::Write;
 use std::fs;
 
-/// What parts the outputs of the commands.
+/// The line that separates the outputs of the commands.
 const MARK: &str = "=== next ===";
 
 /// Runs the commands of a document in the repository's folder.

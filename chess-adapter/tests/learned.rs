@@ -21,7 +21,7 @@ fn learn_play_explain_measure() {
     run(&["learn", &pgn, "-o", &models, "--preset", "best"]);
     assert!(!Path::new(&at("models/text")).exists(), "the training text is not kept");
 
-    // A match against the random mover repeats and is won.
+    // A match against the random mover is won, and the same games are played each time.
     let play = || run(&["match", &models, "--games", "4", "--json", "--avoid-draws"]).0;
     let score: serde_json::Value = serde_json::from_str(&play()).expect("JSON");
     assert_eq!(score["lost"], 0, "{score}");
@@ -77,7 +77,7 @@ fn odds_are_learned_and_drawn_from() {
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
     let all = &report["positions"]["all"];
     assert!(all["bits"].as_f64().is_some_and(|bits| bits > 0.0 && bits < 4.3), "{report}");
-    // The temperature of the manifest is what displayed probabilities are true with.
+    // With the temperature in the manifest, displayed probabilities predict moves best.
     let manifest = folder.path().join("models/manifest.json");
     let bits = |temperature: f64| {
         let told = std::fs::read(&manifest).expect("the manifest");
@@ -91,7 +91,8 @@ fn odds_are_learned_and_drawn_from() {
     let told = std::fs::read(&manifest).expect("the manifest");
     let told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
     assert!(told["curvatures"]["odds"].as_f64().is_some_and(|c| c >= 0.0), "{told}");
-    // All 20 answers to the first position and 29 and 30 to the others are as good when it is hot.
+    // At a very high temperature all moves are equally likely: 20 in the first position, 29 and 30
+    // in the others.
     let uniform = (20f64.log2() + 29f64.log2() + 30f64.log2()) / 3.0;
     assert!((bits(1e9) - uniform).abs() < 0.1, "{} {uniform}", bits(1e9));
     let (_, output) = run(&["why", &models, "--moves", "e4 e5 Nf3", "--move", "Nc6"]);
@@ -108,7 +109,7 @@ fn draws_begin_games_as_the_masters_did() {
     let at = |name: &str| folder.path().join(name).display().to_string();
     let models = at("models");
     run(&["learn", &pgn, "-o", &models, "--describe-positions", "12000"]);
-    // The answers to 1.e4 of all games learned.
+    // How often each answer to 1.e4 occurs in the games that were learned.
     run(&["prepare", &pgn, "-o", &at("text")]);
     let games = std::fs::read_to_string(at("text/all.txt")).expect("the games");
     let answers = games.lines().filter_map(|line| line.strip_prefix("e4 ")?.split(' ').next());
@@ -204,7 +205,8 @@ fn parameters_are_learned_from_games_and_played() {
     run(&["bayes", "learn", &records, "--games", "50", "--caution", "0", "-o", &learned]);
     let (told, _) = run(&["bayes", "show", &learned, "--all"]);
     assert!(told.contains("white knight on f3") && told.contains("king on h8"), "{told}");
-    // Caution: a level that all games won have is taken, and of the others few.
+    // All won games have the same level of one parameter now. With caution that level is taken, but
+    // few of the others are.
     let lines = std::fs::read_to_string(&records).expect("records");
     let all_won = |line: &str| match line.strip_prefix("opening\twin\t") {
         Some(levels) => format!("opening\twin\te{}\n", &levels[1..]),
@@ -260,7 +262,8 @@ fn positions_are_worth_what_the_classifier_says() {
     let ending = |white: &str| format!("4k3/5ppp/8/8/8/8/5PPP/{white}K3 w - - 0 40");
     assert!(value(&ending("3Q")) > value(&ending("4")) + 100);
     assert!(value("3qk3/5ppp/8/8/8/8/5PPP/4K3 w - - 0 40") < -100);
-    // The sum over the words of a line is the difference of the classifier's own scores.
+    // The learned evaluation of a position is the difference of the classifier's two scores of its
+    // words.
     let position = chess_adapter::text::game::read_fen(&ending("3R")).expect("good FEN");
     let line = positions::words(&position);
     let path = |outcome: Outcome| at("learned/") + "end-" + outcome.as_str();
@@ -290,7 +293,7 @@ fn small_tables_grow_until_nothing_is_ignored() {
     let Some(dbacl) = dbacl("small_tables_grow_until_nothing_is_ignored") else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let pgn = some_games(folder.path(), 10);
-    // A classifier that is told a table too small at first.
+    // The stand-in for the classifier begins with a table that is too small.
     let small = folder.path().join("small");
     let body = format!(
         "set -- $(echo \" $* \" | sed 's/ -H 23 / -h 6 -H 6 /; s/ -H 24 / -H 20 /')\nexec '{}' \
@@ -354,36 +357,14 @@ fn styles_are_learned_and_asked() {
     let folder = tempfile::tempdir().expect("a folder");
     let pgn = testdata("masters.pgn").display().to_string();
     let styles = folder.path().join("styles").display().to_string();
-    let (told, _) = run(&[
-        "style",
-        &pgn,
-        "-o",
-        &styles,
-        "--attacking",
-        "Morphy",
-        "--positional",
-        "Capablanca",
-        "--mixed",
-        "Lasker",
-        "--test-every",
-        "5",
-    ]);
+    let players = ["--attacking", "Morphy", "--positional", "Capablanca", "--mixed", "Lasker"];
+    let style = |more: [&str; 2]| {
+        run(&[&["style", &pgn, "-o", &styles], &players[..], &more[..]].concat()).0
+    };
+    let told = style(["--test-every", "5"]);
     assert!(told.contains("judged rightly"), "{told}");
     // The same by the four features, and what it tells in a game.
-    let (told, _) = run(&[
-        "style",
-        &pgn,
-        "-o",
-        &styles,
-        "--attacking",
-        "Morphy",
-        "--positional",
-        "Capablanca",
-        "--mixed",
-        "Lasker",
-        "--words",
-        "features",
-    ]);
+    let told = style(["--words", "features"]);
     assert!(told.starts_with("learned: attacking "), "{told}");
     let some = some_games(folder.path(), 30);
     let models = folder.path().join("models").display().to_string();

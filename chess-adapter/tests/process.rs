@@ -41,7 +41,7 @@ impl Adapter {
         self.to.as_mut().expect("open").write_all(lines.as_bytes()).expect("the adapter reads");
     }
 
-    /// Reads lines until one starts so.
+    /// Reads lines until one begins with `start`, and returns it.
     fn wait_for(&mut self, start: &str) -> String {
         let mut line = String::new();
         loop {
@@ -115,7 +115,7 @@ fn started() -> (Adapter, Vec<u32>) {
     (adapter, children)
 }
 
-/// Waits until something is so, for a while that is long on a busy machine, too.
+/// Waits until a condition holds, for [`PATIENCE`] at most; returns whether it does.
 fn comes_true(mut is_so: impl FnMut() -> bool) -> bool {
     let started = Instant::now();
     while started.elapsed() < PATIENCE {
@@ -143,7 +143,7 @@ fn quit_end_of_input_and_sigterm_leave_nothing_behind() {
             "end" => adapter.to = None,
             "TERM" => Adapter::signal(adapter.child.id(), "TERM"),
             _ => {
-                // Nobody reads any more: the next answers end it.
+                // The other end of its output is closed, so the adapter ends when it answers.
                 let (unread, _) = std::os::unix::net::UnixStream::pair().expect("a pair");
                 drop(std::mem::replace(
                     &mut adapter.from,
@@ -191,7 +191,7 @@ fn a_hanging_classifier_does_not_delay_quitting() {
     adapter.send("quit\n");
     assert!(adapter.ends_well());
     gone(&children);
-    // The same from a host that sends a signal in the middle of a game, the answer still due.
+    // The same with a signal in the middle of a game, while an answer is awaited.
     let mut adapter = Adapter::start(&hanging, &[]);
     adapter.send("xboard\nprotover 2\nnew\nusermove e4\n");
     adapter.wait_for("feature done=1");

@@ -21,7 +21,7 @@ fn models(test: &str) -> Option<String> {
     Some(folder.path().join("models").display().to_string())
 }
 
-/// Runs a script of this folder; what it printed, or nothing if it could not be made here.
+/// Runs a script of this folder and returns what it printed; `None` if it was skipped.
 fn drive(test: &str, command: &mut Command) -> Option<String> {
     let output = command.output().expect("the script starts");
     let told = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -11,7 +11,7 @@ pub fn adapter() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_chess-adapter"))
 }
 
-/// Says that a test could not be made; it shows although test output is captured.
+/// Says that a test was skipped; this shows although the output of tests is captured.
 pub fn skip(test: &str, reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
 }
@@ -75,7 +75,7 @@ pub fn dbacl(test: &str) -> Option<PathBuf> {
     found.clone()
 }
 
-/// Runs the adapter, which must succeed; what it printed, and all there is to know.
+/// Runs the adapter, which must succeed; returns what it printed, and the whole output.
 #[track_caller]
 pub fn run(args: &[&str]) -> (String, Output) {
     let output = Command::new(adapter()).args(args).output().expect("the adapter runs");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Positions a second: looks at some positions for so many milliseconds each (1,000 unless told).
+//! Measures the positions searched in a second: searches some positions, each for as many
+//! milliseconds as the first argument says (1,000).
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A question to the search, its answer, and what endgame tables and books tell it.
+//! What is asked of a search, what it answers, and what endgame tables and books tell it.
 
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// A question without advice, tables or signals.
+    /// A request without advice, tables or signals.
     pub fn new(position: &'a Chess, limits: Limits) -> Self {
         Self {
             position,
@@ -106,7 +106,7 @@ pub struct Found {
     pub selective_depth: usize,
     /// Number of positions that were searched.
     pub nodes: u64,
-    /// Time since the question.
+    /// Time since the search began.
     pub time: Duration,
 }
 

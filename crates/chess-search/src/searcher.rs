@@ -5,7 +5,7 @@ use crate::Evaluate;
 use crate::ordering::Order;
 use crate::table::Table;
 
-/// Searches positions, and keeps its tables from one question to the next.
+/// Searches positions, and keeps its tables from one search to the next.
 pub struct Searcher {
     pub(crate) table: Table,
     pub(crate) evaluation: Box<dyn Evaluate>,

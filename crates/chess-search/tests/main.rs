@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Known numbers of ways, known answers, and that a search keeps to its limits.
+//! Known numbers of legal games, known best moves, and searches that keep to their limits.
 
 mod endgame;
 

@@ -154,7 +154,8 @@ fn later_feedback_is_learned_later() {
             serde_json::from_str(&text(&run(place, EVAL, &args))).expect("JSON");
         value["sets"][0]["error"]["rate"].as_f64().expect("a rate")
     };
-    // What is never told is never known: the first category wins every time.
+    // If the truth comes after more mails than there are, nothing is learned, and the first
+    // category wins every time.
     assert!((errors("delayed:1000") - 0.5).abs() < 1e-12);
     assert!(errors("immediate") < errors("delayed:20"));
 }
@@ -378,7 +379,7 @@ fn trec_commands_and_online_simulation_agree() {
         })
         .count();
     assert!(errors < 10, "{lines}");
-    // the simulation has not learned the driver's empty message, so only the early ones may differ
+    // the driver also learns an empty message, so only the first results may differ
     let set = "x: -H 20 -T email -T email:headers -e cef";
     let args = ["--index", "index", "--online", "--refresh", "0", "--json", "-s", set];
     let value: serde_json::Value =
@@ -395,7 +396,7 @@ fn mistakes_have_subjects_and_the_mail_filter_is_a_candidate() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let place = place.path();
     corpus(place);
-    // Mail of one kind in the folder of the other.
+    // Three spams lie in the folder of good mail.
     for number in 0..3 {
         let text = message(SPAM, 500 + number).replacen("Subject: ", "Subject: odd one out, ", 1);
         fs::write(place.join(format!("test/ham/odd{number}")), text).expect("written");
@@ -405,7 +406,7 @@ fn mistakes_have_subjects_and_the_mail_filter_is_a_candidate() {
     let row = said.lines().find(|line| line.starts_with("mail filter ")).expect("a row");
     let error: f64 = row.split_whitespace().nth(2).and_then(|word| word.parse().ok()).expect("%");
     assert!(error > 0.0 && error < 20.0, "{row}");
-    // With 23 mails nobody is ahead by more than chance.
+    // With 23 mails, no set of options is better than the others by more than chance.
     assert!(said.contains("\nAhead, but within chance of "), "{said}");
     let page = fs::read_to_string(place.join("page.html")).expect("a page");
     assert!(page.contains(">odd one out, ") && page.contains("odd1\""), "{page}");

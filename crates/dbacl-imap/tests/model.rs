@@ -14,7 +14,7 @@ fn pick<T: Copy>(random: &mut SplitMix64, list: &[T]) -> T {
     list[random.below(list.len())]
 }
 
-/// A number of the environment.
+/// The number that an environment variable holds, or a default.
 pub fn number(variable: &str, usual: usize) -> usize {
     let text = std::env::var(variable).ok();
     text.map_or(usual, |text| text.parse().expect("a number"))
@@ -23,7 +23,7 @@ pub fn number(variable: &str, usual: usize) -> usize {
 /// A mail as the model knows it.
 #[derive(Debug, Clone)]
 struct Known {
-    /// The folder where it is; `None` once nothing more is done with it.
+    /// The folder where it is; `None` once the test does nothing more with it.
     place: Option<&'static str>,
     label: Option<&'static str>,
     junk: bool,
@@ -32,7 +32,7 @@ struct Known {
 
 const WATCHED: [&str; 4] = ["INBOX", "Junk", "Archive", "Trash"];
 
-/// What a move says.
+/// What a move between folders teaches.
 fn said(from: &str, to: &str) -> Option<&'static str> {
     match (from, to) {
         ("INBOX" | "Archive" | "Trash", "Junk") => Some("spam"),

@@ -34,14 +34,14 @@ fn moves_teach_and_nothing_else_does() {
         assert!(said.contains("takes stock of Junk (1 mail), INBOX (10 mails)"), "{name}: {said}");
         assert_eq!(label(0), None, "{name}");
 
-        // Into Junk, by MOVE and without it.
+        // A mail goes into Junk: by the command MOVE, and by COPY and deletion.
         client.moves(0, "INBOX", "Junk");
         client.run("SELECT INBOX");
         let uid = client.only(1);
         client.run(&format!("UID COPY {uid} Junk"));
         client.run(&format!("UID STORE {uid} +FLAGS (\\Deleted)"));
         client.run("EXPUNGE");
-        // The client of others first deletes, and then adds.
+        // Some mail programs delete the mail first and then add it to the other folder.
         client.run("SELECT INBOX");
         let uid = client.only(2);
         client.run(&format!("UID STORE {uid} +FLAGS (\\Deleted)"));
@@ -54,7 +54,8 @@ fn moves_teach_and_nothing_else_does() {
         // Nothing is learned twice.
         assert_eq!(server.once(&[]), "", "{name}");
 
-        // Junk to Trash, INBOX to Trash and Archive, out of Trash, and a rule.
+        // Moves that teach nothing: from Junk to Trash, from INBOX to Trash and to Archive, out of
+        // Trash, and one by a rule of the server.
         client.moves(0, "Junk", "Trash");
         client.moves(3, "INBOX", "Trash");
         client.moves(4, "INBOX", "Archive");
@@ -96,7 +97,8 @@ fn moves_teach_and_nothing_else_does() {
         client.run(&format!("UID STORE {one} -FLAGS ($Junk)"));
         assert_eq!(server.once(&[]), "", "{name}");
 
-        // Other numbers: the move before it is not seen, and nothing is learned.
+        // When a folder's UIDVALIDITY changes, moves before the change are not seen, and nothing is
+        // learned.
         client.moves(8, "INBOX", "Junk");
         server.renumber("INBOX", 77);
         let said = server.once(&[]);
@@ -104,7 +106,7 @@ fn moves_teach_and_nothing_else_does() {
         assert!(!said.contains("learned"), "{name}: {said}");
         assert_eq!(label(8), None, "{name}");
 
-        // What would be learned.
+        // With --dry-run, the program prints what it would learn.
         client.moves(9, "INBOX", "Junk");
         let said = server.once(&["--dry-run"]);
         assert!(
@@ -157,7 +159,7 @@ fn news_are_learned_at_once_and_over_lost_connections() {
     client.moves(2, "INBOX", "Junk");
     let mut program = server.watch(&[]);
     wait_until(&server, "a move without the program is learned", || is_spam(2));
-    // Two cannot use one state.
+    // Two programs cannot use the same state at a time.
     let done = server.program(&["--once"]).output().expect("the program starts");
     assert_eq!(done.status.code(), Some(75));
     program.signal("-KILL");
@@ -184,10 +186,10 @@ fn new_spam_is_moved_and_teaches_nothing() {
     assert_eq!((server.label(&spam), server.label(&ham)), (None, None));
     client.run("SELECT INBOX");
     let left: Vec<usize> = (1..5).filter(|number| !client.find(*number).is_empty()).collect();
-    // What was there before, what is good, and what somebody has read.
+    // Mails stay where they are that were there before, are good, or have been read.
     assert_eq!(left, [1, 3, 4]);
     assert_eq!(server.once(&["--move-spam"]), "");
-    // A person thinks otherwise: that is learned, and the mail is left alone.
+    // A user moves a mail back: that is learned, and the program does not move the mail again.
     client.moves(2, "Junk", "INBOX");
     let said = server.once(&["--move-spam"]);
     assert!(
@@ -231,7 +233,7 @@ fn tls_and_wrong_passwords() {
         said.contains("Junk (spam), INBOX, Trash (thrown away); the server knows IDLE"),
         "{said}"
     );
-    // Nobody trusts it; another name; a wrong password; no password.
+    // A certificate that is not trusted, one for another name, a wrong password, no password.
     for (options, status, expected) in [
         (&["--server=localhost", right, "--check"][..], 75, "certificate"),
         (&["--server=127.0.0.1", right, &trusting, "--check"], 75, "certificate"),

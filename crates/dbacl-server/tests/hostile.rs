@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Clients over sockets that are slow, do not take their answers, send without end, or send what is
-//! none of the protocol: they cost their own connection, and others are served.
+//! Clients that are slow, do not read their answers, send without end, or send what is not of the
+//! protocol: they lose their own connection, and other clients are served.
 //!
 //! `DBACL_SERVER_BYTES` is how large an endless mail is (100 million bytes), `DBACL_SERVER_ROUNDS`
 //! how many changed dialogues each protocol gets (150).
@@ -20,12 +20,12 @@ fn is_served(server: &Server) -> bool {
     body.starts_with(b"X-DBACL: spam ")
 }
 
-/// A number of the environment.
+/// The number that an environment variable holds, or a default.
 fn number(name: &str, usual: usize) -> usize {
     std::env::var(name).map_or(usual, |text| text.parse().expect("a number"))
 }
 
-/// Writes a byte every 50 ms until nobody takes it any more; tells how long that was.
+/// Writes a byte every 50 ms until the server closes the connection; returns how long that took.
 fn dribble(mut stream: UnixStream, beginning: &[u8]) -> Duration {
     let start = Instant::now();
     stream.write_all(beginning).expect("the server listens");
@@ -44,7 +44,7 @@ fn clients_that_dribble_are_put_out() {
         ("spamc", b"PROCESS SPAMC/1.5\r\nContent-length: 900000\r\n\r\n"),
         ("rspamd", b"POST /che"),
         ("rspamd", b"POST /checkv2 HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n"),
-        // One packet of 65 kB that never becomes whole, and the length of one.
+        // Two clients: one begins a packet of 65 kB, the other sends a part of a length.
         ("milter", b"\0\0\xff\xff"),
         ("milter", b"\0\0"),
     ];
@@ -82,18 +82,18 @@ fn clients_that_do_not_take_their_answers_are_put_out() {
         })
         .collect();
     assert!(is_served(&server));
-    // Nobody takes a further byte from a client that is put out.
+    // The server reads no further byte from a client whose connection it has ended.
     let is_put_out = |stream: &mut UnixStream| stream.write_all(b"x").is_err();
     for stream in &mut silent {
         wait_until("those who take no answer are put out", || is_put_out(stream));
     }
     for mut stream in silent {
         let mut answer = Vec::new();
-        // It was cut off before its end; whichever way that looks.
+        // The answer was cut off before its end, which the client sees in one way or another.
         let _ = stream.read_to_end(&mut answer);
         assert!(answer.len() < length, "{} of {length} bytes", answer.len());
     }
-    // Their memory is given back.
+    // The memory that their answers took is free again.
     let answers: Vec<_> = (0..4).map(|_| server.spamc("PROCESS", "a", &large).0).collect();
     assert!(answers.iter().all(|head| head.starts_with("SPAMD/1.1 0 EX_OK")), "{answers:?}");
     assert_eq!(server.stop(), Some(0));

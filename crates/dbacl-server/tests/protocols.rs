@@ -164,7 +164,7 @@ fn users_have_their_own_filters_and_changes_are_taken_up() {
         String::from_utf8_lossy(&body).lines().next().unwrap_or_default().to_owned()
     };
     assert!(verdict("alice").starts_with("X-DBACL: spam "), "{}", verdict("alice"));
-    // A filter of one's own, with the kinds the other way round.
+    // The user has a filter of their own, in which spam and ham are exchanged.
     server.scratch.write("one", fs::read(server.scratch.path("ham.mbox")).expect("learned"));
     server.scratch.write("two", fs::read(server.scratch.path("spam.mbox")).expect("learned"));
     let learned = |kinds: &str| {
@@ -243,7 +243,7 @@ fn hostile_clients_harm_nobody_else() {
         let (_, body) = server.spamc("PROCESS", "a", spam.as_bytes());
         body.starts_with(b"X-DBACL: spam ")
     };
-    // Half a request, and then nothing: on every door.
+    // Clients of each protocol send half a request, and then nothing.
     let mut slow: Vec<_> = (0..50).map(|_| server.connect("spamc")).collect();
     slow.extend((0..50).map(|_| server.connect("rspamd")));
     slow.extend((0..50).map(|_| server.connect("milter")));
@@ -253,7 +253,7 @@ fn hostile_clients_harm_nobody_else() {
         stream.write_all(beginnings[number % 4]).expect("the server listens");
     }
     assert!(is_served());
-    // More than there is room for.
+    // There are more connections than the server has room for.
     let large = vec![b'x'; 1_500_000];
     let (head, _) = server.spamc("PROCESS", "a", &large);
     assert!(head.starts_with("SPAMD/1.1 98 EX_TOOBIG"), "{head}");
@@ -261,7 +261,7 @@ fn hostile_clients_harm_nobody_else() {
     assert!(head.contains("Spam: "), "{head}");
     let (head, _) = server.http("POST /checkv2", &large);
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
-    // Little that becomes much, and what cannot be unpacked.
+    // Compressed data: some that grows large when it is unpacked, and some that cannot be unpacked.
     let bomb = packed(&vec![b'x'; 100_000_000]);
     assert!(bomb.len() < 200_000);
     let (head, _) = ask_packed(&server, "PROCESS", &bomb);
@@ -290,7 +290,7 @@ fn hostile_clients_harm_nobody_else() {
         sent += large.len();
     }
     assert!(sent < 1 << 30, "the server reads on");
-    // What is none of the protocols.
+    // Bytes that belong to none of the protocols.
     for name in ["spamc", "rspamd", "milter"] {
         for request in [
             &b"\0\0\0\0"[..],
@@ -305,7 +305,7 @@ fn hostile_clients_harm_nobody_else() {
         }
         assert!(is_served());
     }
-    // Those who were too slow have been put out.
+    // The connections of clients that were too slow have been ended.
     wait_until("slow clients are put out", || {
         slow[..100].iter_mut().all(|stream| matches!(stream.read(&mut [0; 100]), Ok(0) | Err(_)))
     });
@@ -353,7 +353,7 @@ fn lessons_are_on_disk_when_they_are_answered() {
         let answer = server.ask("spamc", format!("{head}{mail}").as_bytes());
         String::from_utf8_lossy(&answer).into_owned()
     };
-    // Many at a time, all in one folder, beside verdicts.
+    // Many clients learn into the same filter at a time, while others ask for verdicts.
     std::thread::scope(|scope| {
         for thread in 0..4 {
             scope.spawn(move || {
@@ -368,7 +368,7 @@ fn lessons_are_on_disk_when_they_are_answered() {
             assert!(body.starts_with(b"X-DBACL: spam "));
         }
     });
-    // The program knows every one of them, and nothing changes when it says the same.
+    // The filter knows every one of these mails: telling the server again changes nothing.
     for number in 0..40 {
         let answer = tell(number, "spam");
         assert!(answer.starts_with("SPAMD/1.1 0 EX_OK") && !answer.contains("DidSet"), "{answer}");
@@ -403,7 +403,7 @@ fn a_killed_server_keeps_what_it_has_confirmed() {
         let pid = server.process_id();
         std::thread::scope(|scope| {
             for number in 0.. {
-                // In the middle of one of the next lessons.
+                // The server is killed while it learns one of the next mails.
                 if number == 4 {
                     scope.spawn(move || {
                         std::thread::sleep(std::time::Duration::from_millis(7 * round % 97));

@@ -91,7 +91,7 @@ impl Server {
         stream
     }
 
-    /// What the server answers to these bytes, behind which nothing comes.
+    /// What the server answers to these bytes, after which the client sends nothing more.
     pub fn ask(&self, name: &str, request: &[u8]) -> Vec<u8> {
         let mut stream = self.connect(name);
         // A server that refuses the request need not read it all.
@@ -181,7 +181,7 @@ pub fn memory(process: u32) -> (u64, u64) {
     (field("VmHWM:"), field("VmRSS:"))
 }
 
-/// What stands before the first empty line, and behind it.
+/// The text before the first empty line, and the text after it.
 pub fn split(answer: &[u8]) -> (String, Vec<u8>) {
     let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(answer.len());
     let body = answer.get(end + 4..).unwrap_or_default().to_vec();

@@ -58,7 +58,7 @@ fn what_was_trained_predicts() {
     let texts = "a ship\n\nbread of the nation\nbutter\n";
     let said = run(&scratch, "predict model", texts).quiet(0);
     let labels: Vec<&str> = said.lines().map(|line| line.split('\t').next().unwrap()).collect();
-    // The empty line is of the first of equally frequent labels.
+    // An empty line gets the first of the labels that are most frequent.
     assert_eq!(labels[..2], ["sea", "a/b c"]);
     assert_eq!((labels[3], labels.len()), ("a/b c", 4));
     assert_eq!(said.lines().nth(1), Some("a/b c\t0.333333"));
@@ -138,7 +138,7 @@ fn explanations_name_words() {
     let scratch = trained();
     let said = run(&scratch, "explain model -n 1000", "the whale ate bread").quiet(0);
     assert!(said.starts_with("sea\t") || said.starts_with("a/b c\t"), "{said}");
-    // Words of one view, and runs of characters of the other.
+    // The features are words of the first view and runs of characters of the second.
     for evidence in ["\twhale\n", "\tbread\n", "\tw h a l\n"] {
         assert!(said.contains(evidence), "{evidence:?}: {said}");
     }
@@ -156,14 +156,14 @@ fn two_views_judge_together() {
         assert!(said.contains("views: 2\nscale: "), "{said}");
         said.lines().filter(|line| !line.starts_with("options: ")).collect::<String>()
     };
-    // So few documents have two views without being asked.
+    // A model of so few documents has two views unless options say otherwise.
     assert_eq!(options("default"), options("model"));
     for (preset, view) in [("--pairs", "view1"), ("-e glyph -w 4", "view2")] {
         let said = run(&scratch, "unpack model -o files", "").quiet(0);
         assert_eq!(said.lines().count(), 6);
         let names = ["a%2fb%20c", "sea", "war"].map(|name| format!("files/{view}/{name}"));
         let own = names.each_ref().map(|name| scratch.read(name));
-        // A view is what the same categories are by themselves.
+        // Each view is the same as a model with this view alone.
         run(&scratch, &format!("train train.tsv -o one -q {preset}"), "").quiet(0);
         let said = run(&scratch, &format!("unpack one -o files/{view}"), "").quiet(0);
         assert_eq!(said.lines().collect::<Vec<_>>(), names);
@@ -294,7 +294,7 @@ fn texts_without_labels_are_learned_where_they_help() {
     let texts = documents();
     let texts = texts.lines().filter_map(|line| line.split_once('\t'));
     scratch.write("many.txt", texts.flat_map(|(_, text)| [text, "\n"]).collect::<String>());
-    // Few documents are a warning.
+    // Few documents are warned about.
     let train = |line: &str| {
         let done = run(&scratch, line, "");
         assert_eq!(done.status, 0, "{}", done.stderr);

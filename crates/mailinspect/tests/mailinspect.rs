@@ -101,7 +101,7 @@ struct Session {
     terminal: File,
     output: Receiver<Vec<u8>>,
     seen: Vec<u8>,
-    /// The thread that takes in output, until `hold` goes.
+    /// The thread that reads output, until `hold` is dropped.
     reading: JoinHandle<()>,
     hold: Sender<()>,
 }
@@ -126,7 +126,7 @@ impl Session {
         let side = OpenOptions::new().read(true).write(true).open(path);
         let side = side.map_err(|error| skip(&error)).ok()?;
         let stdio = || Stdio::from(side.try_clone().expect("a descriptor"));
-        // The terminal on which the tests run is none of the program's business.
+        // The program must not use the terminal on which the tests run.
         let child = Command::new("setsid")
             .args(["-c", "-w", MAILINSPECT])
             .args(args)
@@ -210,7 +210,7 @@ impl Session {
     }
 }
 
-/// The status of a program that is about to end by itself.
+/// Waits for a program that ends by itself; returns its status.
 #[track_caller]
 fn status(child: &mut Child) -> i32 {
     let end = Instant::now() + PATIENCE;

@@ -38,7 +38,7 @@ impl Wire for Monologue<'_> {
     }
 }
 
-/// Somebody who learns nothing, and counts.
+/// Stands for the filter: it counts the mails that it is given, and learns nothing.
 #[derive(Default)]
 struct Counting(usize);
 
@@ -91,7 +91,7 @@ fn converse(data: &[u8], state: &State, pupil: &mut Counting) -> Result<usize, F
 /// How many mails a server that says this gives somebody to learn whose folders are known.
 pub fn imap_lessons(data: &[u8]) -> usize {
     let mut pupil = Counting::default();
-    // A fault is as good as an answer.
+    // Whether the conversation ends well or with a fault does not matter here.
     let _ = converse(data, &known(), &mut pupil);
     pupil.0
 }
@@ -99,12 +99,12 @@ pub fn imap_lessons(data: &[u8]) -> usize {
 /// Any bytes from a server.
 pub fn imap_server(data: &[u8]) {
     let mut pupil = Counting::default();
-    // Of an account that is new nothing is learned.
+    // When an account is seen for the first time, nothing of it is learned.
     if let Ok(lessons) = converse(data, &State::new("alice@server:993"), &mut pupil) {
         assert_eq!(lessons, 0);
     }
     assert_eq!(pupil.0, 0);
-    // Each mail says one thing; what the state knows and the server invents is little here.
+    // Each mail is learned at most once, and a server needs more than eight bytes to tell of one.
     let lessons = imap_lessons(data);
     assert!(lessons <= data.len() / 8, "{lessons} lessons");
 }

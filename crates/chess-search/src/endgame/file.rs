@@ -40,12 +40,12 @@ impl PartialEq for NumberingCell {
 
 impl Eq for NumberingCell {}
 
-/// Why a table's bytes are none.
+/// Why bytes cannot be read as a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileError {
-    /// They are no table of this format.
+    /// They do not begin as a table of this format.
     NotATable,
-    /// They were changed or cut.
+    /// They were changed or truncated.
     Damaged,
 }
 
@@ -106,7 +106,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// It is none, or damaged.
+    /// The bytes are no table of this format, or damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FileError> {
         if !bytes.starts_with(MAGIC) {
             return Err(FileError::NotATable);

@@ -72,7 +72,7 @@ impl Material {
     ///
     /// # Errors
     ///
-    /// It is none, or tables are not made for these men.
+    /// The text names no material, or tables are not made for these men.
     pub fn parse(text: &str) -> Result<Self, MaterialError> {
         let unreadable = || MaterialError::Unreadable(text.to_owned());
         let upper = text.to_ascii_uppercase();

@@ -27,12 +27,12 @@ impl EndgameTables {
         self.tables.insert(table.material().clone(), table);
     }
 
-    /// Whether a table is there.
+    /// Whether there is a table for this material.
     pub fn contains(&self, material: &Material) -> bool {
         self.tables.contains_key(material)
     }
 
-    /// Whether there is none.
+    /// Whether there are no tables.
     pub fn is_empty(&self) -> bool {
         self.tables.is_empty()
     }
