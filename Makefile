@@ -37,7 +37,7 @@ help:
 	@echo 'make check-deb  builds it in a clean system; lintian, autopkgtest, piuparts, upgrade'
 	@echo 'make install    programs, man pages, documents, completions, wrappers into $$(DESTDIR)$$(PREFIX)'
 
-# Builds the classic programs only, and fast rather than for speed: a newcomer should not wait.
+# Builds the classic programs only, with few optimisations, so that a newcomer need not wait.
 demo:
 	@.ci/need-cargo $(CARGO)
 	@echo 'Building dbacl, bayesol and hypex for the demonstration; about a minute the first time.'
@@ -83,7 +83,7 @@ instructions: release
 	@benches/instructions.sh $(BIN)
 
 # Mail filters side by side, on mails of your own or the few of testdata: benches/field/README.md.
-# What was finished is kept: a run that was stopped goes on. FIELD_OPTIONS='--plan half --jobs 1'
+# Finished results are kept, so a run that was stopped goes on. FIELD_OPTIONS='--plan half --jobs 1'
 # takes an hour and a half of one processor, the plan "full" two hours; more processors shorten it.
 FIELD = FIELD_BIN=$(BIN) benches/field/field.py
 FIELD_RESULTS = $(dir $(BIN))field/results.json
@@ -94,7 +94,7 @@ field: release
 	@$(FIELD) page $(FIELD_RESULTS) --html $(dir $(BIN))field.html
 	@echo 'The page is $(dir $(BIN))field.html'
 
-# The tables of docs/field.md from that run; the sentences between them want to be read again.
+# Makes the tables of docs/field.md from that run. Check the sentences between them afterwards.
 field-document: field
 	@$(FIELD) page $(FIELD_RESULTS) --summary benches/field/results.json --markdown docs/field.md
 
@@ -106,7 +106,7 @@ fuzz:
 	@.ci/need-cargo $(CARGO)
 	@FUZZ_SECONDS=$(or $(SECONDS),$(FUZZ_SECONDS),60) fuzz/run
 
-# The tables of docs/chess.md, on the masters' games where they are at hand, else on the sample.
+# Measures the tables of docs/chess.md, on the masters' games if they are there, else on the sample.
 chess-report: release
 	chess-adapter/tests/report.sh $(BIN)/chess-adapter $(or $(REPORT),target/chess-report)
 
@@ -166,7 +166,7 @@ dist:
 check-dist:
 	@packaging/check-dist $(or $(CARGO_TARGET_DIR),target)/dist
 
-# Two builds of everything; PROFILE=demo shortens them.
+# Builds everything twice and compares; PROFILE=demo makes that shorter.
 check-twice:
 	@.ci/need-cargo $(CARGO)
 	@CARGO=$(CARGO) packaging/check-twice
@@ -178,7 +178,7 @@ deb:
 check-deb: deb
 	@packaging/check-deb $(or $(CARGO_TARGET_DIR),target)/deb
 
-# Needs maturin, which is a package of Python.
+# Needs maturin, a Python package.
 python:
 	@.ci/need-cargo $(CARGO)
 	cd crates/dbacl-python && CARGO_TARGET_DIR=../../target maturin build --release --locked -o ../../target/wheels

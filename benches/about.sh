@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Prints what is measured and where, for the scripts beside it: figures without their commit and
-# processor cannot be compared later. Reads $here, the repository.
+# Prints the commit, the date and the processor of a measurement, without which its figures cannot
+# be compared with later ones. The scripts beside it read this file; $here is the repository.
 commit=$(git -C "$here" describe --always --dirty 2>/dev/null) || commit='unknown commit'
 processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
 printf '%s, %s, %s x %s, %s\n' "$(date -u +%Y-%m-%d)" "$commit" "$(nproc)" \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Where a bench begins, read by the scripts beside it: BIN, the first argument, as $bin; the
-# repository as $here; GNU time as $time, without which there is nothing to do; and $folder, which
-# goes when they end.
+# The scripts beside it read this file first. It sets $bin to the first argument, the folder of the
+# programs, $here to the repository, $time to GNU time, without which the script ends, and $folder to
+# a temporary folder that is removed when the script ends.
 bin=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")/.." && pwd)
 time=/usr/bin/time

@@ -118,7 +118,7 @@ class Client:
             self.process.stdin.write("\t".join(words).encode("utf-8", "surrogateescape") + b"\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # the answer says why
+            pass  # the next answer of the driver says why
         return self.answer()
 
     def learn(self, mails):

@@ -47,7 +47,7 @@ def build_folder():
 
 
 def install(options):
-    """Gets what the drivers name; what cannot be had is told."""
+    """Installs the packages that the drivers name, and prints which cannot be had."""
     build = build_folder()
     if not shutil.which("time"):  # drivers measure memory with it
         subprocess.run([ROOT / ".ci" / "unpack", "time"], check=False)
@@ -122,7 +122,7 @@ def fingerprint(scored):
 
 
 def fingerprint_of(*paths):
-    """One number for what is in files."""
+    """A checksum of the contents of files."""
     state = hashlib.sha256()
     for path in paths:
         state.update(path.read_bytes())

@@ -14,7 +14,7 @@ import re
 import tasks
 
 OURS = "dbacl_"
-SURE = 0.05  # chances below this are called clear
+SURE = 0.05  # differences with a smaller chance of being accidental are called clear
 STREAMS = ("immediate", "delayed", "partial", "active")
 
 

@@ -140,7 +140,7 @@ def answering(mails):
         counts[name] = counts.get(name, 0) + 1
     chosen, sum_of = set(), 0
     for name in sorted(counts, key=lambda name: (corpus.digest(name), name)):
-        # Nobody may be half of what is told: a mailing list would be all there is.
+        # Nobody may get more than half of it: else a single mailing list could be all that is told.
         if sum_of < len(mails) / 4 and counts[name] <= len(mails) / 8:
             chosen.add(name)
             sum_of += counts[name]

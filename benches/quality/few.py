@@ -51,7 +51,7 @@ def draw(mail, sizes, number, part, wrong=0.0):
         "spam": learned["spam"][counts["spam"] :] + good,
     }
     if wrong:
-        # The order must not tell which these are.
+        # The order must not tell the filter which of the mails are spam.
         for own in learned.values():
             own.sort(key=os.path.basename)
     return learned, judged

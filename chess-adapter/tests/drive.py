@@ -52,7 +52,7 @@ def main():
                 results[result] = results.get(result, 0) + 1
                 plies += board.ply()
                 slowest = max(slowest, worst)
-        # Positions out of the blue, and analysis, must not disturb what follows.
+        # Unrelated positions and an analysis in between must not change the games that follow.
         board = chess.Board("r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1")
         assert engine.play(board, chess.engine.Limit(time=1)).move in board.legal_moves
         engine.ping()

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Learning by cron: silent, whole or not at all, while deliveries go on.
+# Learning by cron: it prints nothing, replaces the category whole or not at all, and deliveries go
+# on meanwhile.
 . "$(dirname "$0")/lib.sh"
 learned
 recipe maildir
@@ -27,7 +28,7 @@ cmp "$work/one/work" "$work/two/work" || fail "mbox and Maildir differ"
 # While a learner reads, the old category answers; killed, it leaves the old one whole.
 cp "$HOME/.dbacl/spam" "$work/before"
 mkfifo "$work/slow"
-# Not the function: it is the program that gets killed.
+# This runs the program and not the shell function `dbacl`, so that the signal kills the program.
 dbacl --strict -T email -H 20 -l ~/.dbacl/spam "$work/slow" &
 learner=$!
 exec 9>"$work/slow"

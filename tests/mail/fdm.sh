@@ -16,7 +16,7 @@ holds "$HOME/mail/work" marker-work
 message private marker-private | fetch
 holds "$HOME/mail/inbox" marker-private
 
-# By number, without strict mode.
+# The recipe by the number of the verdict, which does without strict mode.
 sed -i 's/--strict //; s/returns (0, "^spam\$")/returns (3, )/; s/returns (0, "^work\$")/returns (2, )/' "$HOME/.fdm.conf"
 grep -q 'returns (3, )' "$HOME/.fdm.conf" || fail "the recipe has changed"
 message spam marker-number | fetch
@@ -24,7 +24,7 @@ holds "$HOME/mail/spam" marker-number
 message work marker-second | fetch
 holds "$HOME/mail/work" marker-second
 
-# An error has the number of the first, harmless category.
+# An error has the same status as the verdict for the first category, so that one must be harmless.
 rm "$HOME/.dbacl/work"
 message spam marker-missing | fetch
 holds "$HOME/mail/inbox" marker-missing

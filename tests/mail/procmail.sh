@@ -8,7 +8,8 @@ mailbox=/var/mail/$(id -un)
 had_mailbox=
 [ ! -e "$mailbox" ] || had_mailbox=1
 
-# The document, literally. `dbacl -v` in it ends with the number of the verdict: see below.
+# The recipe of the document, literally. Its `dbacl -v` ends with the number of the verdict: see
+# below.
 recipe begin
 holds "$HOME/procmail.log" 'Folder: spam'
 holds "$HOME/mail/spam" 'Subject: a limited offer'
@@ -43,7 +44,7 @@ message spam marker-header | procmail || fail "procmail ends with $?"
 holds "$HOME/mail/inbox" '^X-DBACL-Says: spam$'
 message spam marker-strict | procmail DBACL_STRICT=1 || fail "procmail ends with $?"
 [ "$(grep -c '^X-DBACL-Says: spam$' "$HOME/mail/inbox")" = 2 ] || fail "strict mode changes the verdict"
-# It looks for the system mailbox all the same, and leaves an empty one.
+# procmail looks for the system mailbox all the same, and leaves an empty one.
 [ -n "$had_mailbox" ] || [ -s "$mailbox" ] || rm -f "$mailbox"
 [ ! -e "$HOME/lost" ] || fail "mail went to the system mailbox"
 echo PASSED

@@ -7,7 +7,8 @@ learned
 recipe sieve
 verdict="$HOME/sieve-bin/dbacl-verdict"
 
-# Ten seconds of processor time, so that a busy machine is no failure; a program that hangs is one.
+# The limit is ten seconds of processor time, so that the test does not fail on a busy machine; a
+# program that hangs fails it.
 in_time() { (ulimit -t 10; exec env -i HOME="$HOME" timeout 120 "$@"); }
 # By convention: an almost empty environment, CRLF, one line out, status 0.
 for kind in private work spam; do

@@ -5,7 +5,7 @@ OWN_VIEW=1
 . "$(dirname "$0")/lib.sh"
 unpacked courier-imap
 libraries=$libraries:$package/usr/lib/${machine:-none}/courier-authlib:/usr/lib/${machine:-none}/courier-authlib
-# Its programs look for those who know passwords in a fixed folder.
+# Courier looks for the socket of the password server in a fixed folder.
 mount -t tmpfs none /run
 mkdir -p /run/courier/authdaemon "$work/mail"
 port=$(port)
@@ -16,7 +16,7 @@ as_mail "$package/usr/bin/maildirmake.courier" "$work/mail/Maildir" || fail 'no 
 for name in Junk Trash Archive; do
   as_mail "$package/usr/bin/maildirmake.courier" -f $name "$work/mail/Maildir" || fail 'no folder can be made'
 done
-# Who has the right password, as authdaemond answers it.
+# A stand-in for authdaemond, which says whether a password is right.
 perl -MIO::Socket::UNIX -e '
   my ($path, $home, $uid, $gid) = @ARGV;
   my $door = IO::Socket::UNIX->new(Local => $path, Listen => 20) or die;
@@ -37,8 +37,8 @@ set -a
 . "$package/etc/courier/imapd"
 set +a
 export IMAP_STARTTLS=NO IMAP_TLS_REQUIRED=0
-# IDLE and locks need a daemon that watches files, and wait for it for seconds; without them clients have
-# to ask.
+# IDLE and locks need a daemon that watches files, and wait seconds for it when there is none; so
+# they are off, and clients have to ask for news.
 export IMAP_USELOCKS=0
 asks=1
 IMAP_CAPABILITY=$(echo "$IMAP_CAPABILITY" | sed 's/ IDLE//')

@@ -41,7 +41,7 @@ SERVICES {
 EVENTS {
 }
 END2
-# Who has the right password, as saslauthd answers it.
+# A stand-in for saslauthd, which says whether a password is right.
 perl -MIO::Socket::UNIX -e '
   my $door = IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 20) or die;
   chmod 0777, $ARGV[0];

@@ -9,13 +9,13 @@ mail() {  # KIND NUMBER
   message "$1" "mark$(word "$2")"
 }
 
-# imap COMMAND...: somebody's mail program.
+# imap COMMAND...: gives these commands to the server, as a user's mail program does.
 imap() { imap_client "$port" secret "$@" >"$work/imap.log" 2>&1; }
 
 # did COMMAND...: the same, and it must succeed.
 did() { imap "$@" || fail "$*: $(cat "$work/imap.log")"; }
 
-# moved NUMBER FROM TO: a mail is moved as clients do it that cannot move.
+# moved NUMBER FROM TO: moves a mail as clients do that do not use MOVE: by copying and deleting.
 moved() {
   did "SELECT $2" "UID SEARCH UNDELETED HEADER Message-ID \"<$1@example.org>\""
   uid=$(sed -n 's/^\* SEARCH \([0-9]*\).*/\1/p' "$work/imap.log")
@@ -29,7 +29,7 @@ program() {
     --filter "$work/filter" --state "$work/state" --folder "$archive" "$@"
 }
 
-# says WHAT TEXT OPTION...: a look says this, or nothing where TEXT is empty.
+# says WHAT TEXT OPTION...: the program looks once and must print TEXT, or nothing if TEXT is empty.
 says() {
   what=$1 text=$2
   shift 2
@@ -37,7 +37,7 @@ says() {
   if [ "$text" ]; then holds "$work/said" "$text"; else [ ! -s "$work/said" ] || fail "$what: $(cat "$work/said")"; fi
 }
 
-# Whether the program says this; where it is told no news, it is told to look.
+# Whether the running program prints this. If the server sends no news, a signal makes it look.
 seen() {
   [ -z "${asks:-}" ] || kill -HUP "$watcher"
   grep -q "$1" "$work/program.log"
@@ -68,7 +68,7 @@ rules_hold() {
   says 'Junk to Trash' ''
   did 'SELECT INBOX' "UID COPY 1:* $junk"
   says 'a copy' ''
-  # By a rule.
+  # A rule of the server files mail into Junk, which teaches nothing.
   mail spam 90 >"$work/90"
   did "APPENDMAIL $junk $work/90"
   says 'a rule' ''

@@ -38,7 +38,7 @@ holds "$work/got" '"X-DBACL":"spam '
 curl -s http://127.0.0.1:9783/metrics >"$work/got" || fail 'no measures'
 holds "$work/got" 'dbacl_mails_total{wire="rspamd",verdict="spam"} 1'
 lacks "$work/server.log" 'runs-as-root'
-# It is another user now, who owns the filters and teaches them.
+# The server runs as another user now, who owns the filters and may change them.
 [ "$(stat -c %U "/proc/$process")" = dbacl ] || fail 'the server has not become the user dbacl'
 dbacl-server --teach spam <message 2>"$work/teach.log" || fail "--teach: $(cat "$work/teach.log")"
 # A user with a filter of their own.

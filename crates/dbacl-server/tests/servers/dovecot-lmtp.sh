@@ -32,7 +32,7 @@ recipe dovecot-filter |
     -e 's|^doveadm reload$||' -e "s|^sievec |sievec -c $work/etc/dovecot/dovecot.conf |" >"$work/recipe.sh"
 grep -q sieve_filter_bin_dir "$work/recipe.sh" || fail 'docs/server.md has no recipe dovecot-filter'
 sh "$work/recipe.sh" >"$work/recipe.log" 2>&1 && [ ! -s "$work/recipe.log" ] || fail "the recipe: $(cat "$work/recipe.log")"
-# The pack that learns from moves may be there as well: its settings are others.
+# The configuration that learns from moves may be installed as well; the two share no settings.
 DOVECOT="$work/etc/dovecot" PROGRAMS="$work/lib/sieve" "$root/integrations/dovecot/install" >"$work/install.log" 2>&1 ||
   fail "install: $(cat "$work/install.log")"
 chmod -R a+rX "$work/etc" "$work/lib"

@@ -48,7 +48,7 @@ plugin {
 postmaster_address = postmaster@example.net
 !include_try conf.d/*.conf
 END2
-# A copy, so that undoing can be compared.
+# A copy of the configuration, to compare with when the recipe has been undone.
 doveconf -c "$work/etc/dovecot/dovecot.conf" -n >"$work/before" 2>/dev/null || fail 'the configuration is wrong'
 recipe imapsieve | grep -q '^integrations/dovecot/install$' || fail 'docs/server.md has no recipe imapsieve'
 learning() {
@@ -96,12 +96,12 @@ last 'as=ham .*outcome="moved from spam"'
 does 'the same again' 2 'SELECT INBOX' 'COPY 1:* Archive' 'SELECT Archive' 'MOVE 1:2 Junk'
 does 'Junk is emptied' 0 'SELECT Junk' 'STORE 1:* +FLAGS (\Deleted)' EXPUNGE
 does 'flags change' 0 'SELECT INBOX' 'STORE 1:* +FLAGS (\Flagged $Junk)'
-# What a rule files is no lesson.
+# Mail that a rule files teaches nothing.
 before=$(count)
 { printf 'Subject: by rule\n\ntext\n'; } | doveadm -c "$work/etc/dovecot/dovecot.conf" exec dovecot-lda -d alice >"$work/lda.log" 2>&1 ||
   /usr/lib/dovecot/dovecot-lda -c "$work/etc/dovecot/dovecot.conf" -d alice <"$work/1" >"$work/lda.log" 2>&1
 [ "$(count)" = "$before" ] || fail 'a rule gives a lesson'
-# Many at a time.
+# Many mails are moved at a time.
 number=0
 while [ $number -lt 30 ]; do
   number=$((number + 1))
@@ -117,7 +117,7 @@ wait "$server"
 imap 'SELECT Junk' 'MOVE 1 INBOX' >"$work/imap.log" || fail "without the server: $(cat "$work/imap.log")"
 imap 'STATUS INBOX (MESSAGES)' >"$work/imap.log"
 holds "$work/imap.log" 'MESSAGES 1)'
-# Undone, the configuration is what it was.
+# When the recipe is undone, the configuration is what it was before.
 learning --undo
 doveconf -c "$work/etc/dovecot/dovecot.conf" -n >"$work/after" 2>/dev/null
 cmp "$work/before" "$work/after" || fail 'something is left in the configuration'

@@ -62,7 +62,7 @@ for number in $failed; do
   last | grep -q 'outcome=learned$' || fail "lesson $number was half learned: $(last)"
 done
 judged alice@full
-# A log that cannot be written keeps nobody from being served.
+# The server goes on when its log cannot be written.
 kill "$server"
 wait "$server"
 dbacl-server --config "$work/etc/dbacl/server.toml" 2>/dev/full &

@@ -15,8 +15,8 @@ unset DBACL_PATH DBACL_STRICT 2>/dev/null || :
 
 skip() { echo "SKIPPED: $*"; exit 77; }
 
-# With OWN_VIEW=1 a script runs again where mounts are nobody else's: for programs that have fixed
-# accounts and folders.
+# With OWN_VIEW=1 the script starts again with mounts of its own, which no other process sees. This
+# is for programs with fixed accounts and folders.
 if [ -n "${OWN_VIEW:-}" ] && [ "${IN_OWN_VIEW:-}" != 1 ]; then
   [ "$(id -u)" = 0 ] || skip 'only root has accounts and mounts of its own'
   unshare -m true 2>/dev/null || skip 'mounts of its own are not allowed here'

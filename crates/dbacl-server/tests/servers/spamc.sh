@@ -51,7 +51,7 @@ mv "$work/aside.set" "$work/var/lib/dbacl/alice/ledger.set"
 spamc -u alice <"$work/spam" >"$work/got"
 holds "$work/got" '^X-DBACL: spam '
 
-# What is corrected elsewhere counts for the next mail.
+# A correction by another program counts from the next mail on.
 for number in 1 2 3 4 5 6 7 8; do
   message spam "corrected $number" | dbacl --mail-correct "$work/var/lib/dbacl/alice" ham || fail 'a correction fails'
 done
@@ -76,7 +76,7 @@ dbacl-server --models "$work/var/lib/dbacl/{user}" --spamc "$work/run/dbacl/spam
   fail '--teach fails'
 holds "$work/server.log" 'as=spam .*outcome=learned'
 
-# A stop ends it, and its socket is gone; mail comes through as it was.
+# When the server is stopped, its socket is removed, and mail comes through unchanged.
 kill -TERM "$server"
 wait "$server" || fail "the server ends with $?"
 children=
