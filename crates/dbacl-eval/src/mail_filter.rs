@@ -2,7 +2,7 @@
 //! dbacl's mail filter on the same folds: it learns the training documents as `--mail-learn` does,
 //! and judges the others.
 
-use crate::peer::{Workshop, parts};
+use crate::peer::{TemporaryFolder, parts};
 use crate::protocol::{Document, Findings, Judged, Meter, Plan};
 use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions};
 use std::fs;
@@ -38,10 +38,10 @@ pub fn perform(
     // place.
     let labels: Vec<String> = (0..categories).map(|category| format!("c{category}")).collect();
     for (fold, (training, testing)) in parts(documents.len(), plan)?.into_iter().enumerate() {
-        let workshop = Workshop::open()?;
+        let work = TemporaryFolder::open()?;
         let mut folders = Vec::new();
         for (category, label) in labels.iter().enumerate() {
-            let folder = workshop.0.join(format!("mail-{label}"));
+            let folder = work.0.join(format!("mail-{label}"));
             fs::create_dir(&folder)?;
             let own = training.iter().filter(|&&document| documents[document].truth == category);
             for &document in own {
@@ -54,7 +54,7 @@ pub fn perform(
             [first, second] => options.protect(if positive == 0 { second } else { first }),
             _ => options,
         };
-        let set = workshop.0.join("filter");
+        let set = work.0.join("filter");
         FittedSet::learn_folders(&set, &folders, &options).map_err(io::Error::other)?;
         let set = FittedSet::open(&set, &FittedSetOptions::default()).map_err(io::Error::other)?;
         meter.advance(training.len());

@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 /// A temporary folder, removed when this is dropped.
-pub struct Workshop(pub PathBuf);
+pub struct TemporaryFolder(pub PathBuf);
 
-impl Workshop {
+impl TemporaryFolder {
     /// Makes one that only its user can read.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl Workshop {
     }
 }
 
-impl Drop for Workshop {
+impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         // A failure is ignored: nothing depends on the folder any more.
         let _ = fs::remove_dir_all(&self.0);
@@ -110,10 +110,10 @@ pub fn perform(
     let mut findings = Findings::default();
     let mut silent = 0;
     for (fold, (training, testing)) in sets.into_iter().enumerate() {
-        let workshop = Workshop::open()?;
-        let paths: Vec<PathBuf> = categories.iter().map(|name| workshop.0.join(name)).collect();
+        let folder = TemporaryFolder::open()?;
+        let paths: Vec<PathBuf> = categories.iter().map(|name| folder.0.join(name)).collect();
         for (category, path) in paths.iter().enumerate() {
-            let mailbox = workshop.0.join(format!("{category}.mailbox"));
+            let mailbox = folder.0.join(format!("{category}.mailbox"));
             let mut out = BufWriter::new(File::create(&mailbox)?);
             for &document in training.iter().filter(|&&at| documents[at].truth == category) {
                 write_message(&mut out, &documents[document].bytes)?;
