@@ -23,6 +23,7 @@ mod manual;
 mod progress;
 mod properties;
 mod refit;
+mod refit_faults;
 mod release;
 mod sets;
 mod setup;
