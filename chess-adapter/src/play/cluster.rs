@@ -235,7 +235,7 @@ impl Clusters {
     ///
     /// # Errors
     ///
-    /// It cannot be read or is no such file.
+    /// The file cannot be read, or holds no clusters.
     pub fn open(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read {}", path.display()))?;

@@ -12,7 +12,7 @@ use shakmaty::{Chess, Move, Position as _};
 ///
 /// # Errors
 ///
-/// It cannot be read, or is none.
+/// A file cannot be read, or holds no table.
 pub fn read_table(path: &Path) -> Result<Table> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     Table::from_bytes(&bytes).with_context(|| path.display().to_string())

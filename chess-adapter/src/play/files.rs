@@ -21,7 +21,7 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
 ///
 /// # Errors
 ///
-/// Those of writing.
+/// A file cannot be written.
 pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
     let mut text = serde_json::to_vec_pretty(value)?;
     text.push(b'\n');
@@ -32,7 +32,7 @@ pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Those of writing.
+/// A file cannot be written.
 pub fn replace_file(path: &Path, contents: &[u8]) -> Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.tmp", std::process::id()));

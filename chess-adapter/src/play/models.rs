@@ -163,7 +163,7 @@ pub struct ModelEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Weight {
-    /// The same all through the game.
+    /// The same weight all through the game.
     Always(f64),
     /// In opening, middle and end ([`prepare::PHASES`]).
     ByPhase([f64; 3]),
@@ -241,7 +241,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// Those of writing.
+    /// A file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<()> {
         write_json(&folder.join(MANIFEST), self)
     }

@@ -20,13 +20,13 @@ pub enum SearchMode {
     Off,
     /// Always, within the protocol's limits; a second a move where it gives none.
     On,
-    /// So many half-moves.
+    /// This number of half-moves.
     Depth(usize),
-    /// So long a move.
+    /// This time for each move.
     Time(Duration),
 }
 
-/// Without any limit, time for a move.
+/// The time for a move if there is no limit.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 /// Longest time that the option takes.
 const MOST_TIME: Duration = Duration::from_secs(86_400);
@@ -103,7 +103,7 @@ impl SearchMode {
 /// Until when the answer must be held back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// It is given as soon as it is found.
+    /// The answer is given as soon as it is found.
     #[default]
     No,
     /// Until the protocol says `stop`.

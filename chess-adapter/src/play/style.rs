@@ -199,7 +199,7 @@ pub struct Options {
     pub output: PathBuf,
     /// Players' names, or parts of them, of each style.
     pub players: [Vec<String>; 3],
-    /// One game in so many is not learned but judged; 0 for none.
+    /// Every n-th game is judged and not learned; 0 for none.
     pub test_every: usize,
     /// The words of the categories.
     pub words: Words,

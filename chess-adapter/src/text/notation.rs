@@ -154,7 +154,7 @@ pub fn write_and_play(position: &mut Chess, m: Move, spelling: Spelling, out: &m
 ///
 /// # Errors
 ///
-/// Those of [`read_move`]; nothing is written or played then.
+/// As for [`read_move`]; nothing is written or played then.
 pub fn respell_and_play(
     position: &mut Chess,
     word: &[u8],

@@ -152,7 +152,7 @@ impl<R: BufRead> Games<R> {
     ///
     /// # Errors
     ///
-    /// Those of reading the input.
+    /// The input cannot be read.
     pub fn next_game(&mut self, game: &mut RawGame) -> io::Result<bool> {
         game.clear();
         game.tags.extend(self.held_tag.take());

@@ -71,7 +71,7 @@ struct Moved<'a> {
 }
 
 impl Moved<'_> {
-    /// What the opponent's last move was to this one, as a letter.
+    /// How this move answers the opponent's last one, as a letter.
     fn answer(&self) -> u8 {
         match self.scene.last {
             Some(last) if target(last) == self.to && last.is_capture() => b'r',

@@ -70,7 +70,7 @@ impl Description {
     ///
     /// # Errors
     ///
-    /// Those of writing.
+    /// A file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<()> {
         write_json(&folder.join(DESCRIPTION), self)
     }

@@ -8,7 +8,7 @@ use shakmaty::{Chess, Position as _};
 pub enum Stage {
     /// The first ten moves.
     Opening,
-    /// What is neither of the others.
+    /// The part of a game that is neither opening nor end.
     Middle,
     /// No queens, or fewer than ten men.
     End,

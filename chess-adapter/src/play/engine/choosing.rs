@@ -158,11 +158,11 @@ impl Engine {
         })
     }
 
-    /// What [`Engine::choose`] gives without draws.
+    /// The best move, where [`Engine::choose`] may draw one at random.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// As for [`Engine::choose`].
     pub fn choose_best(&mut self) -> Result<Choice, Trouble> {
         let randomised = std::mem::take(&mut self.randomised);
         let choice = self.choose(None, None);

@@ -296,7 +296,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Those of writing.
+    /// A file cannot be written.
     pub fn write_watch_files(&self, choice: &Choice) -> Result<()> {
         use std::fmt::Write as _;
         let Some(prefix) = &self.watch else { return Ok(()) };

@@ -548,7 +548,7 @@ impl Xboard {
             self.engine.game().to_pgn(names(Color::White), names(Color::Black), result, comment);
         let written = std::fs::OpenOptions::new().create(true).append(true).open(path).and_then(
             |mut file| {
-                // One write a game: several engines may share the file.
+                // A game is written by one call, because several engines may share the file.
                 std::io::Write::write_all(&mut file, format!("{pgn}\n").as_bytes())
             },
         );

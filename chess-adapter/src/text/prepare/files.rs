@@ -31,7 +31,7 @@ impl TextFiles {
     ///
     /// # Errors
     ///
-    /// Those of creating files.
+    /// A file cannot be created.
     pub fn create(folder: &Path, options: &Options) -> Result<Self> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make {}", folder.display()))?;
@@ -95,7 +95,7 @@ impl TextFiles {
     ///
     /// # Errors
     ///
-    /// Those of writing.
+    /// A file cannot be written.
     pub fn finish(mut self) -> Result<()> {
         if let Some(describe) = &mut self.describe {
             describe.finish()?;

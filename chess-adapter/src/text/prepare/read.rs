@@ -17,7 +17,7 @@ pub trait GameSink {
     ///
     /// # Errors
     ///
-    /// Those of writing it.
+    /// The sink cannot write the game.
     fn take(&mut self, game: &Gameline) -> Result<()>;
 }
 
@@ -25,7 +25,7 @@ pub trait GameSink {
 ///
 /// # Errors
 ///
-/// Those of reading, and of the sinks.
+/// The input cannot be read, or a sink fails.
 pub fn read_games<R: BufRead>(
     input: R,
     options: &Options,
@@ -67,7 +67,7 @@ pub fn read_games<R: BufRead>(
 ///
 /// # Errors
 ///
-/// Those of reading and of the sinks.
+/// An input cannot be read, or a sink fails.
 pub fn read_files(
     inputs: &[PathBuf],
     options: &Options,

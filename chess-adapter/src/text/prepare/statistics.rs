@@ -43,7 +43,7 @@ impl Statistics {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// The output cannot be written.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let skipped: u64 = self.skipped.values().sum();
         writeln!(out, "games read {}, written {}, skipped {skipped}", self.read, self.written)?;

@@ -165,7 +165,7 @@ fn play_game(number: usize, options: &Options) -> Played {
 ///
 /// # Errors
 ///
-/// Those of `take`; no further game is begun then.
+/// `take` failed; no further game is begun then.
 pub fn play(options: &Options, mut take: impl FnMut(Played) -> Result<()>) -> Result<()> {
     let next = &AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -235,7 +235,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// Those of writing.
+    /// A file cannot be written.
     pub fn write(&self, out: &mut dyn Write) -> Result<()> {
         let (stage, outcome) = (self.stage.as_str(), self.outcome.as_str());
         writeln!(out, "{stage}\t{outcome}\t{}", self.levels.text()).context("the record")

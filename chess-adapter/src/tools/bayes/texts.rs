@@ -23,7 +23,7 @@ impl Texts {
     ///
     /// # Errors
     ///
-    /// Those of making files.
+    /// A file cannot be created.
     pub fn create(folder: &Path) -> Result<Self> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make {}", folder.display()))?;
@@ -44,7 +44,7 @@ impl Texts {
     ///
     /// # Errors
     ///
-    /// Those of writing.
+    /// A file cannot be written.
     pub fn push(&mut self, stage: Stage, outcome: Outcome, line: &str) -> Result<()> {
         let (stage, outcome) = (stage as usize, outcome as usize);
         self.lines[stage][outcome] += 1;
