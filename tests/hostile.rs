@@ -2,9 +2,10 @@
 //! Hostile mail through the real program: time grows linearly, memory stays bounded, nothing
 //! crashes.
 //!
-//! Each kind of mail is generated at two sizes, and read as dbacl 1.14.1 does and as Unicode text. Processor time at four times the size may be
-//! [`GROWTH`] times as long; quadratic work would make it sixteen times. Memory may grow with the
-//! longest line and with nothing else. `DBACL_HOSTILE=1` adds a line of 1 GB.
+//! Each kind of mail is generated at two sizes, and read as dbacl 1.14.1 does and as Unicode text.
+//! Processor time at four times the size may be [`GROWTH`] times as long; quadratic work would make
+//! it sixteen times. Memory may grow with the longest line and with nothing else.
+//! `DBACL_HOSTILE=1` adds a line of 1 GB.
 
 #![cfg(target_os = "linux")]
 

@@ -214,8 +214,8 @@ impl Words {
     }
 }
 
-/// A character in UTF-8, given by its code point, and the number of its bytes. The bytes behind them
-/// have no meaning.
+/// A character in UTF-8, given by its code point, and the number of its bytes. The bytes behind
+/// them have no meaning.
 #[inline]
 pub fn encoded(code: u32) -> ([u8; 4], usize) {
     let low = |shift: u32| 0x80 | code >> shift & 0x3f;

@@ -254,12 +254,12 @@ fn undisguised(character: char) -> Option<String> {
     ascii_lookalike(character).or_else(|| large_lookalike(character))
 }
 
-/// What letters stand for in disguises, kept for those that have been met: in Russian and Greek text
-/// many words could be disguises.
+/// What letters stand for in disguises, kept for those that have been met: in Russian and Greek
+/// text many words could be disguises.
 #[derive(Debug, Clone, Default)]
 pub struct Undisguised {
-    /// For each character below [`NEAR`] the one character of ASCII that it stands for, or one of the
-    /// numbers below; empty until the first character is met.
+    /// For each character below [`NEAR`] the one character of ASCII that it stands for, or one of
+    /// the numbers below; empty until the first character is met.
     near: Vec<u8>,
 }
 
