@@ -9,7 +9,7 @@ use clap::Args;
 use super::shared::{ProgramArgs, template};
 use crate::play::classifier::ChildProcesses;
 use crate::play::engine::{Engine, EngineFactory};
-use crate::play::settings::Settings;
+use crate::play::settings::{Settings, name_and_value};
 use crate::text::notation::Spelling;
 
 /// Engines of the essay.
@@ -158,8 +158,7 @@ impl EngineArgs {
         settings.look_ahead = usize::from(self.look_ahead);
         settings.own_book = self.book.is_some();
         for pair in &self.set {
-            let (name, value) =
-                pair.split_once('=').with_context(|| format!("no NAME=VALUE: {pair}"))?;
+            let (name, value) = name_and_value(pair)?;
             settings.set(name, value).with_context(|| pair.clone())?;
         }
         Ok(settings)

@@ -12,6 +12,7 @@ use shakmaty::Color;
 
 use super::engine::EngineArgs;
 use crate::play::classifier::ChildProcesses;
+use crate::play::settings::name_and_value;
 use crate::protocol::dialogue::{self, Protocol};
 use crate::random::Random;
 use crate::tools::arena::{
@@ -110,8 +111,7 @@ fn opponent(args: &MatchArgs, children: &ChildProcesses) -> Result<Box<dyn Playe
         "self" => {
             let mut engine = args.engine.engine(children)?;
             for pair in &args.opponent_set {
-                let (name, value) =
-                    pair.split_once('=').with_context(|| format!("no NAME=VALUE: {pair}"))?;
+                let (name, value) = name_and_value(pair)?;
                 engine.set_option(name, value).with_context(|| pair.clone())?;
             }
             for complaint in engine.load() {

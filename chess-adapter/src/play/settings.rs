@@ -148,6 +148,15 @@ const AUTOMATIC: &[&str] = &["auto", "on", "off"];
 const GOALS: &[&str] = &["win", "not-lose"];
 const ENCODINGS: &[&str] = &["auto", "half", "full", "shifted"];
 
+/// The name and the value of an option that is written as `NAME=VALUE`.
+///
+/// # Errors
+///
+/// There is no `=`.
+pub fn name_and_value(pair: &str) -> Result<(&str, &str)> {
+    pair.split_once('=').with_context(|| format!("no NAME=VALUE: {pair}"))
+}
+
 /// The options' names, in the order they are announced.
 pub const NAMES: &[&str] = &[
     "RandomPlay",

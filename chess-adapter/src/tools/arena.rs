@@ -13,6 +13,7 @@ use shakmaty::{Chess, Color, EnPassantMode, Move, Position, fen::Fen};
 
 use crate::play::classifier::{ChildProcesses, end};
 use crate::play::engine::{Engine, Trouble};
+use crate::play::settings::name_and_value;
 use crate::protocol::uci::Limits;
 use crate::random::Random;
 use crate::text::game::{End, Game};
@@ -150,8 +151,7 @@ impl UciPlayer {
         let mut player = Self { child, to, from, go: go.to_owned() };
         player.ask("uci", "uciok").with_context(|| format!("{command} does not speak UCI"))?;
         for option in options {
-            let (name, value) =
-                option.split_once('=').with_context(|| format!("no NAME=VALUE: {option}"))?;
+            let (name, value) = name_and_value(option)?;
             writeln!(player.to, "setoption name {name} value {value}")?;
         }
         player.ask("isready", "readyok")?;
