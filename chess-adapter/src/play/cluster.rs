@@ -32,7 +32,7 @@ const MAX_GROUP: usize = 256;
 /// What must be equal for two positions to be compared: side to move, pawns, number of pieces of
 /// each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Skeleton {
+struct Shape {
     white_to_move: bool,
     pawns: [u64; 2],
     pieces: [u8; 10],
@@ -62,9 +62,9 @@ impl Pieces {
     }
 }
 
-fn skeleton(board: &Board, turn: Color, pieces: &Pieces) -> Skeleton {
+fn shape(board: &Board, turn: Color, pieces: &Pieces) -> Shape {
     let count = |squares: Bitboard| u8::try_from(squares.count()).unwrap_or(u8::MAX);
-    Skeleton {
+    Shape {
         white_to_move: turn.is_white(),
         pawns: Color::ALL.map(|c| board.by_piece(c.pawn()).0),
         pieces: pieces.0.map(count),
@@ -82,9 +82,9 @@ struct Cluster {
 #[derive(Debug, Default)]
 pub struct Clusters {
     reach: usize,
-    groups: HashMap<Skeleton, Vec<Cluster>>,
+    groups: HashMap<Shape, Vec<Cluster>>,
     /// Where the cluster of a known position stands in `groups`.
-    nodes: HashMap<(Board, Color), (Skeleton, usize)>,
+    nodes: HashMap<(Board, Color), (Shape, usize)>,
 }
 
 /// A move's decisive balance and the board after it, best first.
@@ -165,13 +165,13 @@ pub fn to_text(counter: &Counter, collector: &Collector, at_least: u32, reach: u
     for (key, m, count) in counter.rows(at_least) {
         moves.entry(key).or_default().push((m, count));
     }
-    let mut groups: HashMap<Skeleton, Vec<(u32, u64)>> = HashMap::new();
+    let mut groups: HashMap<Shape, Vec<(u32, u64)>> = HashMap::new();
     for (key, (board, turn)) in &collector.boards {
         let games = moves.get(key).map_or(0, |m| m.iter().map(|(_, c)| c.games()).sum());
-        groups.entry(skeleton(board, *turn, &Pieces::of(board))).or_default().push((games, *key));
+        groups.entry(shape(board, *turn, &Pieces::of(board))).or_default().push((games, *key));
     }
-    let mut groups: Vec<(Skeleton, Vec<(u32, u64)>)> = groups.into_iter().collect();
-    groups.sort_unstable_by_key(|(skeleton, _)| *skeleton);
+    let mut groups: Vec<(Shape, Vec<(u32, u64)>)> = groups.into_iter().collect();
+    groups.sort_unstable_by_key(|(shape, _)| *shape);
     let mut out = format!("{MAGIC} {reach}: positions (p) and moves (m) of each cluster (c)\n");
     for (_, mut members) in groups {
         members.sort_unstable_by_key(|(games, key)| (std::cmp::Reverse(*games), *key));
@@ -249,7 +249,7 @@ impl Clusters {
         let reach =
             head.split(':').next().unwrap_or_default().trim().parse().context("no distance")?;
         let mut clusters = Self { reach, groups: HashMap::new(), nodes: HashMap::new() };
-        let mut open: Option<(Skeleton, Cluster)> = None;
+        let mut open: Option<(Shape, Cluster)> = None;
         for line in lines {
             let bad = || format!("bad line {line:?}");
             let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -261,8 +261,8 @@ impl Clusters {
                         Board::from_ascii_board_fen(board.as_bytes()).ok().with_context(bad)?;
                     let turn = Color::from_white(turn == "w");
                     let pieces = Pieces::of(&board);
-                    let skeleton = skeleton(&board, turn, &pieces);
-                    let new = || (skeleton, Cluster { members: Vec::new(), moves: Vec::new() });
+                    let shape = shape(&board, turn, &pieces);
+                    let new = || (shape, Cluster { members: Vec::new(), moves: Vec::new() });
                     open.get_or_insert_with(new).1.members.push((pieces, board));
                 }
                 "m" => {
@@ -284,20 +284,20 @@ impl Clusters {
         Ok(clusters)
     }
 
-    fn file(&mut self, cluster: Option<(Skeleton, Cluster)>) {
-        if let Some((skeleton, cluster)) = cluster {
-            let turn = Color::from_white(skeleton.white_to_move);
-            let group = self.groups.entry(skeleton).or_default();
+    fn file(&mut self, cluster: Option<(Shape, Cluster)>) {
+        if let Some((shape, cluster)) = cluster {
+            let turn = Color::from_white(shape.white_to_move);
+            let group = self.groups.entry(shape).or_default();
             for (_, board) in &cluster.members {
-                self.nodes.insert((board.clone(), turn), (skeleton, group.len()));
+                self.nodes.insert((board.clone(), turn), (shape, group.len()));
             }
             group.push(cluster);
         }
     }
 
     fn cluster_of(&self, board: &Board, turn: Color) -> Option<&Cluster> {
-        let (skeleton, place) = self.nodes.get(&(board.clone(), turn))?;
-        self.groups.get(skeleton)?.get(*place)
+        let (shape, place) = self.nodes.get(&(board.clone(), turn))?;
+        self.groups.get(shape)?.get(*place)
     }
 
     /// The moves played in a known position, or in its cluster; empty for other positions.
@@ -343,8 +343,8 @@ impl Clusters {
     /// best known member has the most similar branch, then the one with more games.
     pub fn suggestions(&self, position: &Chess) -> Vec<BookMove> {
         let pieces = Pieces::of(position.board());
-        let skeleton = skeleton(position.board(), position.turn(), &pieces);
-        let near = self.groups.get(&skeleton).into_iter().flatten().filter_map(|cluster| {
+        let shape = shape(position.board(), position.turn(), &pieces);
+        let near = self.groups.get(&shape).into_iter().flatten().filter_map(|cluster| {
             let distance = cluster.members.iter().map(|(m, _)| m.distance(&pieces)).max()?;
             (distance <= self.reach).then_some((distance, cluster))
         });

@@ -41,20 +41,22 @@ fn run(program: &OsStr, args: Vec<OsString>) -> u8 {
         MESSAGES.error(text);
         status
     };
-    let wish = match Wish::parse(program, args) {
-        Ok(Ok(wish)) => wish,
+    let arguments = match Arguments::parse(program, args) {
+        Ok(Ok(arguments)) => arguments,
         Ok(Err(text)) => return print(&text),
         Err(text) => {
             return failure(USAGE, &format!("{text}\nTry 'dbacl-eval --help'."));
         }
     };
-    let report = match evaluate(&wish) {
+    let report = match evaluate(&arguments) {
         Ok(report) => report,
         Err(text) => return failure(DATA, &text),
     };
     let mut status = 0;
-    let files =
-        [(&wish.verdicts, json::verdicts as fn(&Report) -> String), (&wish.html, page::write)];
+    let files = [
+        (&arguments.verdicts, json::verdicts as fn(&Report) -> String),
+        (&arguments.html, page::write),
+    ];
     for (path, make) in files {
         if let Some(path) = path
             && let Err(error) = std::fs::write(path, make(&report))
@@ -62,7 +64,7 @@ fn run(program: &OsStr, args: Vec<OsString>) -> u8 {
             status = failure(IO, &format!("{}: {error}", path.display()));
         }
     }
-    let text = if wish.json { json::write(&report) } else { text::write(&report) };
+    let text = if arguments.json { json::write(&report) } else { text::write(&report) };
     status.max(print(&text))
 }
 
@@ -85,7 +87,7 @@ enum Protocol {
 
 /// A run as its options ask for it.
 #[derive(Debug)]
-struct Wish {
+struct Arguments {
     operands: Vec<String>,
     tests: Vec<String>,
     indexes: Vec<PathBuf>,
@@ -108,13 +110,13 @@ struct Wish {
     quiet: bool,
 }
 
-impl Wish {
+impl Arguments {
     /// What the options ask for, or a text to print.
     fn parse(
         program: &OsStr,
         args: impl IntoIterator<Item = OsString>,
     ) -> Result<Result<Self, String>, String> {
-        let mut wish = Self {
+        let mut arguments = Self {
             operands: Vec::new(),
             tests: Vec::new(),
             indexes: Vec::new(),
@@ -137,7 +139,7 @@ impl Wish {
         for event in getopt::parse(program, args, TABLE, false) {
             let (key, value) = match event {
                 Event::Operand(operand) => {
-                    wish.operands.push(unicode(&operand)?);
+                    arguments.operands.push(unicode(&operand)?);
                     continue;
                 }
                 Event::Complaint(message) => {
@@ -150,64 +152,64 @@ impl Wish {
             let path = PathBuf::from(&value);
             let value = unicode(&value)?;
             match key {
-                Key::Set => wish.sets.push(sets::parse(&value)?),
+                Key::Set => arguments.sets.push(sets::parse(&value)?),
                 Key::Try => {
-                    wish.sets.append(&mut sets::candidates(&value)?);
-                    wish.mail_filter |= value == "mail";
+                    arguments.sets.append(&mut sets::candidates(&value)?);
+                    arguments.mail_filter |= value == "mail";
                 }
-                Key::Filter => wish.filters.push(path),
+                Key::Filter => arguments.filters.push(path),
                 Key::Folds => {
                     let count = number(&value, "folds")?;
                     if count < 2 {
                         return Err("at least 2 folds are needed".to_owned());
                     }
-                    wish.protocol = Protocol::Folds(count);
+                    arguments.protocol = Protocol::Folds(count);
                 }
-                Key::Test => wish.tests.push(value),
-                Key::Online => wish.protocol = Protocol::Online,
-                Key::Feedback => wish.feedback = feedback(&value)?,
+                Key::Test => arguments.tests.push(value),
+                Key::Online => arguments.protocol = Protocol::Online,
+                Key::Feedback => arguments.feedback = feedback(&value)?,
                 Key::Refresh => {
                     let percent: Option<f64> = value.trim_end_matches('%').trim().parse().ok();
                     let percent = percent.filter(|percent| (0.0..=1000.0).contains(percent));
-                    wish.refresh = percent
+                    arguments.refresh = percent
                         .ok_or_else(|| format!("--refresh takes percents, not \"{value}\""))?
                         / 100.0;
                 }
                 Key::Order => {
-                    wish.keep_order = Some(match value.as_str() {
+                    arguments.keep_order = Some(match value.as_str() {
                         "given" => true,
                         "shuffled" => false,
                         _ => return Err("--order takes \"given\" or \"shuffled\"".to_owned()),
                     });
                 }
-                Key::Index => wish.indexes.push(path),
-                Key::Positive => wish.positive = Some(value),
-                Key::Seed => wish.seed = number(&value, "seed")? as u64,
-                Key::Curve => wish.curve = true,
-                Key::Json => wish.json = true,
-                Key::Html => wish.html = Some(path),
-                Key::Verdicts => wish.verdicts = Some(path),
-                Key::Threads => wish.threads = number(&value, "threads")?.clamp(1, 1024),
-                Key::Quiet => wish.quiet = true,
+                Key::Index => arguments.indexes.push(path),
+                Key::Positive => arguments.positive = Some(value),
+                Key::Seed => arguments.seed = number(&value, "seed")? as u64,
+                Key::Curve => arguments.curve = true,
+                Key::Json => arguments.json = true,
+                Key::Html => arguments.html = Some(path),
+                Key::Verdicts => arguments.verdicts = Some(path),
+                Key::Threads => arguments.threads = number(&value, "threads")?.clamp(1, 1024),
+                Key::Quiet => arguments.quiet = true,
                 Key::Help => return Ok(Err(help())),
                 Key::Version => return Ok(Err(dbacl_cli::version("dbacl-eval"))),
             }
         }
-        if wish.operands.is_empty() && wish.indexes.is_empty() {
+        if arguments.operands.is_empty() && arguments.indexes.is_empty() {
             return Err("no documents given".to_owned());
         }
-        if wish.protocol == Protocol::Online && !wish.tests.is_empty() {
+        if arguments.protocol == Protocol::Online && !arguments.tests.is_empty() {
             return Err("--online and --test exclude each other".to_owned());
         }
-        if wish.protocol == Protocol::Online && !wish.filters.is_empty() {
+        if arguments.protocol == Protocol::Online && !arguments.filters.is_empty() {
             return Err("--filter works with folds and --test only".to_owned());
         }
         // The mail filter learns all its mail at once, so it takes no part in online simulations.
-        wish.mail_filter &= wish.protocol != Protocol::Online;
-        if wish.sets.is_empty() && wish.filters.is_empty() {
-            wish.sets.push(sets::parse("default:")?);
+        arguments.mail_filter &= arguments.protocol != Protocol::Online;
+        if arguments.sets.is_empty() && arguments.filters.is_empty() {
+            arguments.sets.push(sets::parse("default:")?);
         }
-        Ok(Ok(wish))
+        Ok(Ok(arguments))
     }
 }
 
@@ -246,16 +248,16 @@ fn help() -> String {
 }
 
 /// Runs the evaluation.
-fn evaluate(wish: &Wish) -> Result<Report, String> {
-    let corpus = gather(wish)?;
-    let positive = positive(wish, &corpus)?;
-    let (plan, described) = plan(wish, &corpus);
-    let findings = perform(wish, &corpus, &plan, positive)?;
-    let own = wish.sets.iter().map(|set| (true, set.name.clone(), set.options.clone()));
-    let filter = wish
+fn evaluate(arguments: &Arguments) -> Result<Report, String> {
+    let corpus = gather(arguments)?;
+    let positive = positive(arguments, &corpus)?;
+    let (plan, described) = plan(arguments, &corpus);
+    let findings = perform(arguments, &corpus, &plan, positive)?;
+    let own = arguments.sets.iter().map(|set| (true, set.name.clone(), set.options.clone()));
+    let filter = arguments
         .mail_filter
         .then(|| (false, mail_filter::NAME.to_owned(), format!("dbacl {}", mail_filter::OPTIONS)));
-    let others = wish.filters.iter().map(|path| {
+    let others = arguments.filters.iter().map(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         (false, name, peer::describe(path))
     });
@@ -272,77 +274,77 @@ fn evaluate(wish: &Wish) -> Result<Report, String> {
     if entries.is_empty() {
         return Err("no option set could be tried".to_owned());
     }
-    let is_online = wish.protocol == Protocol::Online;
+    let is_online = arguments.protocol == Protocol::Online;
     Ok(Report { corpus, plan: described, is_online, positive, entries })
 }
 
-fn gather(wish: &Wish) -> Result<Corpus, String> {
+fn gather(arguments: &Arguments) -> Result<Corpus, String> {
     let mut gatherer = Gatherer::default();
-    for operand in &wish.operands {
+    for operand in &arguments.operands {
         gatherer.add(operand)?;
     }
-    for index in &wish.indexes {
+    for index in &arguments.indexes {
         gatherer.index(index)?;
     }
-    if !wish.tests.is_empty() {
+    if !arguments.tests.is_empty() {
         gatherer.begin_tests();
     }
-    for test in &wish.tests {
+    for test in &arguments.tests {
         gatherer.add(test)?;
     }
     gatherer.finish()
 }
 
 /// The positive category: the one asked for, else `spam`, else the last.
-fn positive(wish: &Wish, corpus: &Corpus) -> Result<usize, String> {
+fn positive(arguments: &Arguments, corpus: &Corpus) -> Result<usize, String> {
     let find = |name: &str| corpus.categories.iter().position(|known| known == name);
-    match &wish.positive {
+    match &arguments.positive {
         Some(name) => find(name).ok_or_else(|| format!("there is no category \"{name}\"")),
         None => Ok(find("spam").unwrap_or(corpus.categories.len() - 1)),
     }
 }
 
 /// The plan, and a text that describes it.
-fn plan(wish: &Wish, corpus: &Corpus) -> (Plan, String) {
+fn plan(arguments: &Arguments, corpus: &Corpus) -> (Plan, String) {
     if let Some(first) = corpus.first_test {
         let tests = corpus.documents.len() - first;
         return (Plan::Split(first), format!("{first} learned, {tests} judged"));
     }
-    match wish.protocol {
+    match arguments.protocol {
         Protocol::Folds(count) => {
-            let folds = deal(&corpus.documents, corpus.categories.len(), count, wish.seed);
-            let text = format!("cross-validation with {count} folds, seed {}", wish.seed);
+            let folds = deal(&corpus.documents, corpus.categories.len(), count, arguments.seed);
+            let text = format!("cross-validation with {count} folds, seed {}", arguments.seed);
             (Plan::Folds { folds, count }, text)
         }
         Protocol::Online => {
             let mut order: Vec<usize> = (0..corpus.documents.len()).collect();
-            let keep = wish.keep_order.unwrap_or(corpus.is_ordered);
+            let keep = arguments.keep_order.unwrap_or(corpus.is_ordered);
             let mut text = "online, in the order given".to_owned();
             if !keep {
-                SplitMix64::new(wish.seed).shuffle(&mut order);
-                text = format!("online, shuffled with seed {}", wish.seed);
+                SplitMix64::new(arguments.seed).shuffle(&mut order);
+                text = format!("online, shuffled with seed {}", arguments.seed);
             }
-            let told = match wish.feedback {
+            let told = match arguments.feedback {
                 Feedback::Immediate => ", immediate feedback".to_owned(),
                 Feedback::Delayed(count) => format!(", feedback after {count} more documents"),
                 Feedback::OnError => ", feedback on errors".to_owned(),
             };
             text.push_str(&told);
-            (Plan::Online { order, feedback: wish.feedback, refresh: wish.refresh }, text)
+            (Plan::Online { order, feedback: arguments.feedback, refresh: arguments.refresh }, text)
         }
     }
 }
 
 /// Runs every option set and every other filter.
 fn perform(
-    wish: &Wish,
+    arguments: &Arguments,
     corpus: &Corpus,
     plan: &Plan,
     positive: usize,
 ) -> Result<Vec<Option<Findings>>, String> {
     let meter = Meter::default();
-    let curve = wish.curve || wish.html.is_some();
-    let is_online = wish.protocol == Protocol::Online;
+    let curve = arguments.curve || arguments.html.is_some();
+    let is_online = arguments.protocol == Protocol::Online;
     let run = Run {
         documents: &corpus.documents,
         categories: corpus.categories.len(),
@@ -350,11 +352,12 @@ fn perform(
         plan,
         // An online simulation cannot be divided among threads, so option sets run beside each
         // other.
-        threads: if is_online { 1 } else { wish.threads },
+        threads: if is_online { 1 } else { arguments.threads },
         meter: &meter,
     };
     let steps = run.steps(curve);
-    let candidates = wish.sets.len() + wish.filters.len() + usize::from(wish.mail_filter);
+    let candidates =
+        arguments.sets.len() + arguments.filters.len() + usize::from(arguments.mail_filter);
     meter.expect(steps * candidates);
     let try_set = |set: &OptionSet| {
         let found = run.perform(&set.method, curve);
@@ -376,7 +379,7 @@ fn perform(
     };
     let try_filter = |path: &Path| {
         let (documents, categories) = (&corpus.documents, &corpus.categories);
-        peer::perform(path, documents, categories, plan, wish.threads, &meter)
+        peer::perform(path, documents, categories, plan, arguments.threads, &meter)
             .map(Some)
             .map_err(|error| error.to_string())
     };
@@ -388,25 +391,30 @@ fn perform(
     };
     let judge = || {
         if is_online {
-            let count = wish.sets.len();
-            return parallel::map(count, wish.threads, || Ok(()), |(), at| try_set(&wish.sets[at]));
+            let count = arguments.sets.len();
+            return parallel::map(
+                count,
+                arguments.threads,
+                || Ok(()),
+                |(), at| try_set(&arguments.sets[at]),
+            );
         }
         let mut all = Vec::new();
-        for set in &wish.sets {
+        for set in &arguments.sets {
             all.push(try_set(set)?);
             meter.catch_up(steps * all.len());
         }
-        if wish.mail_filter {
+        if arguments.mail_filter {
             all.push(try_mail_filter());
             meter.catch_up(steps * all.len());
         }
-        for filter in &wish.filters {
+        for filter in &arguments.filters {
             all.push(try_filter(filter)?);
             meter.catch_up(steps * all.len());
         }
         Ok(all)
     };
-    if wish.quiet {
+    if arguments.quiet {
         return judge();
     }
     let part = || {

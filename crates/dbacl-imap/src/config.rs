@@ -2,7 +2,7 @@
 //! The configuration: one small file in TOML, and options in its place.
 
 use crate::connection::Fault;
-use crate::session::Proof;
+use crate::session::Credentials;
 use crate::transport::{Place, TransportError};
 use dbacl_cli::settings::{self, SettingsError};
 use serde::Deserialize;
@@ -146,12 +146,12 @@ impl Config {
     ///
     /// # Errors
     /// The command fails or prints nothing.
-    pub fn proof(&self) -> Result<Proof, Fault> {
+    pub fn credentials(&self) -> Result<Credentials, Fault> {
         if let Some(command) = &self.token_command {
-            return first_line(command, "token-command").map(Proof::Token);
+            return first_line(command, "token-command").map(Credentials::Token);
         }
         let command = self.password_command.as_deref().unwrap_or_default();
-        first_line(command, "password-command").map(Proof::Password)
+        first_line(command, "password-command").map(Credentials::Password)
     }
 }
 
@@ -218,7 +218,9 @@ mod tests {
         let config = read(&format!("{LEAST}state = '/s'")).expect("a configuration");
         assert_eq!((config.port(), config.move_spam), (993, false));
         assert_eq!(config.account(), "alice@imap.example.org:993");
-        assert!(config.proof().expect("a password") == Proof::Password("secret".into()));
+        assert!(
+            config.credentials().expect("a password") == Credentials::Password("secret".into())
+        );
         assert_eq!(config.poll(true), Duration::from_secs(300));
     }
 
@@ -248,7 +250,7 @@ mod tests {
             ("printf '\\377'", "prints something that is not text"),
         ] {
             let config = Config { password_command: Some(command.into()), ..Config::default() };
-            let Err(fault) = config.proof() else { panic!("{command}") };
+            let Err(fault) = config.credentials() else { panic!("{command}") };
             assert!(fault.to_string().contains(expected), "{command}: {fault}");
         }
     }

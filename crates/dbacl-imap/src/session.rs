@@ -54,7 +54,7 @@ pub struct Abilities {
 
 /// How the user logs in.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Proof {
+pub enum Credentials {
     /// A password.
     Password(String),
     /// A token (`OAuth2`).
@@ -116,12 +116,12 @@ impl<S: Wire> Session<S> {
         stream: S,
         (host, port): (&str, u16),
         user: &str,
-        proof: &Proof,
+        credentials: &Credentials,
     ) -> Result<Self, Fault> {
         let connection = Connection::new(stream)?;
         let mut session = Self { connection, abilities: Abilities::default() };
         session.ask_abilities()?;
-        session.log_in(host, port, user, proof)?;
+        session.log_in(host, port, user, credentials)?;
         session.ask_abilities()?;
         if session.abilities.qresync && session.abilities.enable {
             let wanted = CapabilityEnable::try_from("QRESYNC").expect("a word");
@@ -149,28 +149,34 @@ impl<S: Wire> Session<S> {
         Ok(())
     }
 
-    fn log_in(&mut self, host: &str, port: u16, user: &str, proof: &Proof) -> Result<(), Fault> {
+    fn log_in(
+        &mut self,
+        host: &str,
+        port: u16,
+        user: &str,
+        credentials: &Credentials,
+    ) -> Result<(), Fault> {
         let Abilities { at_once, plain, bearer, no_login, .. } = self.abilities;
         let connection = &mut self.connection;
-        match proof {
-            Proof::Token(token) if bearer => {
+        match credentials {
+            Credentials::Token(token) if bearer => {
                 let message = format!(
                     "n,a={user},\x01host={host}\x01port={port}\x01auth=Bearer {token}\x01\x01"
                 );
                 let mechanism = AuthMechanism::OAuthBearer;
                 connection.authenticate(user, mechanism, message.as_bytes(), at_once)
             }
-            Proof::Token(token) => {
+            Credentials::Token(token) => {
                 let message = format!("user={user}\x01auth=Bearer {token}\x01\x01");
                 let mechanism = AuthMechanism::XOAuth2;
                 connection.authenticate(user, mechanism, message.as_bytes(), at_once)
             }
-            Proof::Password(password) if plain || no_login => {
+            Credentials::Password(password) if plain || no_login => {
                 let message = format!("\0{user}\0{password}");
                 let mechanism = AuthMechanism::Plain;
                 connection.authenticate(user, mechanism, message.as_bytes(), at_once)
             }
-            Proof::Password(password) => {
+            Credentials::Password(password) => {
                 let refused = |text: String| Fault::Login { user: user.into(), text };
                 let body = CommandBody::login(user.to_owned(), password.clone());
                 let body = body.map_err(|error| refused(error.to_string()))?;

@@ -18,7 +18,7 @@ const BATCH_BYTES: u64 = 4 << 20;
 const BATCH_MAILS: usize = 1000;
 
 /// What learns the lessons: the filter, or a stand-in in tests.
-pub trait Pupil {
+pub trait MailLearner {
     /// Learns mails; returns how many of them it did not know with this label.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Filter {
     }
 }
 
-impl Pupil for Filter {
+impl MailLearner for Filter {
     fn learn(&mut self, label: Label, mails: &[Vec<u8>]) -> Result<usize, Fault> {
         let set = self.open()?;
         let name = set.labels().get(label as usize).cloned().unwrap_or_default();
@@ -95,11 +95,11 @@ pub struct Taught {
 pub fn teach<S: Wire>(
     session: &mut Session<S>,
     mut lessons: Vec<Lesson>,
-    pupil: &mut dyn Pupil,
+    learner: &mut dyn MailLearner,
 ) -> Result<Taught, Fault> {
     let mut taught = Taught::default();
     lessons.sort_by(|one, other| (&one.folder, one.uid).cmp(&(&other.folder, other.uid)));
-    let mut desk = Desk::default();
+    let mut queue = LearningQueue::default();
     for lessons in lessons.chunk_by(|one, other| one.folder == other.folder) {
         let Some(first) = lessons.first() else { continue };
         session.select(&first.folder, false, None)?;
@@ -112,15 +112,15 @@ pub fn teach<S: Wire>(
             for (uid, mail) in mails {
                 let at = lessons.binary_search_by_key(&uid, |lesson| lesson.uid);
                 if let Some(lesson) = at.ok().and_then(|at| lessons.get(at)) {
-                    desk.put(lesson.label, mail);
+                    queue.put(lesson.label, mail);
                 }
             }
-            if desk.is_full() {
-                desk.clear(pupil, &mut taught)?;
+            if queue.is_full() {
+                queue.clear(learner, &mut taught)?;
             }
         }
     }
-    desk.clear(pupil, &mut taught)?;
+    queue.clear(learner, &mut taught)?;
     Ok(taught)
 }
 
@@ -146,12 +146,12 @@ fn batches(sizes: &[(u32, u32)]) -> Vec<Vec<u32>> {
 
 /// Fetched mails that wait to be learned.
 #[derive(Default)]
-struct Desk {
+struct LearningQueue {
     ham: Vec<Vec<u8>>,
     spam: Vec<Vec<u8>>,
 }
 
-impl Desk {
+impl LearningQueue {
     fn put(&mut self, label: Label, mail: Vec<u8>) {
         match label {
             Label::Ham => self.ham.push(mail),
@@ -165,13 +165,13 @@ impl Desk {
         mails().count() >= BATCH_MAILS || bytes as u64 >= BATCH_BYTES
     }
 
-    fn clear(&mut self, pupil: &mut dyn Pupil, taught: &mut Taught) -> Result<(), Fault> {
+    fn clear(&mut self, learner: &mut dyn MailLearner, taught: &mut Taught) -> Result<(), Fault> {
         for (label, mails, count) in [
             (Label::Spam, &mut self.spam, &mut taught.spam),
             (Label::Ham, &mut self.ham, &mut taught.ham),
         ] {
             if !mails.is_empty() {
-                let news = pupil.learn(label, mails)?;
+                let news = learner.learn(label, mails)?;
                 *count += news;
                 taught.known += mails.len() - news;
                 mails.clear();

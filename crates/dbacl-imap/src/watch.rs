@@ -10,9 +10,9 @@ use crate::connection::Fault;
 use crate::folder_names::from_imap;
 use crate::look::{Watched, Wishes, choose, look};
 use crate::moves::{Lesson, OwnMove, Placed};
-use crate::session::{Proof, Session};
+use crate::session::{Credentials, Session};
 use crate::state::State;
-use crate::teach::{Filter, Pupil, Taught, teach};
+use crate::teach::{Filter, MailLearner, Taught, teach};
 use crate::transport::{Place, Wire};
 use std::fmt::Write as _;
 use std::net::{Shutdown, TcpStream};
@@ -116,10 +116,15 @@ pub struct Watcher<'a> {
 
 type Line = Session<Box<dyn Wire + Send>>;
 
-fn log_in(config: &Config, place: &Place, proof: &Proof, handles: &Handles) -> Result<Line, Fault> {
+fn log_in(
+    config: &Config,
+    place: &Place,
+    credentials: &Credentials,
+    handles: &Handles,
+) -> Result<Line, Fault> {
     let (stream, handle) = place.connect()?;
     handles.add(handle)?;
-    Session::begin(stream, (&place.host, place.port), &config.user, proof)
+    Session::begin(stream, (&place.host, place.port), &config.user, credentials)
 }
 
 /// The present second.
@@ -152,7 +157,8 @@ impl<'a> Watcher<'a> {
     /// [`Fault`]
     pub fn check(&mut self) -> Result<String, Fault> {
         self.filter.open()?;
-        let mut session = log_in(self.config, &self.place, &self.config.proof()?, &self.handles)?;
+        let mut session =
+            log_in(self.config, &self.place, &self.config.credentials()?, &self.handles)?;
         let watched = self.choose(&mut session)?;
         let text = describe(&watched, &session);
         session.end();
@@ -171,7 +177,8 @@ impl<'a> Watcher<'a> {
     /// [`Fault`]; lessons before it are learned.
     pub fn once(&mut self) -> Result<(), Fault> {
         self.filter.open()?;
-        let mut session = log_in(self.config, &self.place, &self.config.proof()?, &self.handles)?;
+        let mut session =
+            log_in(self.config, &self.place, &self.config.credentials()?, &self.handles)?;
         let watched = self.choose(&mut session)?;
         self.look_until_calm(&mut session, &watched)?;
         session.end();
@@ -227,8 +234,8 @@ impl<'a> Watcher<'a> {
         threads: &mut Vec<JoinHandle<()>>,
         has_looked: &mut bool,
     ) -> Result<(), Fault> {
-        let proof = self.config.proof()?;
-        let mut session = log_in(self.config, &self.place, &proof, &self.handles)?;
+        let credentials = self.config.credentials()?;
+        let mut session = log_in(self.config, &self.place, &credentials, &self.handles)?;
         let watched = self.choose(&mut session)?;
         if !self.is_greeted {
             self.is_greeted = true;
@@ -239,9 +246,9 @@ impl<'a> Watcher<'a> {
             // Every move that teaches begins or ends in the junk folder. The inbox announces new
             // mail.
             for folder in watched.iter().filter(|it| it.kind == crate::moves::Kind::Junk) {
-                threads.push(self.listen(&folder.name, &proof, tell)?);
+                threads.push(self.listen(&folder.name, &credentials, tell)?);
             }
-            threads.push(self.listen("INBOX", &proof, tell)?);
+            threads.push(self.listen("INBOX", &credentials, tell)?);
         } else {
             self.look_until_calm(&mut session, &watched)?;
             *has_looked = true;
@@ -273,14 +280,14 @@ impl<'a> Watcher<'a> {
     fn listen(
         &self,
         folder: &str,
-        proof: &Proof,
+        credentials: &Credentials,
         tell: &Sender<News>,
     ) -> Result<JoinHandle<()>, Fault> {
         let (config, place) = (self.config.clone(), self.place.clone());
         let (handles, told) = (Arc::clone(&self.handles), tell.clone());
-        let (folder, proof, tell) = (folder.to_owned(), proof.clone(), tell.clone());
+        let (folder, credentials, tell) = (folder.to_owned(), credentials.clone(), tell.clone());
         let wait = move || -> Result<(), Fault> {
-            let mut session = log_in(&config, &place, &proof, &handles)?;
+            let mut session = log_in(&config, &place, &credentials, &handles)?;
             session.select(&folder, false, None)?;
             loop {
                 // If the receiver is gone, the round has ended and shuts this connection down.

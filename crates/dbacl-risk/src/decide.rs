@@ -84,7 +84,7 @@ impl LossMatrix {
 
 /// What one decision is expected to cost.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outlook {
+pub struct ExpectedLoss {
     /// Log joint probability and loss of each true category, in decreasing order.
     pub terms: Vec<f64>,
     /// Logarithm of the expected loss, up to the scores' common factor: the log-sum of the terms.
@@ -94,8 +94,8 @@ pub struct Outlook {
 /// One round of decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Round {
-    /// The outlook of each decision.
-    pub outlooks: Vec<Outlook>,
+    /// The expected loss of each decision.
+    pub expected_losses: Vec<ExpectedLoss>,
     /// Index of the best one.
     pub best: usize,
 }
@@ -118,7 +118,7 @@ pub fn decide(
     losses: &LossMatrix,
 ) -> Result<Round, NotANumber> {
     let count = log_priors.len();
-    let mut outlooks: Vec<Outlook> = Vec::with_capacity(count);
+    let mut expected_losses: Vec<ExpectedLoss> = Vec::with_capacity(count);
     let mut best: Option<usize> = None;
     for decision in 0..count {
         let mut terms = Vec::with_capacity(count);
@@ -136,15 +136,15 @@ pub fn decide(
         let log_risk = log_sum(&terms);
         terms.sort_by(|a, b| b.partial_cmp(a).unwrap_or(Ordering::Equal));
         let is_better = match best {
-            Some(best) => is_less(&terms, &outlooks[best].terms),
+            Some(best) => is_less(&terms, &expected_losses[best].terms),
             None => terms.iter().any(|&term| term < f64::INFINITY),
         };
-        outlooks.push(Outlook { terms, log_risk });
+        expected_losses.push(ExpectedLoss { terms, log_risk });
         if is_better {
             best = Some(decision);
         }
     }
-    Ok(Round { outlooks, best: best.unwrap_or(0) })
+    Ok(Round { expected_losses, best: best.unwrap_or(0) })
 }
 
 /// Whether the first difference of two lists is downwards.
@@ -214,8 +214,8 @@ mod tests {
     fn log_risk_is_the_log_sum_of_the_terms() {
         let losses = matrix(&[&[1.0, 1.0], &[1.0, 1.0]]);
         let round = decide(&scores(&[(1.0, 1.0), (1.0, 1.0)]), &[0.0, 0.0], &losses);
-        let outlook = &round.expect("numbers").outlooks[0];
-        assert!((outlook.log_risk - (2.0_f64.ln() - 1.0)).abs() < 1e-15);
+        let expected = &round.expect("numbers").expected_losses[0];
+        assert!((expected.log_risk - (2.0_f64.ln() - 1.0)).abs() < 1e-15);
         for (terms, expected) in
             [(&[-INF, -INF][..], -INF), (&[INF, 3.0], INF), (&[-INF, -7.0], -7.0), (&[INF], INF)]
         {

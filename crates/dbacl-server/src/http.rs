@@ -34,9 +34,9 @@ const HEAD: usize = 16 << 10;
 /// Header fields of one request.
 const FIELDS: usize = 1200;
 
-/// What a door serves.
+/// What a listener for HTTP serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Face {
+pub enum HttpRole {
     /// Clients of rspamd, and the measures.
     Rspamd,
     /// The measures only.
@@ -44,12 +44,12 @@ pub enum Face {
 }
 
 /// Serves one connection; `may_learn` says whether it may change filters.
-pub async fn serve(engine: Arc<Engine>, stream: Box<dyn Stream>, face: Face, may_learn: bool) {
+pub async fn serve(engine: Arc<Engine>, stream: Box<dyn Stream>, role: HttpRole, may_learn: bool) {
     let limit = engine.config.limits.request();
     let shared = Arc::clone(&engine);
     let service = service_fn(move |request| {
         let engine = Arc::clone(&shared);
-        async move { Ok::<_, Infallible>(respond(&engine, request, face, may_learn).await) }
+        async move { Ok::<_, Infallible>(respond(&engine, request, role, may_learn).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -95,7 +95,7 @@ fn error(status: StatusCode, text: &str) -> Answer {
 async fn respond<B>(
     engine: &Arc<Engine>,
     request: Request<B>,
-    face: Face,
+    role: HttpRole,
     may_learn: bool,
 ) -> Answer
 where
@@ -108,7 +108,7 @@ where
         let text = engine.measures.text(engine.models.count());
         return answer(StatusCode::OK, "text/plain; version=0.0.4", text);
     }
-    if face == Face::Metrics {
+    if role == HttpRole::Metrics {
         return error(StatusCode::NOT_FOUND, "only /metrics is here");
     }
     match path.as_str() {

@@ -134,7 +134,7 @@ impl Bound {
     ///
     /// # Errors
     /// What the operating system says.
-    pub fn open(self, measures: Arc<Measures>) -> io::Result<Door> {
+    pub fn open(self, measures: Arc<Measures>) -> io::Result<SteadyListener> {
         let socket = match &self.address {
             Address::Port(_) => None,
             Address::Socket(path) => Some(path.clone()),
@@ -143,7 +143,7 @@ impl Bound {
             Plain::Port(listener) => Listener::Port(TcpListener::from_std(listener)?),
             Plain::Socket(listener) => Listener::Socket(UnixListener::from_std(listener)?),
         };
-        Ok(Door { listener, socket, pause: None, measures })
+        Ok(SteadyListener { listener, socket, pause: None, measures })
     }
 }
 
@@ -164,7 +164,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send + 'static> Stream for T {}
 
 /// A listener that survives all errors: when no file descriptor is left, it waits and tries again.
 #[derive(Debug)]
-pub struct Door {
+pub struct SteadyListener {
     listener: Listener,
     socket: Option<PathBuf>,
     pause: Option<Pin<Box<Sleep>>>,
@@ -180,7 +180,7 @@ enum Listener {
 /// The pause after a connection that could not be accepted.
 const PAUSE: Duration = Duration::from_millis(50);
 
-impl Door {
+impl SteadyListener {
     /// The next connection.
     pub async fn accept(&mut self) -> Box<dyn Stream> {
         std::future::poll_fn(|context| self.poll_next(context)).await
@@ -216,7 +216,7 @@ impl Door {
     }
 }
 
-impl Drop for Door {
+impl Drop for SteadyListener {
     fn drop(&mut self) {
         if let Some(path) = &self.socket {
             // The socket is still this server's: no other server can bind the address while it
@@ -226,7 +226,7 @@ impl Drop for Door {
     }
 }
 
-impl indymilter::Listener for Door {
+impl indymilter::Listener for SteadyListener {
     type Io = Box<dyn Stream>;
 
     fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Self::Io>> {

@@ -55,7 +55,7 @@ impl Transaction {
 }
 
 /// Serves until the server stops; then finishes the answers that have begun.
-pub async fn serve<L>(engine: Arc<Engine>, door: L, mut stopped: watch::Receiver<bool>)
+pub async fn serve<L>(engine: Arc<Engine>, listener: L, mut stopped: watch::Receiver<bool>)
 where
     L: indymilter::Listener,
 {
@@ -70,7 +70,7 @@ where
         // If the sender is dropped, the server stops as well.
         let _ = stopped.changed().await;
     };
-    if let Err(error) = indymilter::run(door, callbacks(&engine), config, stop).await {
+    if let Err(error) = indymilter::run(listener, callbacks(&engine), config, stop).await {
         log.event(Level::Error, "milter", &[("error", &error)]);
     }
 }

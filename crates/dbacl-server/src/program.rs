@@ -5,8 +5,8 @@
 use crate::client;
 use crate::config::{Config, Learn};
 use crate::engine::Engine;
-use crate::http::{self, Face};
-use crate::listen::{Address, Bound, Door, Stream};
+use crate::http::{self, HttpRole};
+use crate::listen::{Address, Bound, SteadyListener, Stream};
 use crate::log::{Level, Log};
 use crate::milter;
 use crate::opensmtpd;
@@ -75,18 +75,18 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
             .map_err(|error| (UNAVAILABLE, error.to_string()));
     }
     raise_file_limit();
-    let doors = bind(&config).map_err(|text| (UNAVAILABLE, text))?;
+    let listeners = bind(&config).map_err(|text| (UNAVAILABLE, text))?;
     let log = Log { level: config.log };
     if let Some(identity) = &identity {
         let give =
             |(bound, _): &(Bound, _)| bound.give_to(identity.uid.into(), identity.gid.into());
-        doors.iter().try_for_each(give).map_err(|error| (UNAVAILABLE, error.to_string()))?;
+        listeners.iter().try_for_each(give).map_err(|error| (UNAVAILABLE, error.to_string()))?;
         identity.assume().map_err(|text| (UNAVAILABLE, text))?;
     } else if is_root() {
         let advice = "name a user in the configuration who owns the filters";
         log.event(Level::Warn, "runs-as-root", &[("advice", &advice)]);
     }
-    for (bound, protocol) in &doors {
+    for (bound, protocol) in &listeners {
         let place = bound.place().unwrap_or_else(|_| bound.address.clone());
         log.event(Level::Info, "listens", &[("wire", &protocol.name()), ("address", &place)]);
         if !place.is_local() {
@@ -103,7 +103,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         .build()
         .map_err(|error| (UNAVAILABLE, error.to_string()))?;
     let grace = Duration::from_secs(config.limits.stop_seconds);
-    let served = runtime.block_on(serve(Engine::new(config), doors));
+    let served = runtime.block_on(serve(Engine::new(config), listeners));
     // Learning that has begun is completed, but a verdict that takes too long does not delay the
     // end.
     runtime.shutdown_timeout(grace);
@@ -202,41 +202,42 @@ fn bind(config: &Config) -> Result<Vec<(Bound, Protocol)>, String> {
         (&config.listen.milter, Protocol::Milter),
         (&config.listen.metrics, Protocol::Metrics),
     ];
-    let mut doors = Vec::new();
+    let mut listeners = Vec::new();
     for (addresses, protocol) in lists {
         for address in addresses {
             let bound = Bound::new(address, config.listen.mode)
                 .map_err(|error| format!("cannot listen at {address}: {error}"))?;
-            doors.push((bound, protocol));
+            listeners.push((bound, protocol));
         }
     }
-    Ok(doors)
+    Ok(listeners)
 }
 
 /// Serves until TERM or INT.
-async fn serve(engine: Engine, doors: Vec<(Bound, Protocol)>) -> std::io::Result<()> {
+async fn serve(engine: Engine, listeners: Vec<(Bound, Protocol)>) -> std::io::Result<()> {
     let engine = Arc::new(engine);
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hang_up = signal(SignalKind::hangup())?;
     let (stop, stopped) = watch::channel(false);
     let mut serving = JoinSet::new();
-    for (bound, protocol) in doors {
+    for (bound, protocol) in listeners {
         let may_learn = may_learn(engine.config.learn, &bound.address);
-        let door = bound.open(Arc::clone(&engine.measures))?;
+        let listener = bound.open(Arc::clone(&engine.measures))?;
         let engine = Arc::clone(&engine);
         let stopped = stopped.clone();
         let shared = Arc::clone(&engine);
         match protocol {
             Protocol::Spamc => {
                 let serve = move |stream| spamc::serve(Arc::clone(&shared), stream, may_learn);
-                serving.spawn(accept(door, stopped, engine, serve))
+                serving.spawn(accept(listener, stopped, engine, serve))
             }
-            Protocol::Milter => serving.spawn(milter::serve(engine, door, stopped)),
+            Protocol::Milter => serving.spawn(milter::serve(engine, listener, stopped)),
             Protocol::Rspamd | Protocol::Metrics => {
-                let face = if protocol == Protocol::Rspamd { Face::Rspamd } else { Face::Metrics };
-                let serve = move |stream| http::serve(Arc::clone(&shared), stream, face, may_learn);
-                serving.spawn(accept(door, stopped, engine, serve))
+                let role =
+                    if protocol == Protocol::Rspamd { HttpRole::Rspamd } else { HttpRole::Metrics };
+                let serve = move |stream| http::serve(Arc::clone(&shared), stream, role, may_learn);
+                serving.spawn(accept(listener, stopped, engine, serve))
             }
         };
     }
@@ -271,7 +272,7 @@ fn may_learn(learn: Learn, address: &Address) -> bool {
 /// Serves the connections at a listener, a limited number at a time, until the server stops; then
 /// waits for the open ones.
 async fn accept<F, W>(
-    mut door: Door,
+    mut listener: SteadyListener,
     mut stopped: watch::Receiver<bool>,
     engine: Arc<Engine>,
     serve: F,
@@ -285,7 +286,7 @@ async fn accept<F, W>(
         // When all slots are taken, further connections wait in the operating system's queue.
         let next = async {
             let slot = Arc::clone(&slots).acquire_owned().await;
-            (slot, door.accept().await)
+            (slot, listener.accept().await)
         };
         tokio::select! {
             (slot, stream) = next => {
@@ -299,6 +300,6 @@ async fn accept<F, W>(
         }
         while connections.try_join_next().is_some() {}
     }
-    drop(door);
+    drop(listener);
     while connections.join_next().await.is_some() {}
 }

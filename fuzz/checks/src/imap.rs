@@ -6,9 +6,9 @@ use dbacl_imap::connection::Fault;
 use dbacl_imap::folder_names::{from_imap, to_imap};
 use dbacl_imap::look::{Wishes, choose, look};
 use dbacl_imap::moves::{Flags, Label};
-use dbacl_imap::session::{Proof, Session};
+use dbacl_imap::session::{Credentials, Session};
 use dbacl_imap::state::{Folder, Mail, State};
-use dbacl_imap::teach::{Pupil, teach};
+use dbacl_imap::teach::{MailLearner, teach};
 use dbacl_imap::transport::Wire;
 use std::io::{self, Read, Write};
 use std::time::Duration;
@@ -42,7 +42,7 @@ impl Wire for Monologue<'_> {
 #[derive(Default)]
 struct Counting(usize);
 
-impl Pupil for Counting {
+impl MailLearner for Counting {
     fn learn(&mut self, _: Label, mails: &[Vec<u8>]) -> Result<usize, Fault> {
         self.0 += mails.len();
         Ok(mails.len())
@@ -67,12 +67,12 @@ fn known() -> State {
     state
 }
 
-fn converse(data: &[u8], state: &State, pupil: &mut Counting) -> Result<usize, Fault> {
-    let proof = match data.len() % 2 {
-        0 => Proof::Password("secret".into()),
-        _ => Proof::Token("secret".into()),
+fn converse(data: &[u8], state: &State, learner: &mut Counting) -> Result<usize, Fault> {
+    let credentials = match data.len() % 2 {
+        0 => Credentials::Password("secret".into()),
+        _ => Credentials::Token("secret".into()),
     };
-    let mut session = Session::begin(Monologue(data), ("server", 993), "alice", &proof)?;
+    let mut session = Session::begin(Monologue(data), ("server", 993), "alice", &credentials)?;
     let listed = session.list()?;
     let folders = ["*".to_owned()];
     let watched = choose(&listed, Wishes { folders: &folders, ..Wishes::default() })?;
@@ -81,7 +81,7 @@ fn converse(data: &[u8], state: &State, pupil: &mut Counting) -> Result<usize, F
         assert!(folder.mails.is_sorted_by(|one, next| one.uid < next.uid));
     }
     let lessons = looked.lessons.len();
-    let taught = teach(&mut session, looked.lessons, pupil)?;
+    let taught = teach(&mut session, looked.lessons, learner)?;
     assert!(taught.ham + taught.spam + taught.known + taught.missed <= lessons);
     session.move_to(&[1, 2, 5], "Junk")?;
     session.idle(Duration::from_secs(1), &mut || {})?;
@@ -90,20 +90,20 @@ fn converse(data: &[u8], state: &State, pupil: &mut Counting) -> Result<usize, F
 
 /// How many mails a server that says this gives somebody to learn whose folders are known.
 pub fn imap_lessons(data: &[u8]) -> usize {
-    let mut pupil = Counting::default();
+    let mut learner = Counting::default();
     // Whether the conversation ends well or with a fault does not matter here.
-    let _ = converse(data, &known(), &mut pupil);
-    pupil.0
+    let _ = converse(data, &known(), &mut learner);
+    learner.0
 }
 
 /// Any bytes from a server.
 pub fn imap_server(data: &[u8]) {
-    let mut pupil = Counting::default();
+    let mut learner = Counting::default();
     // When an account is seen for the first time, nothing of it is learned.
-    if let Ok(lessons) = converse(data, &State::new("alice@server:993"), &mut pupil) {
+    if let Ok(lessons) = converse(data, &State::new("alice@server:993"), &mut learner) {
         assert_eq!(lessons, 0);
     }
-    assert_eq!(pupil.0, 0);
+    assert_eq!(learner.0, 0);
     // Each mail is learned at most once, and a server needs more than eight bytes to tell of one.
     let lessons = imap_lessons(data);
     assert!(lessons <= data.len() / 8, "{lessons} lessons");

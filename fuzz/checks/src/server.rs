@@ -4,7 +4,7 @@
 
 use dbacl_server::config::Config;
 use dbacl_server::engine::Engine;
-use dbacl_server::http::{self, Face};
+use dbacl_server::http::{self, HttpRole};
 use dbacl_server::listen::Stream;
 use dbacl_server::log::Level;
 use dbacl_server::{milter, opensmtpd, spamc};
@@ -71,14 +71,14 @@ pub fn server_http(data: &[u8]) {
     let (client, server) = tokio::io::duplex(PIPE);
     let server: Box<dyn Stream> = Box::new(server);
     let answer = runtime().block_on(async {
-        let serve = http::serve(engine(), server, Face::Rspamd, true);
+        let serve = http::serve(engine(), server, HttpRole::Rspamd, true);
         let (answer, ()) = tokio::join!(say(data, client), serve);
         answer
     });
     assert!(answer.is_empty() || answer.starts_with(b"HTTP/1."));
 }
 
-/// A door with one connection behind it.
+/// A listener with one connection.
 struct Once(Option<DuplexStream>);
 
 impl indymilter::Listener for Once {

@@ -19,11 +19,11 @@ pub fn print_round(out: &mut Vec<u8>, config: &Config, round: &Round) {
         out.push(b' ');
     };
     if config.output == Output::Ranking {
-        let largest = round.outlooks[round.best].terms.first();
+        let largest = round.expected_losses[round.best].terms.first();
         print(round.best, largest.copied().unwrap_or(f64::NEG_INFINITY));
     } else if config.output == Output::Risks && !config.debug {
-        for (index, outlook) in round.outlooks.iter().enumerate() {
-            print(index, outlook.log_risk);
+        for (index, expected) in round.expected_losses.iter().enumerate() {
+            print(index, expected.log_risk);
         }
     }
 }
@@ -76,9 +76,9 @@ pub fn trace_round(
         out.push(b'\n');
     }
     out.push(b'\n');
-    for (name, outlook) in specification.categories.iter().zip(&round.outlooks) {
+    for (name, expected) in specification.categories.iter().zip(&round.expected_losses) {
         out.extend_from_slice(&[b"decision score ", name.as_bytes(), b"\t SumExp("].concat());
-        for (index, &term) in outlook.terms.iter().enumerate() {
+        for (index, &term) in expected.terms.iter().enumerate() {
             if index > 0 {
                 out.extend_from_slice(b", ");
             }
@@ -111,8 +111,8 @@ pub fn document(
                     json.key("complexity").number(scores.complexity[index]);
                     json.key("log_prior").number(config.specification.log_priors[index]);
                     json.key("log_losses").numbers(losses.row(index));
-                    json.key("log_risk").number(round.outlooks[index].log_risk);
-                    json.key("terms").numbers(&round.outlooks[index].terms);
+                    json.key("log_risk").number(round.expected_losses[index].log_risk);
+                    json.key("terms").numbers(&round.expected_losses[index].terms);
                 });
             }
         });

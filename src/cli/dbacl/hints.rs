@@ -130,19 +130,19 @@ pub fn features(
     if reading.operands.is_empty() {
         return Ok(None);
     }
-    let mut census = Census::default();
+    let mut features = FeatureSample::default();
     let mut reader = inputs::reader(reading, options, signals);
-    inputs::read(reading, signals, &mut reader, &mut census, |_, _| Ok(()))?;
-    Ok(Some(census.sample.len() as u64 * u64::from(SAMPLING)))
+    inputs::read(reading, signals, &mut reader, &mut features, |_, _| Ok(()))?;
+    Ok(Some(features.sample.len() as u64 * u64::from(SAMPLING)))
 }
 
 /// Remembers a sample of the features of the inputs.
 #[derive(Default)]
-struct Census {
+struct FeatureSample {
     sample: HashSet<u32>,
 }
 
-impl FeatureSink for Census {
+impl FeatureSink for FeatureSample {
     fn feature(&mut self, feature: Feature<'_>) {
         let id = FeatureId::of(feature.body, feature.medium).0;
         if is_sampled(id) {

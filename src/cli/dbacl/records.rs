@@ -48,13 +48,14 @@ pub fn run(mut job: RecordsJob, signals: &Signals, output: &mut Output) -> Resul
     };
     let how = How::new(&mut job);
     let RecordsJob { reading, records, models, model_paths: paths, opened, .. } = job;
-    let mut crew = Crew { workers: vec![Worker::new(&how, models)], paths, opened, threads, how };
-    let format = crew.how.format;
-    format.begin(output.buffer(), crew.workers[0].scores.models(), false);
+    let mut scorers =
+        Scorers { workers: vec![Worker::new(&how, models)], paths, opened, threads, how };
+    let format = scorers.how.format;
+    format.begin(output.buffer(), scorers.workers[0].scores.models(), false);
     let mut state = Run { first: true, number: 1, faults: 0, said: false };
     let mut each = |source: Source<'_>| -> Result<(), Failure> {
         let name = source.name.clone();
-        let error = state.source(source, &mut crew, signals, output)?;
+        let error = state.source(source, &mut scorers, signals, output)?;
         if let Some(error) = error {
             MESSAGES.warning(&format!("{}: {error}, reading stopped there", lossy(&name)));
         }
@@ -133,7 +134,7 @@ impl Run {
     fn source(
         &mut self,
         mut source: Source<'_>,
-        crew: &mut Crew,
+        scorers: &mut Scorers,
         signals: &Signals,
         output: &mut Output,
     ) -> Result<Option<io::Error>, Failure> {
@@ -158,9 +159,9 @@ impl Run {
             };
             if whole > 0 {
                 if signals.take_reload() {
-                    crew.reload();
+                    scorers.reload();
                 }
-                self.batch(&bytes[..whole], crew, output)?;
+                self.batch(&bytes[..whole], scorers, output)?;
                 bytes.drain(..whole);
             }
             searched = bytes.len();
@@ -171,9 +172,14 @@ impl Run {
     }
 
     /// Classifies whole lines, and writes the results.
-    fn batch(&mut self, lines: &[u8], crew: &mut Crew, output: &mut Output) -> Result<(), Failure> {
-        let parts = parts(lines, crew.threads);
-        crew.grow(parts.len());
+    fn batch(
+        &mut self,
+        lines: &[u8],
+        scorers: &mut Scorers,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let parts = parts(lines, scorers.threads);
+        scorers.grow(parts.len());
         let mut from = self.number;
         let numbers: Vec<u64> = parts
             .iter()
@@ -184,12 +190,12 @@ impl Run {
             })
             .collect();
         self.number = from;
-        let how = &crew.how;
+        let how = &scorers.how;
         let done: Vec<Part> = if let [part] = parts[..] {
-            vec![crew.workers[0].part(part, numbers[0], how)]
+            vec![scorers.workers[0].part(part, numbers[0], how)]
         } else {
             std::thread::scope(|scope| {
-                let jobs = crew.workers.iter_mut().zip(parts.iter().zip(&numbers));
+                let jobs = scorers.workers.iter_mut().zip(parts.iter().zip(&numbers));
                 let jobs: Vec<_> = jobs
                     .map(|(worker, (part, &number))| {
                         scope.spawn(move || worker.part(part, number, how))
@@ -278,7 +284,7 @@ impl Part {
 }
 
 /// The threads' scorers; the first one's categories are opened before the run.
-struct Crew {
+struct Scorers {
     workers: Vec<Worker>,
     paths: Vec<Option<PathBuf>>,
     opened: OpenSets,
@@ -286,7 +292,7 @@ struct Crew {
     how: How,
 }
 
-impl Crew {
+impl Scorers {
     /// Starts workers until there are `number`; they share the categories.
     fn grow(&mut self, number: usize) {
         while self.workers.len() < number {

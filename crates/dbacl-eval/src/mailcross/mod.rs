@@ -70,20 +70,20 @@ pub fn main(program: Program) -> ExitCode {
         let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let mut stdin = io::stdin().lock();
         let (mut stdout, mut stderr) = (io::stdout(), io::stderr());
-        let world = World {
+        let environment = Environment {
             folder: &folder,
             variable: &|name| std::env::var_os(name),
             stdin: &mut stdin,
             stdout: &mut stdout,
             stderr: &mut stderr,
         };
-        run(program, &invoked, args, world)
+        run(program, &invoked, args, environment)
     });
     ExitCode::from(run.unwrap_or(1))
 }
 
 /// The environment of a run: folder, variables, input and outputs.
-pub struct World<'a> {
+pub struct Environment<'a> {
     /// The current folder.
     pub folder: &'a Path,
     /// Looks up an environment variable.
@@ -101,7 +101,7 @@ pub fn run(
     program: Program,
     invoked: &OsStr,
     args: impl IntoIterator<Item = OsString>,
-    world: World<'_>,
+    environment: Environment<'_>,
 ) -> u8 {
     let mut settings = Settings { seed: None, jobs: None, variables: Vec::new() };
     let mut operands = Vec::new();
@@ -110,7 +110,7 @@ pub fn run(
         match event {
             Event::Operand(operand) => operands.push(operand),
             Event::Complaint(text) => {
-                let _ = world.stderr.write_all(&[&text[..], b"\n"].concat());
+                let _ = environment.stderr.write_all(&[&text[..], b"\n"].concat());
             }
             Event::Option { key, value } => {
                 let number = atoi(value.unwrap_or_default().as_bytes());
@@ -119,24 +119,24 @@ pub fn run(
                     Key::Jobs => settings.jobs = usize::try_from(number).ok(),
                     Key::Help => {
                         let text = text::help(program, &getopt::describe(OPTIONS));
-                        let _ = world.stdout.write_all(text.as_bytes());
+                        let _ = environment.stdout.write_all(text.as_bytes());
                         return 0;
                     }
                     Key::Version => {
                         let text = dbacl_cli::version(program.name());
-                        let _ = world.stdout.write_all(text.as_bytes());
+                        let _ = environment.stdout.write_all(text.as_bytes());
                         return 0;
                     }
                 }
             }
         }
     }
-    if let Some(home) = (world.variable)("HOME") {
+    if let Some(home) = (environment.variable)("HOME") {
         let path = Path::new(&home).join(format!(".{}rc", program.name()));
         settings.variables = read_settings(&std::fs::read(path).unwrap_or_default());
     }
-    let folder = Folder::new(world.folder.join(format!("{}.d", program.name())));
-    let mut session = Session { program, folder, settings, world };
+    let folder = Folder::new(environment.folder.join(format!("{}.d", program.name())));
+    let mut session = Session { program, folder, settings, environment };
     let status = match session.dispatch(&operands) {
         Ok(()) => 0,
         Err(Stop::Usage(message)) => {
@@ -150,7 +150,7 @@ pub fn run(
         }
         Err(Stop::Told) => 1,
     };
-    let _ = session.world.stdout.flush();
+    let _ = session.environment.stdout.flush();
     status
 }
 
@@ -205,25 +205,26 @@ struct Session<'a> {
     program: Program,
     folder: Folder,
     settings: Settings,
-    world: World<'a>,
+    environment: Environment<'a>,
 }
 
 impl Session<'_> {
     fn print(&mut self, text: &[u8]) {
-        let _ = self.world.stdout.write_all(text);
+        let _ = self.environment.stdout.write_all(text);
     }
 
     fn complain(&mut self, text: &str) {
         progress::give_way();
         let line = format!("{}:error: {text}\n", self.program.name());
-        let _ = self.world.stderr.write_all(line.as_bytes());
+        let _ = self.environment.stderr.write_all(line.as_bytes());
     }
 
     /// A variable from the settings file or the environment, if it is not empty.
     fn variable(&self, suffix: &str) -> Option<OsString> {
         let name = format!("{}{suffix}", self.program.variables());
         let set = self.settings.variables.iter().find(|(set, _)| *set == *name);
-        let value = set.map(|(_, value)| value.clone()).or_else(|| (self.world.variable)(&name));
+        let value =
+            set.map(|(_, value)| value.clone()).or_else(|| (self.environment.variable)(&name));
         value.filter(|value| !value.is_empty())
     }
 
@@ -334,10 +335,10 @@ impl Session<'_> {
         let mut outputs = folders.iter().map(open).collect::<io::Result<Vec<_>>>()?;
         let mut dealer = Dealer::new(outputs.len(), self.generator());
         if mailboxes.is_empty() {
-            deal_out(&mut self.world.stdin, &mut dealer, &mut outputs)?;
+            deal_out(&mut self.environment.stdin, &mut dealer, &mut outputs)?;
         }
         for path in mailboxes.iter().map(Path::new) {
-            let input = self.world.folder.join(path);
+            let input = self.environment.folder.join(path);
             let input = File::open(input).map_err(|error| about(path, &error))?;
             deal_out(&mut BufReader::new(input), &mut dealer, &mut outputs)
                 .map_err(|error| about(path, &error))?;
@@ -479,7 +480,7 @@ mod tests {
             _ => None,
         };
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-        let world = World {
+        let environment = Environment {
             folder,
             variable: &variable,
             stdin: &mut stdin.as_bytes(),
@@ -487,7 +488,7 @@ mod tests {
             stderr: &mut stderr,
         };
         let name = OsStr::new(program.name());
-        let status = run(program, name, args.iter().map(OsString::from), world);
+        let status = run(program, name, args.iter().map(OsString::from), environment);
         let text = |bytes| String::from_utf8(bytes).expect("text");
         (status, text(stdout), text(stderr))
     }

@@ -105,7 +105,7 @@ impl Session<'_> {
         let target = self.folder.path().join("filters");
         let folders = self.wrapper_folders();
         self.each(names, |session, name| {
-            let given = session.world.folder.join(name);
+            let given = session.environment.folder.join(name);
             let named = folders.iter().map(|folder| folder.join(name));
             let is_path = name.as_bytes().contains(&b'/');
             let found = is_path.then_some(given).into_iter().chain(named).find(|p| is_program(p));

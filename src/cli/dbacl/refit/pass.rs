@@ -34,9 +34,9 @@ static IS_WHOLE: AtomicBool = AtomicBool::new(false);
 /// Whether writing it has begun.
 static IS_OUT: AtomicBool = AtomicBool::new(false);
 /// Memory for writing the mail, taken at the start.
-static ROOM: Mutex<Room> = Mutex::new(Room { out: [0; BLOCK], block: [0; BLOCK] });
+static BUFFERS: Mutex<Buffers> = Mutex::new(Buffers { out: [0; BLOCK], block: [0; BLOCK] });
 
-struct Room {
+struct Buffers {
     out: [u8; BLOCK],
     block: [u8; BLOCK],
 }
@@ -126,8 +126,8 @@ pub fn be_strict() {
 /// Writes the mail with its verdict; what was not read yet follows block by block. Takes no memory.
 fn pass(verdict: &[u8]) -> io::Result<()> {
     IS_OUT.store(true, Ordering::SeqCst);
-    let mut room = ROOM.try_lock().map_err(|_| io::Error::from(io::ErrorKind::WouldBlock))?;
-    let Room { out, block } = &mut *room;
+    let mut buffers = BUFFERS.try_lock().map_err(|_| io::Error::from(io::ErrorKind::WouldBlock))?;
+    let Buffers { out, block } = &mut *buffers;
     let mut mail = MAIL.get().copied().unwrap_or_default();
     let is_whole = IS_WHOLE.load(Ordering::SeqCst);
     let mut first = 0;
@@ -142,7 +142,7 @@ fn pass(verdict: &[u8]) -> io::Result<()> {
     }
     let start = if first > 0 { &block[..first] } else { mail };
     let mut marker = Marker::new(verdict, start);
-    let mut gather = Gather { room: out, filled: 0 };
+    let mut gather = Gather { buffer: out, filled: 0 };
     let mut keep = |piece: &[u8]| gather.push(piece);
     if first > 0 {
         marker.feed(&block[..first], &mut keep)?;
@@ -174,7 +174,7 @@ fn read_some(block: &mut [u8]) -> io::Result<usize> {
 
 /// Collects small pieces for standard output.
 struct Gather<'a> {
-    room: &'a mut [u8; BLOCK],
+    buffer: &'a mut [u8; BLOCK],
     filled: usize,
 }
 
@@ -186,14 +186,14 @@ impl Gather<'_> {
         if piece.len() >= BLOCK {
             return write_all(piece);
         }
-        self.room[self.filled..][..piece.len()].copy_from_slice(piece);
+        self.buffer[self.filled..][..piece.len()].copy_from_slice(piece);
         self.filled += piece.len();
         Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let filled = std::mem::take(&mut self.filled);
-        write_all(&self.room[..filled])
+        write_all(&self.buffer[..filled])
     }
 }
 
