@@ -36,7 +36,8 @@
 //! ```
 //!
 //! Tokenizer, n-grams, regular expressions and table sizes are methods of [`LearnOptions`];
-//! [`LearnOptions::mail`] learns mail. A large corpus is counted in parts, on any number of
+//! [`LearnOptions::mail`] learns mail. A set reads a document as its categories were learned, so a
+//! set of categories of mail is given mails. A large corpus is counted in parts, on any number of
 //! machines, and learned once: see [`PartCounter`].
 //!
 //! # Filter mail
