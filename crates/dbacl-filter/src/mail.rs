@@ -388,7 +388,7 @@ fn mime_line(
     options.has(ModelOption::MailHeaders) && keep_label(line)
 }
 
-/// What is done with the lines of a body, by the table of section 6.
+/// What is done with the lines of a body, by the table of spec email 6.
 fn body_action(part: Content, options: ModelOptions) -> BodyAction {
     let is_text_markup = match part.kind {
         ContentType::Unknown | ContentType::Plain | ContentType::Message => false,
