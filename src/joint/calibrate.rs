@@ -18,7 +18,12 @@ pub struct Calibration {
 impl Calibration {
     /// The score at which the odds are even; 0 if they do not rise with the score.
     pub fn even(&self) -> f64 {
-        if self.slope > 0.0 { -self.offset / self.slope } else { 0.0 }
+        self.score_at(0.0)
+    }
+
+    /// The score at which the odds have this logarithm; 0 if they do not rise with the score.
+    pub fn score_at(&self, odds: f64) -> f64 {
+        if self.slope > 0.0 { (odds - self.offset) / self.slope } else { 0.0 }
     }
 }
 

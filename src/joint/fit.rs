@@ -20,7 +20,7 @@ use super::select::{
     fit_all, folds,
 };
 use super::solver;
-use super::thresholds::{self, Promise};
+use super::thresholds::{self, PairVerdicts, Promise};
 use crate::category::reader::Category;
 use crate::measures::misfiled::Misfiled;
 
@@ -533,9 +533,8 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             let beyond = thresholds::misfiled_of_each(&excesses, 0.0);
             let misfiled = misfiled_among(&excesses, &beyond, choice, data.categories);
             let excesses = thresholds::well_filed(excesses, &beyond);
-            let limits = thresholds::limits(&excesses, &promises).into_iter();
-            // No verdict is sure against the odds.
-            line.limits = limits.map(|limit| limit.max(0.0)).collect();
+            let limits = thresholds::limits(&excesses, &promises).into_iter().zip(&promises);
+            line.limits = limits.map(|(limit, promise)| limit.max(promise.least_odds())).collect();
             let unscaled = Calibration { slope, offset: 0.0 };
             let judge = RefitLine { calibration: unscaled, ..line.clone() };
             let verdicts = verdicts_of_many(&judge, choice, known, &misfiled);
@@ -544,10 +543,9 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let scored = differences(&choice.scores, &choice.labels);
         let fewest = data.documents_by_category().into_iter().min().unwrap_or(0);
         let is_few = options.unsure && fewest < ENOUGH;
-        let odds = if is_few { platt_of_few(&scored) } else { platt(&scored) };
-        line.calibration = Calibration { slope: odds.slope / scale, offset: odds.offset };
-        let even = odds.even();
-        let (mut low, mut high) = (even, even);
+        let calibrate = if is_few { platt_of_few } else { platt };
+        let mut odds = calibrate(&scored);
+        let (mut low, mut high) = (odds.even(), odds.even());
         if let Some(share) = options.false_positives {
             let found = threshold_for_false_positives(&scored, share);
             (low, high) = (found.score, found.score);
@@ -560,12 +558,12 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         }
         let mut misfiled = Vec::new();
         if options.unsure {
+            let pair = PairVerdicts::new(&scored, &promises, calibrate);
             let excesses = thresholds::excesses_of_pair(&scored);
-            let beyond = thresholds::misfiled_of_each(&excesses, even);
-            misfiled = misfiled_among(&excesses, &beyond, choice, data.categories);
-            let excesses = thresholds::well_filed(excesses, &beyond);
-            (low, high) = thresholds::band(&excesses, &promises, even);
+            misfiled = misfiled_among(&excesses, &pair.misfiled, choice, data.categories);
+            (odds, (low, high)) = (pair.odds, pair.band);
         }
+        line.calibration = Calibration { slope: odds.slope / scale, offset: odds.offset };
         let is_unusual = |at: usize| {
             known.is_some_and(|known| thresholds::is_unusual(known[at].0, known[at].1, line.known))
         };

@@ -23,19 +23,23 @@
 //! Documents that look misfiled ([`crate::measures::misfiled`]) are not counted among the n, since
 //! a few mails in the wrong folder would otherwise set the threshold by themselves.
 //!
-//! s is the largest of the category's own deviation and the root of the mean variance of all
+//! A limit is at least where the odds against the category are DOUBT/rate to one; the odds are found
+//! without the documents that look misfiled, too.
+//!
+//! s is the larger of the category's own deviation and the root of the mean variance of all
 //! categories. With more than two categories one that has fewer than eight documents gets the
 //! largest limit of the others, so that a new folder does not silence all; if more is promised of
 //! it than of an ordinary one, none of its documents is surely called another. A document with an
 //! unusually small share of features that were learned is like none of those that the limits were
 //! found with: its verdict is never sure (spec refit 4).
 
-use super::calibrate::platt;
+use super::calibrate::{Calibration, platt};
 use super::dataset::Dataset;
 use super::real;
 use crate::measures::Scored;
 use crate::measures::chance::{Direction, is_rare, student};
 use crate::measures::misfiled::{Misfiled, misfiled};
+use crate::numeric::elementary::log;
 
 /// Fewer documents of a category tell nothing of their distribution.
 pub const FEWEST: usize = 8;
@@ -54,6 +58,11 @@ const FAMILIAR: f64 = 0.97;
 /// hundred times.
 const RARE: f64 = 0.01;
 
+/// Where the share `rate` is promised, a sure verdict has odds of at least DOUBT/rate to one: 20 to
+/// one for 0.001. Excesses have longer tails than normal distributions; those of a few hundred
+/// documents may end where the odds of another category are no better than seven to one.
+const DOUBT: f64 = 0.02;
+
 /// How seldom a limit is exceeded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Promise {
@@ -64,6 +73,13 @@ pub struct Promise {
     /// The share of a normal distribution that may, while there are too few documents to do without
     /// one.
     pub tail: f64,
+}
+
+impl Promise {
+    /// The logarithm of the least odds at which a document is surely not of the category.
+    pub fn least_odds(&self) -> f64 {
+        log(DOUBT / self.rate).max(0.0)
+    }
 }
 
 /// Fewer documents than this of one of two categories show less of the tails of a distribution
@@ -95,17 +111,45 @@ pub fn well_filed(mut excesses: Vec<Vec<f64>>, misfiled: &[Option<Misfiled>]) ->
     excesses
 }
 
-/// Scores of two categories between which nothing is sure, where the odds are even at `even`.
-pub fn band(excesses: &[Vec<f64>], promises: &[Promise], even: f64) -> (f64, f64) {
+/// What decides verdicts between two categories.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairVerdicts {
+    /// The odds of scores.
+    pub odds: Calibration,
+    /// Scores between which nothing is sure.
+    pub band: (f64, f64),
+    /// What looks misfiled in each category.
+    pub misfiled: Vec<Option<Misfiled>>,
+}
+
+impl PairVerdicts {
+    /// From the scores of documents that the fit has not seen. `calibrate` finds the odds of
+    /// scores. Documents that look misfiled have no part in odds and thresholds.
+    pub fn new(
+        scored: &[Scored],
+        promises: &[Promise],
+        calibrate: impl Fn(&[Scored]) -> Calibration,
+    ) -> Self {
+        let excesses = excesses_of_pair(scored);
+        let all = calibrate(scored);
+        let misfiled = misfiled_of_each(&excesses, all.even());
+        let excesses = well_filed(excesses, &misfiled);
+        let is_mixed = misfiled.iter().any(Option::is_some);
+        let odds = if is_mixed { calibrate(&scored_of_pair(&excesses)) } else { all };
+        Self { odds, band: band(&excesses, promises, odds), misfiled }
+    }
+}
+
+/// Scores of two categories between which nothing is sure.
+fn band(excesses: &[Vec<f64>], promises: &[Promise], odds: Calibration) -> (f64, f64) {
     let limits = limits(excesses, promises);
-    let (low, high) = (-limits[1], limits[0]);
+    let (mut low, mut high) = (-limits[1], limits[0]);
     if low > high {
         // Both rates can be met with one threshold.
-        (f64::midpoint(low, high), f64::midpoint(low, high))
-    } else {
-        // No verdict is sure against the odds.
-        (low.min(even), high.max(even))
+        (low, high) = (f64::midpoint(low, high), f64::midpoint(low, high));
     }
+    let [first, second] = [promises[0].least_odds(), promises[1].least_odds()];
+    (low.min(odds.score_at(-second)), high.max(odds.score_at(first)))
 }
 
 /// How many of the documents of two categories are unsure, where the limit of one of them rests on
@@ -116,9 +160,7 @@ pub fn unsure_of_few(scored: &[Scored], promises: &[Promise]) -> usize {
     if each.all(|(own, promise)| allowed(promise.rate, own.len()) > 0) {
         return 0;
     }
-    let even = platt(scored).even();
-    let misfiled = misfiled_of_each(&excesses, even);
-    let (low, high) = band(&well_filed(excesses, &misfiled), promises, even);
+    let (low, high) = PairVerdicts::new(scored, promises, platt).band;
     scored.iter().filter(|one| one.score > low && one.score <= high).count()
 }
 
@@ -184,6 +226,15 @@ pub fn excesses_of_pair(scored: &[Scored]) -> Vec<Vec<f64>> {
         own.map(|one| sign * one.score).collect()
     };
     vec![own(false, 1.0), own(true, -1.0)]
+}
+
+/// The scores that excesses were made of, category by category.
+fn scored_of_pair(excesses: &[Vec<f64>]) -> Vec<Scored> {
+    let each = excesses.iter().zip([(false, 1.0), (true, -1.0)]);
+    let each = each.flat_map(|(own, (positive, sign))| {
+        own.iter().map(move |excess| Scored { score: sign * excess, positive })
+    });
+    each.collect()
 }
 
 /// The excesses of the documents of each category, of any number of categories: by how much the
@@ -337,6 +388,42 @@ mod tests {
         let excesses = [many(1.0), many(-2.0), vec![3.0]];
         assert_eq!(limits(&excesses, &[usual; 3])[2], 3.0);
         assert_eq!(limits(&[vec![1.0], vec![], vec![3.0]], &[usual; 3]), [NEVER; 3]);
+    }
+
+    /// Scores of documents of the second category, or of the first.
+    fn scored(positive: bool, scores: &[f64]) -> Vec<Scored> {
+        scores.iter().map(|&score| Scored { score, positive }).collect()
+    }
+
+    #[test]
+    fn a_sure_verdict_has_the_odds_that_its_promise_needs() {
+        // 300 documents of the first category lie close together, the others far apart.
+        let own: Vec<f64> = (0..300).map(|k| -2.0 - real(k % 100) / 100.0).collect();
+        let others: Vec<f64> = (0..300).map(|k| -2.0 + real(k) / 30.0).collect();
+        let all = [scored(false, &own), scored(true, &others)].concat();
+        let promised = |rate: f64| Promise { is_protected: true, rate, tail: rate };
+        let found = |rate| PairVerdicts::new(&all, &[promised(rate); 2], platt);
+        let (strict, loose) = (found(0.005), found(0.05));
+        let by_rank = limits(&excesses_of_pair(&all), &[promised(0.005); 2])[0];
+        let odds = strict.odds.slope * strict.band.1 + strict.odds.offset;
+        assert!((odds - log(4.0)).abs() < 1e-9 && strict.band.1 > by_rank, "{strict:?}");
+        assert!((loose.band.1 - loose.odds.even()).abs() < 1e-9, "{loose:?}");
+    }
+
+    #[test]
+    fn odds_do_not_depend_on_misfiled_documents() {
+        let spread = |from: f64, number: usize| -> Vec<f64> {
+            (0..number).map(|k| from + 4.0 * real(k) / real(number)).collect()
+        };
+        let well = [scored(false, &spread(-9.0, 400)), scored(true, &spread(4.0, 200))].concat();
+        let wrong = [scored(false, &[7.5; 20]), scored(true, &[-8.5; 40])].concat();
+        let promises = [0.001, 0.005].map(|rate| Promise { is_protected: true, rate, tail: rate });
+        let clean = PairVerdicts::new(&well, &promises, platt);
+        let mixed = PairVerdicts::new(&[well, wrong].concat(), &promises, platt);
+        let found: Vec<usize> = mixed.misfiled.iter().flatten().map(|own| own.number).collect();
+        assert_eq!(found, [20, 40]);
+        assert!((mixed.odds.slope / clean.odds.slope - 1.0).abs() < 1e-6);
+        assert!((mixed.band.1 - clean.band.1).abs() < 1e-6);
     }
 
     #[test]
