@@ -12,8 +12,11 @@
 //!                                         ^ quartile of the others, where they are placed rightly
 //! ```
 //!
-//! A quarter of the misfiled ones lies below the quartile, among hard documents. How many these are
-//! is known from how many lie above it; that many of the largest excesses are left out as well.
+//! A few of the misfiled ones lie below the quartile, among hard documents. If they were like the
+//! documents of the other category, they would be a quarter of all. They are fewer: fits that have
+//! not seen a misfiled document have often seen answers to it and copies of it in the other category.
+//! Three tenths of that quarter are left out as well at most, the largest excesses, and none where
+//! more documents lie there than that.
 
 use dbacl_numeric::elementary::real;
 
@@ -21,7 +24,14 @@ use dbacl_numeric::elementary::real;
 const FEWEST: usize = 100;
 
 /// If more than this share of a category looks misfiled, none of its documents counts as misfiled.
-const MOST: f64 = 0.2;
+const MOST: f64 = 0.3;
+
+/// The share of those below the quartile that is left out, of as many as there would be if misfiled
+/// documents were like those of the other category. Where 1 to 10 % of the mails of each of two
+/// folders lay in the other one, the threshold for spam that is surely called ham was one that
+/// 1.2 % of the spam exceeded with all of them, 0.3 % with 0.3, and 0.2 % with none, where 0.5 % was
+/// promised.
+const BELOW: f64 = 0.3;
 
 /// The quartile is so many deviations away from the middle of the category's own documents: nearer
 /// to it they would be hard documents. Beyond it lies 0.13 % of a normal distribution.
@@ -62,10 +72,12 @@ pub fn misfiled(excesses: &[f64], others: &[f64]) -> Option<Misfiled> {
     let certain = wrong.partition_point(|&excess| excess > beyond);
     let below = |x: f64| others.partition_point(|&score| score <= x);
     let (all, above) = (others.len(), others.len() - below(beyond));
-    // Of so many certain ones there are so many between `beyond` and a smaller excess.
-    let between = |excess: f64| certain * (all - above - below(excess)) / above.max(1);
+    // Of so many certain ones so many are left out between `beyond` and a smaller excess.
+    let between = |excess: f64| {
+        BELOW * real(certain) * real(all - above - below(excess)) / real(above.max(1))
+    };
     let mut number = certain;
-    while wrong.get(number).is_some_and(|&excess| number - certain < between(excess)) {
+    while wrong.get(number).is_some_and(|&excess| real(number - certain + 1) <= between(excess)) {
         number += 1;
     }
     let is_plausible = real(number) <= MOST * real(excesses.len());
@@ -90,14 +102,15 @@ mod tests {
         assert_eq!(with(&spread(40, 0.1, 3.0)), None);
         let few = with(&[7.0]).unwrap();
         assert!(few.number == 1 && (few.beyond - 5.0).abs() < 0.1, "{few:?}");
-        // Of 40 ten lie below the quartile; nine or ten of them are told from hard ones.
+        // Of 40 ten lie below the quartile, where hard ones are; at most three are left out.
         let mixed = [spread(40, 4.0, 8.0), spread(10, 0.1, 3.0)].concat();
-        assert!((39..=41).contains(&with(&mixed).unwrap().number));
+        assert!((30..=33).contains(&with(&mixed).unwrap().number));
         // Others that are misfiled themselves do not hide anything.
         let both = misfiled(&[&good[..], &[6.0; 5]].concat(), &[&spam[..], &[-7.0; 60]].concat());
         assert_eq!(both.map(|found| found.number), Some(5));
-        // More than a fifth is another matter.
-        assert_eq!(with(&spread(150, 4.0, 8.0)), None);
+        // A quarter is plausible. More than three of ten are another matter.
+        assert!((95..=110).contains(&with(&spread(130, 4.0, 8.0)).unwrap().number));
+        assert_eq!(with(&spread(300, 4.0, 8.0)), None);
     }
 
     #[test]
