@@ -11,9 +11,10 @@ use super::calibrate::{
 use super::dataset::Dataset;
 use super::documents::Corpus;
 use super::grounds::Grounds;
-use super::header::RefitLine;
+use super::header::{RefitLine, Usual};
 use super::ordinary;
 use super::publish;
+use super::real;
 use super::scoring::Scoring;
 use super::select::{
     BLENDS, COSTS, Choice, FOLDS, Form, Quality, Trial, choose_exact, choose_sparse, differences,
@@ -416,6 +417,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             // What is there tells nothing of thresholds.
             (line.calibration, line.band) = (old.calibration, old.band);
             (line.known, line.limits) = (old.known, old.limits.clone());
+            line.usual.clone_from(&old.usual);
             misfiled.clear();
         }
         let fitted = Some(FittedWeights { fits, set, line, verdicts, misfiled });
@@ -501,6 +503,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             wants_unsure: options.unsure,
             known: 0.0,
             limits: Vec::new(),
+            usual: Vec::new(),
             rates: options.rates.clone(),
         };
         let promises = self.promises();
@@ -537,7 +540,8 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             line.limits = limits.map(|(limit, promise)| limit.max(promise.least_odds())).collect();
             let unscaled = Calibration { slope, offset: 0.0 };
             let judge = RefitLine { calibration: unscaled, ..line.clone() };
-            let verdicts = verdicts_of_many(&judge, choice, known, &misfiled);
+            let (verdicts, usual) = verdicts(&judge, choice, known, &misfiled);
+            line.usual = usual;
             return (line, Some(verdicts), misfiled);
         }
         let scored = differences(&choice.scores, &choice.labels);
@@ -564,19 +568,9 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             (odds, (low, high)) = (pair.odds, pair.band);
         }
         line.calibration = Calibration { slope: odds.slope / scale, offset: odds.offset };
-        let is_unusual = |at: usize| {
-            known.is_some_and(|known| thresholds::is_unusual(known[at].0, known[at].1, line.known))
-        };
-        let mut verdicts = FitVerdicts::of_none(choice, &misfiled);
-        for (at, one) in well_filed(&scored, &misfiled) {
-            match (one.score <= low, one.score > high, one.positive) {
-                (false, false, _) => verdicts.unsure += 1,
-                _ if is_unusual(at) => verdicts.unsure += 1,
-                (_, true, false) => verdicts.wrong += 1,
-                (true, _, true) => verdicts.missed += 1,
-                _ => {}
-            }
-        }
+        let judge = RefitLine { calibration: odds, band: (low, high), ..line.clone() };
+        let (verdicts, usual) = verdicts(&judge, choice, known, &misfiled);
+        line.usual = usual;
         line.band = (low * scale, high * scale);
         (line, Some(verdicts), misfiled)
     }
@@ -597,27 +591,40 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
     }
 }
 
-/// Verdicts on the documents that were judged, of more than two categories.
-fn verdicts_of_many(
+/// Verdicts on the documents that were judged, without those that look misfiled, and what is usual
+/// among those of each category if verdicts can be unsure and the shares of `known` features are
+/// given. The thresholds of `judge` are those of the scores in `choice`.
+fn verdicts(
     judge: &RefitLine,
     choice: &Choice,
     known: Option<&[(f64, u32)]>,
     misfiled: &[MisfiledDocument],
-) -> FitVerdicts {
+) -> (FitVerdicts, Vec<Usual>) {
     let mut verdicts = FitVerdicts::of_none(choice, misfiled);
-    let rows = choice.scores.chunks_exact(judge.categories as usize).zip(&choice.labels);
+    let categories = judge.categories as usize;
+    let rows = choice.scores.chunks_exact(categories).zip(&choice.labels);
     let rows: Vec<_> = rows.collect();
+    let (mut unsure, mut shares) = (vec![0; categories], vec![Vec::new(); categories]);
     for (at, &(scores, &label)) in well_filed(&rows, misfiled) {
         let (known, texts) = known.map_or((1.0, 0), |known| known[at]);
         let found = judge.verdict(scores, Grounds { texts, known, ..Grounds::default() });
+        shares[label as usize].push(known);
         match (found.is_unsure, found.category == label as usize, label) {
-            (true, ..) => verdicts.unsure += 1,
+            (true, ..) => {
+                verdicts.unsure += 1;
+                unsure[label as usize] += 1;
+            }
             (false, true, _) => {}
             (false, false, 0) => verdicts.wrong += 1,
             (false, false, _) => verdicts.missed += 1,
         }
     }
-    verdicts
+    let each = unsure.into_iter().zip(shares).filter(|_| judge.wants_unsure && known.is_some());
+    let usual = each.map(|(unsure, shares): (usize, Vec<f64>)| Usual {
+        unsure: real(unsure) / real(shares.len().max(1)),
+        known: thresholds::usual_share(shares.into_iter()),
+    });
+    (verdicts, usual.collect())
 }
 
 /// The documents whose excesses lie beyond those of their category, by their numbers among the

@@ -62,11 +62,24 @@ pub struct RefitLine {
     /// of its own category only, and [`set_of`] gathers them; `limit` and its own stand before the
     /// end of the line.
     pub limits: Vec<f64>,
+    /// What was usual among the documents of each category, by which later ones can be told from
+    /// them; empty if that is not known. They are gathered as limits are; `doubt` and `usual` with
+    /// the two shares of its own category stand before the end of the line.
+    pub usual: Vec<Usual>,
     /// The shares of the documents of each category that may surely be called another, where the
     /// category is protected; empty if no category is. Of two categories the first one's is
     /// [`Self::false_positives`]. They are gathered as limits are; `rate` and its own stand before
     /// the end of the line.
     pub rates: Vec<Option<f64>>,
+}
+
+/// What is usual among the documents of a category, each judged by a fit that has not seen it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Usual {
+    /// The share of them about which the verdict is unsure.
+    pub unsure: f64,
+    /// The share of known features of the document in the middle.
+    pub known: f64,
 }
 
 /// The verdict of a set on a document.
@@ -147,6 +160,9 @@ impl RefitLine {
         if let Some(rate) = self.rates.get(if is_whole { place } else { 0 }).copied().flatten() {
             let _ = write!(wishes, " rate {rate}");
         }
+        if let Some(Usual { unsure, known }) = self.usual.get(place).or(self.usual.first()) {
+            let _ = write!(wishes, " doubt {unsure:.4} usual {known:.4}");
+        }
         // writing to a String cannot fail
         let _ = writeln!(
             text,
@@ -186,6 +202,16 @@ impl RefitLine {
             rest.drain(length - 3..length - 1);
             Some(Some(value))
         };
+        let is_share = |share: &f64| (0.0..=1.0).contains(share);
+        let known = pair("usual")?;
+        let usual = match (pair("doubt")?, known) {
+            (Some(unsure), Some(known)) => Some(Usual { unsure, known }),
+            (None, None) => None,
+            _ => return None,
+        };
+        if usual.is_some_and(|usual| !is_share(&usual.unsure) || !is_share(&usual.known)) {
+            return None;
+        }
         let rate = pair("rate")?;
         if rate.is_some_and(|rate| rate <= 0.0 || rate >= 1.0) {
             return None;
@@ -255,6 +281,7 @@ impl RefitLine {
             wants_unsure,
             known: known.unwrap_or(0.0),
             limits,
+            usual: usual.into_iter().collect(),
             rates: rate.into_iter().map(Some).collect(),
         };
         let is_possible = (1..=line.categories).contains(&line.place) && line.band.0 <= line.band.1;
@@ -349,6 +376,10 @@ pub fn set_of(lines: &[Option<RefitLine>]) -> Result<Option<RefitLine>, Mismatch
     if whole.limits.len() < known.len() {
         whole.limits.clear();
     }
+    whole.usual = known.iter().filter_map(|line| line.usual.first().copied()).collect();
+    if whole.usual.len() < known.len() {
+        whole.usual.clear();
+    }
     whole.rates = known.iter().map(|line| line.rates.first().copied().flatten()).collect();
     if whole.rates.iter().all(Option::is_none) {
         whole.rates.clear();
@@ -376,6 +407,7 @@ mod tests {
             wants_unsure: false,
             known: 0.0,
             limits: Vec::new(),
+            usual: Vec::new(),
             rates: Vec::new(),
         }
     }
@@ -402,6 +434,29 @@ mod tests {
         assert_eq!(RefitLine::parse(text.trim_ascii_end()), Some(once));
         let odd = String::from_utf8(text).unwrap().replace("once", "twice");
         assert_eq!(RefitLine::parse(odd.trim_end().as_bytes()), None);
+    }
+
+    #[test]
+    fn the_line_says_what_was_usual() {
+        let usual = [(0.0, 0.875), (0.125, 1.0)].map(|(unsure, known)| Usual { unsure, known });
+        let lines = [1, 2].map(|place| {
+            let line =
+                RefitLine { usual: usual.to_vec(), limits: vec![0.5, 1.5], ..line(7, place) };
+            let mut text = Vec::new();
+            line.write(&mut text);
+            RefitLine::parse(text.trim_ascii_end())
+        });
+        assert_eq!(set_of(&lines).unwrap().unwrap().usual, usual);
+        let mut text = Vec::new();
+        lines[1].as_ref().unwrap().write(&mut text);
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.ends_with(" limit 1.500000 doubt 0.1250 usual 1.0000 end\n"), "{text}");
+        for (old, new) in [(" doubt 0.1250", ""), (" usual 1.0000", ""), ("0.1250", "1.1250")] {
+            assert_eq!(RefitLine::parse(text.replace(old, new).trim_end().as_bytes()), None);
+        }
+        // One of them does not say it: an older version wrote it.
+        let lines = [lines[0].clone(), Some(line(7, 2))];
+        assert!(set_of(&lines).unwrap().unwrap().usual.is_empty());
     }
 
     #[test]

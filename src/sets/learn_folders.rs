@@ -8,6 +8,7 @@
 //! The whole filter changes at once, at the end. Until then the old one judges mail, and
 //! corrections change it.
 
+use super::drift;
 use super::error::{FittedSetError, lock};
 use super::files::{CORRECTIONS, SetFiles, links};
 use super::filter_folder::{LEDGER, MAGIC, ORDER, labels};
@@ -106,6 +107,7 @@ pub fn learn(
     let before = names_of(folder, &ledger_path);
     store.take_over(&before).map_err(FittedSetError::generation)?;
     let applied = correct(&store, &change, &mut ledger, warnings)?;
+    let changes = drift::changes(folder, &ledger);
     ledger_file::save(&change.path(OsStr::new(LEDGER)), &ledger)?;
     let mut documents = Vec::new();
     ledger.each_head(|record, _| {
@@ -131,6 +133,7 @@ pub fn learn(
         Some(MisfiledMail { file, mail: place.mail, label, looks_like })
     };
     misfiled::tell(folder, &found.filter_map(mail).collect::<Vec<_>>(), warnings);
+    drift::tell(folder, &changes, warnings);
     Ok((fitted, applied))
 }
 

@@ -11,6 +11,7 @@
 //!
 //! The mathematics is in [`crate::joint`]; how sets in memory judge is in [`crate::classify`].
 
+mod drift;
 pub mod error;
 pub mod files;
 pub mod filter_folder;

@@ -10,7 +10,7 @@ use crate::classify::SharedReading;
 use crate::document::ReadOptions;
 use crate::error::{Error, WarningSink};
 use crate::joint::calibrate::logistic;
-use crate::joint::documents::{Corpus, CorpusBuilder};
+use crate::joint::documents::{Corpus, CorpusBuilder, Term};
 use crate::joint::grounds::Grounds;
 use crate::joint::header::{Decision, RefitLine, set_of};
 use crate::joint::store::{Generation, Store, member};
@@ -218,17 +218,30 @@ impl OpenSet {
 
     fn weigh(&self, document: &[u8], stop: Option<&AtomicBool>) -> Result<Weighed, Error> {
         let corpus = self.read(document, 0, stop);
-        let Some(document) = corpus.documents.first() else {
-            return Ok(Weighed { corpus, weighing: self.nothing() });
+        let weighing = match corpus.documents.first() {
+            Some(document) => self.weighing(document.occurrences, corpus.terms_of(0))?,
+            None => self.nothing(),
         };
-        let terms = corpus.terms_of(0);
+        Ok(Weighed { corpus, weighing })
+    }
+
+    /// The weighing of a document with these distinct features, in order of first appearance, which
+    /// has so many occurrences.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a file cannot be read any more.
+    pub fn weighing(&self, occurrences: u32, terms: &[Term]) -> Result<Weighing, Error> {
         let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
         let each = self.order.iter().map(|&at| {
             let category = &self.categories[at];
             category.weights(&ids).map(|weights| (category.header(), weights))
         });
-        let weighing = Weighing::new(&self.line, (document.occurrences, terms), each)?;
-        Ok(Weighed { corpus, weighing })
+        Weighing::new(&self.line, (occurrences, terms), each)
+    }
+
+    /// The place of a category in the order of the fit, from 0.
+    pub fn place_of(&self, label: &[u8]) -> Option<usize> {
+        self.order.iter().position(|&at| self.names[at].as_bytes() == label)
     }
 
     /// The weighing of a document without features.
