@@ -27,7 +27,7 @@ const FEWEST: usize = 100;
 const MOST: f64 = 0.3;
 
 /// The share of those below the quartile that is left out, of as many as there would be if misfiled
-/// documents were like those of the other category. Where 1 to 10 % of the mails of each of two
+/// documents were like those of the other category. Where 2 to 10 % of the mails of each of two
 /// folders lay in the other one, the threshold for spam that is surely called ham was one that
 /// 1.2 % of the spam exceeded with all of them, 0.3 % with 0.3, and 0.2 % with none, where 0.5 % was
 /// promised.
