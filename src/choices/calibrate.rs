@@ -212,8 +212,8 @@ impl Judged {
 /// The temperature at which the cost is least, by golden-section search over its logarithm.
 fn least(steps: usize, cost: impl Fn(f64) -> f64) -> f64 {
     let golden = (5f64.sqrt() - 1.0) / 2.0;
-    let (mut low, mut high) = (-HIGHEST.ln(), HIGHEST.ln());
-    let cost = |logarithm: f64| cost(logarithm.exp());
+    let (mut low, mut high) = (-log(HIGHEST), log(HIGHEST));
+    let cost = |logarithm: f64| cost(exp(logarithm));
     let mut left = high - golden * (high - low);
     let mut right = low + golden * (high - low);
     let (mut at_left, mut at_right) = (cost(left), cost(right));
@@ -228,7 +228,7 @@ fn least(steps: usize, cost: impl Fn(f64) -> f64) -> f64 {
             at_right = cost(right);
         }
     }
-    f64::midpoint(low, high).exp()
+    exp(f64::midpoint(low, high))
 }
 
 #[cfg(test)]

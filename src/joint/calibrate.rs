@@ -4,7 +4,7 @@
 
 use super::real;
 use crate::measures::Scored;
-use crate::numeric::elementary::{exp, log};
+use crate::numeric::elementary::{exp, log, log_1p};
 
 /// From a score to the logarithm of the odds: `slope * score + offset`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +44,7 @@ pub fn platt(scored: &[Scored]) -> Calibration {
             let target = if one.positive { high } else { low };
             let x = calibration.slope * one.score + calibration.offset;
             // log(1 + exp(x)) - target x, without overflow
-            x.max(0.0) + (-x.abs()).exp().ln_1p() - target * x
+            x.max(0.0) + log_1p(exp(-x.abs())) - target * x
         };
         scored.iter().map(loss).sum()
     };

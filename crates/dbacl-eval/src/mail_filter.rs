@@ -4,6 +4,7 @@
 
 use crate::peer::{TemporaryFolder, parts};
 use crate::protocol::{Document, Findings, Judged, Meter, Plan};
+use dbacl::numeric::elementary::log;
 use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions};
 use std::fs;
 use std::io;
@@ -70,7 +71,7 @@ pub fn perform(
                 verdict: labels.iter().position(|label| *label == verdict.category),
                 means: Vec::new(),
                 shares: Vec::new(),
-                margin: share.map_or(f64::NAN, |share| (share / (1.0 - share)).ln()),
+                margin: share.map_or(f64::NAN, |share| log(share / (1.0 - share))),
             });
             meter.advance(1);
         }

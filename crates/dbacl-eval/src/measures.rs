@@ -4,7 +4,7 @@
 use crate::protocol::Judged;
 pub use dbacl::measures::{Rate, rate};
 use dbacl::measures::{Scored, Z, area_above};
-use dbacl::numeric::elementary::{exp, log, real};
+use dbacl::numeric::elementary::{exp, log, log_1p, log2, real};
 use std::cmp::Ordering;
 
 /// Rates of false positives at which recall is reported.
@@ -259,7 +259,7 @@ fn table(what: &'static str, claims: &[(f64, bool)], loss: f64) -> Calibration {
 }
 
 fn surprise(probability: f64) -> f64 {
-    -probability.clamp(SMALLEST, 1.0 - SMALLEST).log2()
+    -log2(probability.clamp(SMALLEST, 1.0 - SMALLEST))
 }
 
 fn calibrations(judged: &[Judged], categories: usize, positive: usize) -> Vec<Calibration> {
@@ -332,7 +332,7 @@ fn logistic(points: &[(f64, bool)]) -> (f64, f64) {
             .map(|&(x, y)| {
                 let (target, z) = (if y { high } else { low }, slope * x + offset);
                 // log(1 + e^z) without overflow
-                z.max(0.0) + (-z.abs()).exp().ln_1p() - target * z
+                z.max(0.0) + log_1p(exp(-z.abs())) - target * z
             })
             .sum()
     };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Logarithm and exponential: one definition each.
+//! Logarithms and exponential: one definition each.
 //!
 //! On Linux with glibc the standard library's `ln` and `exp` are the C library's, whose bits the
-//! recorded files hold (spec model 1). All results that reach a file or a report go through here.
+//! recorded files hold (spec model 1). All results that reach a file or a report go through here
+//! (choices of moves apart): `docs/digits.md` says on which machines the bits agree, and what
+//! another definition would change.
 
 /// `ln 2` as the specification quotes it.
 pub const LN_2: f64 = core::f64::consts::LN_2;
@@ -10,6 +12,16 @@ pub const LN_2: f64 = core::f64::consts::LN_2;
 /// Natural logarithm.
 pub fn log(x: f64) -> f64 {
     x.ln()
+}
+
+/// Logarithm to base 2.
+pub fn log2(x: f64) -> f64 {
+    x.log2()
+}
+
+/// `log(1 + x)`, precise for small `x` too.
+pub fn log_1p(x: f64) -> f64 {
+    x.ln_1p()
 }
 
 /// Exponential function.

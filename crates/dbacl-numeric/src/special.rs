@@ -10,6 +10,8 @@
 // A not-a-number must end a series, for which `!(x > limit)` and `x <= limit` differ.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
+use super::elementary::{exp, log};
+
 /// Half a unit in the last place of 1: 2^-53.
 const MACHEP: f64 = 1.11022302462515654042e-16;
 /// Logarithm of the largest number.
@@ -166,8 +168,8 @@ pub fn igam(a: f64, x: f64) -> GammaIntegral {
 
 /// `x^a e^-x / Gamma(a)`, or `None` if that is below the smallest number.
 fn leading_factor(a: f64, x: f64) -> Option<f64> {
-    let log_factor = a * x.ln() - x - lgam(a);
-    (log_factor >= -MAXLOG || log_factor.is_nan()).then(|| log_factor.exp())
+    let log_factor = a * log(x) - x - lgam(a);
+    (log_factor >= -MAXLOG || log_factor.is_nan()).then(|| exp(log_factor))
 }
 
 fn igam_series(a: f64, x: f64) -> GammaIntegral {
@@ -249,13 +251,13 @@ pub fn lgam(mut x: f64) -> f64 {
             u = x + p;
         }
         if u == 2.0 {
-            return z.ln();
+            return log(z);
         }
         p -= 2.0;
         x += p;
-        return z.ln() + x * polynomial(x, &B) / monic_polynomial(x, &C);
+        return log(z) + x * polynomial(x, &B) / monic_polynomial(x, &C);
     }
-    let q = (x - 0.5) * x.ln() - x + LOG_SQRT_2PI;
+    let q = (x - 0.5) * log(x) - x + LOG_SQRT_2PI;
     if x > 1e8 {
         return q;
     }
@@ -300,7 +302,7 @@ pub fn erfc(a: f64) -> f64 {
     if z < -MAXLOG {
         return tail;
     }
-    let z = z.exp();
+    let z = exp(z);
     let y = if x < 8.0 {
         z * polynomial(x, &P) / monic_polynomial(x, &Q)
     } else {

@@ -3,6 +3,7 @@
 
 use crate::model::Prediction;
 use dbacl::measures::{Rate, rate};
+use dbacl_numeric::elementary::log2;
 
 /// Bins of claims, for the calibration error.
 const BINS: usize = 10;
@@ -64,7 +65,7 @@ impl Evaluation {
         bin.1 += u64::from(truth == Some(best));
         bin.2 += 1;
         let of_truth = truth.map_or(0.0, |truth| prediction.probabilities()[truth]);
-        self.log_loss -= of_truth.max(SMALLEST).log2();
+        self.log_loss -= log2(of_truth.max(SMALLEST));
     }
 
     /// Texts that were judged.

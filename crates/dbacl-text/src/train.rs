@@ -11,6 +11,7 @@ use dbacl::{
     CategorySet, Fit, FitError, FitNote, FitOptions, FitQuality, FitSettings, Incomparable,
     JointFit, LearnOptions, Learner, Reference, Scheme,
 };
+use dbacl_numeric::elementary::log;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -494,7 +495,7 @@ impl Trainer {
             let Some(found) = views::combine(views, scale) else { continue };
             errors += usize::from(Prediction::of(found.clone()).best() != *truth as usize);
             if let [first, second] = found[..] {
-                let score = second.max(f64::MIN_POSITIVE).ln() - first.max(f64::MIN_POSITIVE).ln();
+                let score = log(second.max(f64::MIN_POSITIVE)) - log(first.max(f64::MIN_POSITIVE));
                 scored.push(Scored { score, positive: *truth == 1 });
             }
         }

@@ -13,6 +13,8 @@
 //! Where the calibrations rest on labels that were guessed, what the views say together is too
 //! sure: the logarithms of the probabilities are then divided by a temperature.
 
+use dbacl_numeric::elementary::{exp, log};
+
 /// Probabilities below this are taken for it, so that no view can rule out a label.
 const SMALLEST: f64 = 1e-12;
 /// The highest temperature.
@@ -55,7 +57,7 @@ fn means<V: AsRef<[f64]>>(views: &[V]) -> Vec<f64> {
     #[allow(clippy::cast_precision_loss)] // a number of views
     let number = views.len() as f64;
     let mean = |label: usize| {
-        let logarithms = views.iter().map(|view| view.as_ref()[label].max(SMALLEST).ln());
+        let logarithms = views.iter().map(|view| log(view.as_ref()[label].max(SMALLEST)));
         logarithms.sum::<f64>() / number
     };
     (0..labels).map(mean).collect()
@@ -64,7 +66,7 @@ fn means<V: AsRef<[f64]>>(views: &[V]) -> Vec<f64> {
 /// Probabilities proportional to `exp(scale * score)`.
 fn shares(scores: &[f64], scale: f64) -> Vec<f64> {
     let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let parts: Vec<f64> = scores.iter().map(|score| (scale * (score - highest)).exp()).collect();
+    let parts: Vec<f64> = scores.iter().map(|score| exp(scale * (score - highest))).collect();
     let sum: f64 = parts.iter().sum();
     parts.iter().map(|part| part / sum).collect()
 }
