@@ -28,7 +28,7 @@ impl Standing {
 
     /// Standard deviation of [`Self::mean`].
     pub fn deviation(&self) -> f64 {
-        divide(self.variance, self.complexity).sqrt()
+        root(divide(self.variance, self.complexity))
     }
 }
 
@@ -40,8 +40,15 @@ pub fn divide(x: f64, n: f64) -> f64 {
     if quotient.is_nan() && !x.is_nan() && !n.is_nan() { NEGATIVE_NAN } else { quotient }
 }
 
-/// The result of an invalid operation on x86-64: a NaN with its sign bit set, printed `-nan`.
+/// The result of an invalid operation on x86-64: a NaN with its sign bit set, printed `-nan`. On
+/// other machines the bit is not set.
 const NEGATIVE_NAN: f64 = f64::from_bits(0xfff8_0000_0000_0000);
+
+/// Square root. That of a negative number, which a variance can become by rounding, is
+/// [`NEGATIVE_NAN`].
+fn root(x: f64) -> f64 {
+    if x < 0.0 { NEGATIVE_NAN } else { x.sqrt() }
+}
 
 /// Score per unit of complexity.
 fn mean(x: f64, n: f64) -> f64 {
@@ -57,7 +64,8 @@ pub fn variance(s: f64, x: f64, n: f64) -> f64 {
 /// same reason as [`divide`].
 #[inline(never)]
 fn sum(a: f64, b: f64) -> f64 {
-    if a.is_nan() { a } else { a + b }
+    let sum = if a.is_nan() { a } else { a + b };
+    if sum.is_nan() && !a.is_nan() && !b.is_nan() { NEGATIVE_NAN } else { sum }
 }
 
 /// The results of the document scored so far. With `priors` the document's length counts as well,
@@ -139,5 +147,15 @@ mod tests {
         assert!(divide(0.0, 0.0).is_sign_negative());
         assert!(divide(1.0, 0.0).is_infinite());
         assert!(variance(0.0, 0.0, 0.0).is_sign_negative());
+    }
+
+    #[test]
+    fn a_variance_below_zero_has_a_root_with_its_sign_set_on_every_machine() {
+        let deviation =
+            |variance| Standing { variance, complexity: 1.0, ..Standing::default() }.deviation();
+        assert_eq!(deviation(-1e-17).to_bits(), NEGATIVE_NAN.to_bits());
+        assert!(deviation(f64::NAN.copysign(1.0)).is_sign_positive());
+        assert_eq!(deviation(4.0), 2.0);
+        assert_eq!(sum(f64::INFINITY, f64::NEG_INFINITY).to_bits(), NEGATIVE_NAN.to_bits());
     }
 }
