@@ -207,7 +207,7 @@ impl Arguments {
         // The mail filter learns all its mail at once, so it takes no part in online simulations.
         arguments.mail_filter &= arguments.protocol != Protocol::Online;
         if arguments.sets.is_empty() && arguments.filters.is_empty() {
-            arguments.sets.push(sets::parse("default:")?);
+            arguments.sets.push(sets::parse(sets::DEFAULT)?);
         }
         Ok(Ok(arguments))
     }

@@ -16,6 +16,9 @@ pub struct OptionSet {
     pub method: Method,
 }
 
+/// What is measured where nothing else is asked for: words of any language.
+pub const DEFAULT: &str = "default: -H 20 -e word";
+
 /// Candidates for mail, from single words to the options that did best at the TREC spam track.
 const MAIL: &[&str] = &[
     "body words: -T email -T email:noheaders -H 20 -e alpha",
@@ -140,6 +143,7 @@ mod tests {
 
     #[test]
     fn candidates_can_be_learned() {
+        assert_eq!(parse(DEFAULT).expect("the default").name, "default");
         assert!(candidates("mail").expect("mail").len() > 5);
         assert!(candidates("text").expect("text").len() > 5);
         assert!(candidates("x").is_err());
