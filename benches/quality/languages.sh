@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Accuracy of text read as Unicode (docs/languages.md): words against -e alnum on four corpora, five
-# languages with one option, and their sentences in other character sets, guessed and told.
+# languages with one option, and their sentences in other character sets, guessed and told. Then each
+# language is learned in each of its character sets and judged in each.
 #
 #   languages.sh BIN DATA
 #
@@ -47,11 +48,31 @@ right() {
 }
 
 echo 'language  character set  sentences  right when guessed  when told'
-for row in ar:utf-8 de:utf-8 ja:utf-8 ru:utf-8 zh:utf-8 ru:koi8-r ru:windows-1251 ru:iso-8859-5 \
-  ru:cp866 ru:utf-16 de:iso-8859-1 de:windows-1252 ar:windows-1256 ar:iso-8859-6 ja:euc-jp \
-  ja:shift_jis ja:iso-2022-jp zh:gb18030 zh:utf-16; do
+rows='ar:utf-8 de:utf-8 ja:utf-8 ru:utf-8 zh:utf-8 ru:koi8-r ru:windows-1251 ru:iso-8859-5
+  ru:cp866 ru:utf-16 de:iso-8859-1 de:windows-1252 ar:windows-1256 ar:iso-8859-6 ja:euc-jp
+  ja:shift_jis ja:iso-2022-jp zh:gb18030 zh:utf-16'
+for row in $rows; do
   language=${row%%:*} charset=${row#*:}
   iconv -c -f utf-8 -t "$charset" "$language.test" >encoded
   echo "$language $charset $(wc -l <"$language.test")" \
     "$(right "$language" encoded "$@") $(right "$language" encoded --charset "$charset" "$@")"
+done
+
+# The other four languages stay as they were learned from UTF-8.
+echo 'language  learned in  judged in  sentences  right when both are guessed  when both are told'
+for row in $rows; do
+  language=${row%%:*} from=${row#*:}
+  iconv -c -f utf-8 -t "$from" "$language.train" >learned
+  mv "$language" kept
+  for other in $rows; do
+    test "${other%%:*}" = "$language" || continue
+    to=${other#*:}
+    iconv -c -f utf-8 -t "$to" "$language.test" >encoded
+    "$bin/dbacl" --quiet -H 20 -e word -l "./$language" learned
+    guessed=$(right "$language" encoded "$@")
+    "$bin/dbacl" --quiet -H 20 -e word --charset "$from" -l "./$language" learned
+    told=$(right "$language" encoded --charset "$to" "$@")
+    echo "$language $from $to $(wc -l <"$language.test") $guessed $told"
+  done
+  mv kept "$language"
 done
