@@ -70,7 +70,7 @@ complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l blend -d
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l keep -d 'Keep the documents in the model, for update, forget and merge'
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l words -d 'Learn single words: small models'
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l pairs -d 'Learn words and pairs of neighbouring words (the default for more than 1 MB of documents)'
-complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l chars -d 'Learn runs of up to five characters'
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l chars -d 'Learn runs of up to five characters, and by themselves single words, and judge by both'
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l both -d 'Learn pairs, and by themselves runs of up to four characters, and judge by both (the default for up to 1 MB)'
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s j -l case-sensitive -d 'Tell upper from lower case'
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -s S -l across-lines -d 'Runs of words go on across line ends'

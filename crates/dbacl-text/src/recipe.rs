@@ -238,9 +238,9 @@ impl Recipe {
         learn = learn.reference(self.reference);
         // What expressions capture is learned in place of words and of characters.
         let second = second.filter(|_| self.regex.is_empty());
-        let second = second.map(|SecondView { most_bytes, .. }| SecondView {
-            most_bytes,
-            ..SecondView::of_characters(&learn)
+        let preset = self.preset.unwrap_or(Preset::Both);
+        let second = second.and_then(|SecondView { most_bytes, .. }| {
+            Some(SecondView { most_bytes, ..preset.second(&learn)? })
         });
         if self.choose {
             fit = FitOptions::default();

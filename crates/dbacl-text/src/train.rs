@@ -24,13 +24,18 @@ const COST: f64 = 0.2;
 /// The share of the ordinary scores that is kept where nothing else is said. More of it does harm
 /// where short texts are few.
 const BLEND: f64 = 0.01;
+/// The same share for [`Preset::Chars`]. Languages that are alike differ in how often they use the
+/// same letters, which ordinary scores tell better than the fit of single documents.
+const CHARS_BLEND: f64 = 0.4;
 /// Bytes of documents up to which characters are looked at as well where nothing else is said:
 /// there they bring most, and training takes part of a second.
 const SMALL: u64 = 1 << 20;
 
-/// What the second view reads, and its longest run: shorter ones than [`Preset::Chars`], since
-/// training and judging take much of their time there.
+/// What the second view of [`Preset::Both`] reads, and its longest run: shorter ones than the first
+/// view of [`Preset::Chars`], since training and judging take much of their time there.
 const CHARACTERS: (Scheme, u8) = (Scheme::Glyph, 4);
+/// What the second view of [`Preset::Chars`] reads: related languages have short words of their own.
+const WORDS: (Scheme, u8) = (Scheme::Word, 1);
 
 /// Which features a text has, for callers who do not want to choose tokenizer and order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,7 +45,8 @@ pub enum Preset {
     /// Words and pairs of neighbouring words.
     #[default]
     Pairs,
-    /// Runs of up to five characters: languages, names, short texts, scripts without blanks.
+    /// Two views of a text, one of runs of up to five characters and one of single words, which
+    /// judge together: languages, names, short texts, scripts without blanks.
     Chars,
     /// Two views of a text, one of pairs and one of characters, which judge together: best for
     /// short or few texts, and several times slower.
@@ -48,7 +54,7 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// How documents are learned, of two views for the first one.
+    /// How documents are learned, for the first one of two views.
     pub fn options(self) -> LearnOptions {
         let (scheme, order) = match self {
             Self::Words => (Scheme::Word, 1),
@@ -57,6 +63,15 @@ impl Preset {
         };
         let options = LearnOptions::text().tokenizer(scheme).order(order);
         options.reference(Reference::Uniform).max_table_bits(TABLE_BITS)
+    }
+
+    /// What its second view reads of texts whose first view reads them like `learn`.
+    pub(crate) fn second(self, learn: &LearnOptions) -> Option<SecondView> {
+        match self {
+            Self::Words | Self::Pairs => None,
+            Self::Chars => Some(SecondView::new(learn, WORDS)),
+            Self::Both => Some(SecondView::of_characters(learn)),
+        }
     }
 }
 
@@ -73,7 +88,10 @@ pub struct SecondView {
 impl SecondView {
     /// Characters of texts that are else read like `learn`, however many there are.
     pub fn of_characters(learn: &LearnOptions) -> Self {
-        let (scheme, order) = CHARACTERS;
+        Self::new(learn, CHARACTERS)
+    }
+
+    fn new(learn: &LearnOptions, (scheme, order): (Scheme, u8)) -> Self {
         Self { learn: learn.clone().tokenizer(scheme).order(order), most_bytes: u64::MAX }
     }
 }
@@ -103,9 +121,10 @@ impl TrainOptions {
     /// The options of a preset, with settings that suit most texts. Those of
     /// [`FitOptions::default`] are chosen by cross-validation instead.
     pub fn new(preset: Preset) -> Self {
-        let fit = FitOptions::default().cost(COST).blend(BLEND).quick();
+        let blend = if preset == Preset::Chars { CHARS_BLEND } else { BLEND };
+        let fit = FitOptions::default().cost(COST).blend(blend).quick();
         let learn = preset.options();
-        let second = (preset == Preset::Both).then(|| SecondView::of_characters(&learn));
+        let second = preset.second(&learn);
         Self { learn, second, fit }
     }
 
@@ -598,6 +617,7 @@ mod tests {
         let second = |options: &TrainOptions, bytes| options.settled(bytes).second.is_some();
         assert!(second(&usual, SMALL) && !second(&usual, SMALL + 1));
         assert!(second(&TrainOptions::new(Preset::Both), u64::MAX));
+        assert!(second(&TrainOptions::new(Preset::Chars), u64::MAX));
         assert!(!second(&TrainOptions::new(Preset::Pairs), 1));
         assert!(second(&usual.settled(SMALL), u64::MAX), "what was settled stays");
         let documents = trainer();

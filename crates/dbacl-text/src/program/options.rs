@@ -153,7 +153,7 @@ pub(crate) struct TrainArguments {
     /// Learn words and pairs of neighbouring words (the default for more than 1 MB of documents)
     #[arg(long, group = "preset", help_heading = "Features")]
     pub pairs: bool,
-    /// Learn runs of up to five characters
+    /// Learn runs of up to five characters, and by themselves single words, and judge by both
     #[arg(long, group = "preset", help_heading = "Features")]
     pub chars: bool,
     /// Learn pairs, and by themselves runs of up to four characters, and judge by both (the default
