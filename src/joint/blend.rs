@@ -104,8 +104,10 @@ pub fn compose<D: AsRef<[u8]>>(
     }
     let known = Known::of(&slots, index.len());
     drop(slots);
+    let once = data.scoring == Scoring::Once;
+    let mixing = Mixing { form, per_ordinary, per_fitted, once };
     let mut tables = vec![Vec::new(); width];
-    let mut row = vec![0.0; width];
+    let mut of_fit = vec![0.0; width];
     let (mut lambdas, mut seen) = (vec![0.0f32; width], vec![false; width]);
     for (feature, &id) in index.ids().iter().enumerate() {
         lambdas.fill(0.0);
@@ -114,35 +116,90 @@ pub fn compose<D: AsRef<[u8]>>(
             lambdas[category as usize] = weight.weight();
             seen[category as usize] = true;
         }
-        let is_sparse = form == Form::Sparse && width > 2;
+        for (category, weight) in of_fit.iter_mut().enumerate() {
+            *weight = fitted(category, feature);
+        }
+        let row = mixing.values(&of_fit, &lambdas, &seen);
+        mixing.store(id, &row, &seen, &mut tables);
+    }
+    // Sorted, so that the order does not depend on the order of the documents.
+    for table in &mut tables {
+        table.sort_unstable_by_key(|&(id, _)| id);
+    }
+    let bias = |category: usize| match (width, category) {
+        (2, 0) => 0.0,
+        (2, _) => fits[0].bias,
+        (_, category) => fits[category].bias,
+    };
+    let biases: Vec<f64> = (0..width).map(bias).collect();
+    let ordinary: Vec<f64> =
+        categories.iter().map(|category| category.header().log_partition).collect();
+    let bias_input = BIAS_INPUT * data.length / f64::from(data.max_order);
+    let log_partitions = log_partitions(&ordinary, &biases, per_ordinary, scale * bias_input);
+    let digrams = (!agree && blend == 0.0).then(uniform_digrams);
+    let name = name(&tables, &log_partitions);
+    Set { name, tables, log_partitions, scale, digrams }
+}
+
+/// How the fitted and the ordinary weights of a feature become those of files.
+#[derive(Debug, Clone, Copy)]
+pub struct Mixing {
+    /// Which categories carry a feature.
+    pub form: Form,
+    /// Nats in the files for a nat of the ordinary weights.
+    pub per_ordinary: f64,
+    /// Nats in the files for a unit of the fitted weights.
+    pub per_fitted: f64,
+    /// Whether verdicts count each feature once.
+    pub once: bool,
+}
+
+impl Mixing {
+    const fn is_sparse(&self, width: usize) -> bool {
+        matches!(self.form, Form::Sparse) && width > 2
+    }
+
+    /// The weight of a feature in each category, nats, up to a number that all of them share. With
+    /// two categories the first one's fitted weight is 0. `seen` says which have learned it.
+    pub fn values(&self, fitted: &[f64], ordinary: &[f32], seen: &[bool]) -> Vec<f64> {
+        let is_sparse = self.is_sparse(fitted.len());
         let level = if is_sparse {
-            let weights = (0..width).map(|category| fitted(category, feature));
-            level_of_unseen(weights.zip(seen.iter().copied()))
+            level_of_unseen(fitted.iter().copied().zip(seen.iter().copied()))
         } else {
             0.0
         };
-        for (category, value) in row.iter_mut().enumerate() {
-            let fitted = fitted(category, feature) - level;
-            *value = per_ordinary * f64::from(lambdas[category]) + per_fitted * fitted;
-            if is_sparse && !seen[category] {
-                *value = 0.0;
-            }
-        }
-        if let [first, second] = row[..] {
-            let weights = stored_pair(second - first, data.scoring == Scoring::Once);
+        let each = fitted.iter().zip(ordinary).zip(seen);
+        each.map(|((fitted, &ordinary), &seen)| {
+            let value =
+                self.per_ordinary * f64::from(ordinary) + self.per_fitted * (fitted - level);
+            if is_sparse && !seen { 0.0 } else { value }
+        })
+        .collect()
+    }
+
+    /// Adds the weights that files store for these values to the tables.
+    pub fn store(
+        &self,
+        id: FeatureId,
+        values: &[f64],
+        seen: &[bool],
+        tables: &mut [Vec<(FeatureId, QuantWeight)>],
+    ) {
+        if let [first, second] = *values {
+            let weights = stored_pair(second - first, self.once);
             for (table, weight) in tables.iter_mut().zip(weights) {
                 if weight.0 > 0 {
                     table.push((id, weight));
                 }
             }
-            continue;
+            return;
         }
+        let is_sparse = self.is_sparse(values.len());
         let lowest =
-            if is_sparse { 0.0 } else { row.iter().copied().fold(f64::INFINITY, f64::min) };
-        let once = data.scoring == Scoring::Once;
-        for (category, (table, value)) in tables.iter_mut().zip(&row).enumerate() {
+            if is_sparse { 0.0 } else { values.iter().copied().fold(f64::INFINITY, f64::min) };
+        for ((table, value), &seen) in tables.iter_mut().zip(values).zip(seen) {
             let weight = match stored(value - lowest) {
-                weight if once && (seen[category] || !is_sparse) => learned(weight),
+                weight if self.once && (seen || !is_sparse) => learned(weight),
                 weight => weight,
             };
             if weight.0 > 0 {
@@ -150,14 +207,6 @@ pub fn compose<D: AsRef<[u8]>>(
             }
         }
     }
-    // Sorted, so that the order does not depend on the order of the documents.
-    for table in &mut tables {
-        table.sort_unstable_by_key(|&(id, _)| id);
-    }
-    let log_partitions = log_partitions(categories, data, fits, per_ordinary, scale);
-    let digrams = (!agree && blend == 0.0).then(uniform_digrams);
-    let name = name(&tables, &log_partitions);
-    Set { name, tables, log_partitions, scale, digrams }
 }
 
 /// Which categories have each feature, with its weights there.
@@ -196,28 +245,16 @@ impl Known {
 }
 
 /// Biases as log Z, around the mean of the ordinary ones.
-fn log_partitions<D: AsRef<[u8]>>(
-    categories: &[Category<D>],
-    data: &Dataset,
-    fits: &[Fit],
+pub fn log_partitions(
+    ordinary: &[f64],
+    biases: &[f64],
     per_ordinary: f64,
-    scale: f64,
+    per_bias: f64,
 ) -> Vec<f64> {
-    let bias_input = BIAS_INPUT * data.length / f64::from(data.max_order);
-    let ordinary: Vec<f64> =
-        categories.iter().map(|category| category.header().log_partition).collect();
-    let bias = |category: usize| match (categories.len(), category) {
-        (2, 0) => 0.0,
-        (2, _) => fits[0].bias,
-        (_, category) => fits[category].bias,
-    };
-    let free: Vec<f64> = ordinary
-        .iter()
-        .enumerate()
-        .map(|(category, z)| per_ordinary * z - scale * bias_input * bias(category))
-        .collect();
+    let each = ordinary.iter().zip(biases);
+    let free: Vec<f64> = each.map(|(z, bias)| per_ordinary * z - per_bias * bias).collect();
     let mean = |values: &[f64]| values.iter().sum::<f64>() / super::real(values.len().max(1));
-    let shift = mean(&ordinary) - mean(&free);
+    let shift = mean(ordinary) - mean(&free);
     free.into_iter().map(|z| z + shift).collect()
 }
 

@@ -136,6 +136,24 @@ impl Dataset {
         data
     }
 
+    /// No documents yet; [`Self::push`] adds those whose features are numbered already. `length` is
+    /// that of count vectors.
+    pub fn numbered(categories: usize, max_order: u8, length: f64) -> Self {
+        Self { length, ..Self::new(Corpus::default(), categories, max_order) }
+    }
+
+    /// Adds a document of `distinct` features, of which `cells` take part in the fit. Its name is
+    /// its number, so that fits see documents in the order in which they were added.
+    pub fn push(&mut self, label: u32, occurrences: u32, distinct: u32, cells: &[Cell]) {
+        self.cells.extend_from_slice(cells);
+        self.starts.push(self.cells.len());
+        self.names.push(self.labels.len() as u64);
+        self.labels.push(label);
+        self.distinct.push(distinct);
+        self.texts.push(distinct);
+        self.occurrences.push(occurrences);
+    }
+
     /// Number of documents.
     pub fn len(&self) -> usize {
         self.labels.len()
@@ -311,23 +329,30 @@ impl Views {
                 *scale *= contrast([(with, positives), (all - with, documents - positives)]);
             }
         }
-        let rows = (0..data.len()).map(|document| {
-            let (distinct, n) = (data.distinct[document], data.occurrences[document]);
-            let mut row = Row::new(data.scoring, distinct, n, data.max_order, data.length);
-            let (mut ones, mut counts, mut squares) = (0.0, 0.0, 0.0);
-            for cell in data.row(document) {
-                let scale = f64::from(scales[cell.feature as usize]);
-                let count = f64::from(cell.count);
-                ones += scale;
-                counts += scale * count;
-                squares += scale * count * count;
-            }
-            row.set_squares(ones, counts, squares);
-            row
-        });
-        let rows = rows.collect();
+        let rows = rows(data, |feature| scales[feature as usize], 1.0);
         Self { scales, rows }
     }
+}
+
+/// The factors of each document under the scales of features, with bias inputs times `widening`.
+pub fn rows(data: &Dataset, scale: impl Fn(u32) -> f32, widening: f64) -> Vec<Row> {
+    let row = |document: usize| {
+        let (distinct, n) = (data.distinct[document], data.occurrences[document]);
+        let mut row = Row::new(data.scoring, distinct, n, data.max_order, data.length);
+        row.presence_bias *= widening;
+        row.counts_bias *= widening;
+        let (mut ones, mut counts, mut squares) = (0.0, 0.0, 0.0);
+        for cell in data.row(document) {
+            let scale = f64::from(scale(cell.feature));
+            let count = f64::from(cell.count);
+            ones += scale;
+            counts += scale * count;
+            squares += scale * count * count;
+        }
+        row.set_squares(ones, counts, squares);
+        row
+    };
+    (0..data.len()).map(row).collect()
 }
 
 /// The scale of a feature that `frequency` of `documents` contain.

@@ -6,7 +6,7 @@ use super::orders::Slots;
 use super::state::LearningState;
 use super::table::{AHEAD, Head, Place};
 use super::tokens::{TermList, TokenList, Unread, tokens_in};
-use super::weights::Weights;
+use super::weights::{SlotWeights, Weights};
 use crate::alloc_hints::prefetch;
 use crate::model::digram::DigramTable;
 use crate::model::medium::Medium;
@@ -72,7 +72,8 @@ impl<'a> Preparation<'a> {
                 continue;
             }
             let suffix = (order > 1).then(|| state.table.find(feature.suffix)).flatten();
-            let sum = suffix.map_or(0, |at| weights.slots()[at].lambda);
+            let sum = |slot: SlotWeights| slot.lambda.wrapping_add(slot.suffix);
+            let sum = suffix.map_or(0, |at| sum(weights.slots()[at]));
             set(weights, at, (stored(u32::from(feature.pairs) * each), sum));
         }
     }

@@ -24,16 +24,16 @@ pub enum TokenList {
     Unread(Vec<Unread>),
 }
 
-/// A word, or two of them, whose text is not known.
+/// A run of words whose text is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unread {
     /// The feature.
     pub id: FeatureId,
-    /// Number of words, 1 or 2.
+    /// Number of words.
     pub order: u8,
     /// Pairs of neighbouring characters in its text.
     pub pairs: u8,
-    /// The id of its last word, if there are two.
+    /// The id of the run without its first word, if there are several.
     pub suffix: FeatureId,
 }
 
