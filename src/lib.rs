@@ -110,6 +110,8 @@
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 mod alloc_hints;
+#[doc(hidden)]
+pub mod blocks;
 #[cfg(feature = "choices")]
 pub mod choices;
 #[cfg(feature = "cli")]

@@ -404,7 +404,7 @@ _dbacl__text() {
             return 0
             ;;
         dbacl__subcmd__text__subcmd__train)
-            opts="-o -e -w -j -S -T -g -L -q -h --format --label-column --text-column --output --keep --words --pairs --chars --both --tokenizer --order --case-sensitive --across-lines --type --regex --reference --unlabelled --choose --seconds --cost --blend --no-contrast --exact --quiet --help"
+            opts="-o -e -w -j -S -T -g -L -q -h --format --label-column --text-column --output --keep --words --pairs --chars --both --tokenizer --order --case-sensitive --across-lines --type --regex --reference --unlabelled --choose --seconds --cost --blend --no-contrast --exact --block --memory --features --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -483,6 +483,18 @@ _dbacl__text() {
                     return 0
                     ;;
                 --blend)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --block)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --features)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

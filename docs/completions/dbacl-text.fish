@@ -67,6 +67,9 @@ complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l unlabell
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l seconds -d 'Try one way to read texts after the other for N seconds, and keep the best by cross-validation' -r
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l cost -d 'What a document on the wrong side costs, 0.2 unless it is chosen' -r
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l blend -d 'The share of the ordinary scores that is kept, 0 to 1, 0.01 unless it is chosen' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l block -d 'Fit so many documents at a time, for more than memory holds' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l memory -d 'With --block, the memory that may be used, such as 500M or 2G; it changes nothing else' -r
+complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l features -d 'With --block, how many words or runs of words take part at most: those that are in most documents' -r
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l keep -d 'Keep the documents in the model, for update, forget and merge'
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l words -d 'Learn single words: small models'
 complete -c dbacl-text -n "__fish_dbacl_text_using_subcommand train" -l pairs -d 'Learn words and pairs of neighbouring words (the default for more than 1 MB of documents)'

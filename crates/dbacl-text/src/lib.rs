@@ -33,6 +33,7 @@
 
 #![warn(missing_docs)]
 
+pub mod blocks;
 pub mod data;
 mod evaluate;
 mod kept;
@@ -46,9 +47,10 @@ mod train;
 pub mod unlabelled;
 mod views;
 
+pub use blocks::{BlockPlan, BlockTrainer};
 pub use data::{DataError, Format, Reading, Record};
 pub use evaluate::{Evaluation, PerLabel};
 pub use label::{LabelFault, check as check_label, file_name};
 pub use model::{ModelError, Prediction, Predictor, TextModel};
-pub use recipe::Recipe;
+pub use recipe::{InBlocks, Recipe};
 pub use train::{ChangeError, Preset, SecondView, TrainError, TrainOptions, Trained, Trainer};

@@ -87,6 +87,22 @@ pub struct Recipe {
     pub no_contrast: bool,
     /// Every category carries every word.
     pub exact: bool,
+    /// Documents are fitted in blocks, where they are more than one block holds.
+    pub in_blocks: Option<InBlocks>,
+}
+
+/// How documents are fitted in blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InBlocks {
+    /// Documents of a block.
+    pub block: u64,
+    /// Features that take part, at most.
+    pub features: u64,
+}
+
+impl InBlocks {
+    /// Features at most, where nothing else is said.
+    pub const FEATURES: u64 = dbacl::blocks::FEATURES as u64;
 }
 
 impl Default for Recipe {
@@ -105,6 +121,7 @@ impl Default for Recipe {
             blend: None,
             no_contrast: false,
             exact: false,
+            in_blocks: None,
         }
     }
 }
@@ -135,6 +152,8 @@ impl Recipe {
             measure.map(|(_, name)| format!("--reference={name}")),
             self.cost.map(|it| format!("--cost={it}")),
             self.blend.map(|it| format!("--blend={it}")),
+            self.in_blocks.map(|it| format!("--block={}", it.block)),
+            self.in_blocks.map(|it| format!("--features={}", it.features)),
         ];
         words.extend(values.into_iter().flatten());
         words.extend(self.regex.iter().map(|it| format!("--regex={it}")));
@@ -174,6 +193,14 @@ impl Recipe {
                 }
                 ("--blend", Some(number)) => {
                     recipe.blend = Some(number.parse().ok().filter(|&it| is_share(it))?);
+                }
+                ("--block", Some(number)) => {
+                    let block = number.parse().ok().filter(|&it| it > 0)?;
+                    recipe.in_blocks = Some(InBlocks { block, features: InBlocks::FEATURES });
+                }
+                // It follows the size of a block.
+                ("--features", Some(number)) => {
+                    recipe.in_blocks.as_mut()?.features = number.parse().ok()?;
                 }
                 ("--regex", Some(expression)) => recipe.regex.push(expression.to_owned()),
                 _ => return None,
@@ -291,6 +318,7 @@ mod tests {
             blend: Some(1.0),
             no_contrast: true,
             exact: true,
+            in_blocks: Some(InBlocks { block: 7, features: 99 }),
         };
         let both = Recipe { preset: Some(Preset::Both), ..Recipe::default() };
         for recipe in [Recipe::default(), both, all] {
@@ -305,6 +333,8 @@ mod tests {
             "--cost=nan",
             "--blend=2",
             "--keep",
+            "--block=0",
+            "--features=9",
             "x",
             "--words=1",
         ] {

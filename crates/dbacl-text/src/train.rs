@@ -6,6 +6,7 @@ use crate::label::file_name;
 use crate::model::{ModelError, Prediction, TextModel};
 use crate::recipe::{OPTIONS, Recipe};
 use crate::views;
+use dbacl::blocks::BlockError;
 use dbacl::measures::{Scored, area_above};
 use dbacl::{
     CategorySet, Fit, FitError, FitNote, FitOptions, FitQuality, FitSettings, Incomparable,
@@ -168,6 +169,9 @@ pub enum TrainError {
     /// What was made is no model.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The documents cannot be fitted in blocks.
+    #[error(transparent)]
+    Blocks(#[from] BlockError),
     /// The caller asked to stop.
     #[error("training was stopped")]
     Stopped,
@@ -262,7 +266,7 @@ impl Trainer {
     }
 
     /// What the trainer was made of by [`Self::of_recipe`].
-    pub(crate) const fn recipe(&self) -> Option<&Recipe> {
+    pub const fn recipe(&self) -> Option<&Recipe> {
         self.recipe.as_ref()
     }
 
@@ -463,13 +467,8 @@ impl Trainer {
         };
         let documents: Vec<u64> = fits[0].documents.iter().map(|&count| count as u64).collect();
         let all: u64 = documents.iter().sum();
-        let told = [
-            ("documents", all.to_string()),
-            ("cost", of_each(&|fit| fit.settings.cost)),
-            ("blend", of_each(&|fit| fit.settings.blend)),
-            ("errors in cross-validation", format!("{} of {judged}", quality.errors)),
-        ];
-        about.extend(told.map(|(name, value)| (name.to_owned(), value)));
+        let settings = (of_each(&|fit| fit.settings.cost), of_each(&|fit| fit.settings.blend));
+        about.extend(facts(all, settings, (quality.errors, judged)));
         let texts_of =
             |places: &Vec<Range<usize>>| places.iter().map(|place| &texts[place.clone()]).collect();
         let kept = self.keeps.then(|| kept::write(labels.values().map(texts_of)));
@@ -531,8 +530,23 @@ struct Together {
     judged: usize,
 }
 
+/// What a model tells of its training: documents, cost and blend, errors and documents judged.
+pub(crate) fn facts(
+    documents: u64,
+    (cost, blend): (String, String),
+    (errors, judged): (usize, usize),
+) -> [(String, String); 4] {
+    let told = [
+        ("documents", documents.to_string()),
+        ("cost", cost),
+        ("blend", blend),
+        ("errors in cross-validation", format!("{errors} of {judged}")),
+    ];
+    told.map(|(name, value)| (name.to_owned(), value))
+}
+
 /// The notes of a fit; those on labels with few documents as one.
-fn warnings(notes: &[FitNote], labels: &[&str]) -> Vec<String> {
+pub(crate) fn warnings(notes: &[FitNote], labels: &[&str]) -> Vec<String> {
     let mut few = Vec::new();
     let mut texts = Vec::new();
     for note in notes {

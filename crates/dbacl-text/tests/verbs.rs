@@ -315,3 +315,34 @@ fn texts_without_labels_are_learned_where_they_help() {
     let said = run(&scratch, "train few.tsv -o x --unlabelled missing.txt", "").complaint(66);
     assert!(said.contains("missing.txt"), "{said}");
 }
+
+#[test]
+fn blocks_make_the_same_model_with_any_memory() {
+    let scratch = Scratch::new();
+    scratch.write("train.tsv", documents());
+    let train = |line: &str| run(&scratch, &format!("train train.tsv {line}"), "").quiet(0);
+    let said = train("-o model --block 10");
+    assert!(said.starts_with("72 documents of 3 labels; 0 errors in "), "{said}");
+    train("-o tight --block 10 --memory 40M");
+    assert!(scratch.read("model") == scratch.read("tight"));
+    let about = run(&scratch, "info model", "").quiet(0);
+    assert!(about.contains("--block=10") && about.contains("--features=524288"), "{about}");
+    let said = run(&scratch, "predict model", "a ship\nbread with butter\n").quiet(0);
+    let labels: Vec<&str> = said.lines().map(|line| line.split('\t').next().unwrap()).collect();
+    assert_eq!(labels, ["sea", "a/b c"]);
+
+    // As many documents as a block has make the model that they make without blocks.
+    train("-o whole");
+    train("-o single --block 72");
+    assert!(scratch.read("whole") == scratch.read("single"));
+
+    for line in ["--block 0", "--memory 1G", "--block 10 --keep", "--block 10 --memory 2X"] {
+        run(&scratch, &format!("train train.tsv -o x {line}"), "").complaint(64);
+    }
+    let said = run(&scratch, "train train.tsv -o x --block 10 -L maxent", "").complaint(64);
+    assert!(said.contains("blocks need the uniform measure"), "{said}");
+    let said = run(&scratch, "train train.tsv -o x --block 10 --memory 1M", "").complaint(64);
+    assert!(said.contains("bytes of memory are needed for "), "{said}");
+    run(&scratch, "train train.tsv -o nowhere/x --block 10", "").complaint(73);
+    assert!(!scratch.path("x").exists());
+}

@@ -12,6 +12,7 @@ use crate::data::DataError;
 use crate::model::{ModelError, TextModel};
 use crate::train::TrainError;
 use clap::CommandFactory;
+use dbacl::blocks::BlockError;
 use dbacl_cli::output::{Messages, Output};
 use dbacl_cli::status;
 use options::{Arguments, Verb};
@@ -57,7 +58,12 @@ impl From<DataError> for Failure {
 
 impl From<TrainError> for Failure {
     fn from(error: TrainError) -> Self {
-        Self::new(status::DATA, &error)
+        let status = match &error {
+            TrainError::Blocks(BlockError::Io(_)) => status::CANNOT_CREATE,
+            TrainError::Blocks(BlockError::Memory { .. }) => status::USAGE,
+            _ => status::DATA,
+        };
+        Self::new(status, &error)
     }
 }
 

@@ -2,7 +2,7 @@
 //! The options of the verbs.
 
 use crate::data::{Format, Reading};
-use crate::recipe::{Kind, Recipe, is_cost, is_share};
+use crate::recipe::{InBlocks, Kind, Recipe, is_cost, is_share};
 use crate::train::Preset;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dbacl::{Reference, Scheme};
@@ -210,6 +210,21 @@ pub(crate) struct TrainArguments {
     /// Every category carries every word: a larger model
     #[arg(long, help_heading = "Learning")]
     pub exact: bool,
+    /// Fit so many documents at a time, for more than memory holds
+    #[arg(long, value_name = "DOCUMENTS", help_heading = "Many documents")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(conflicts_with_all = ["keep", "unlabelled", "seconds", "choose", "both", "regex"])]
+    pub block: Option<u64>,
+    /// With --block, the memory that may be used, such as 500M or 2G; it changes nothing else
+    #[arg(long, value_name = "SIZE", value_parser = size, requires = "block")]
+    #[arg(help_heading = "Many documents")]
+    pub memory: Option<u64>,
+    /// With --block, how many words or runs of words take part at most: those that are in most
+    /// documents
+    #[arg(long, value_name = "N", default_value_t = InBlocks::FEATURES, requires = "block")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 28))]
+    #[arg(help_heading = "Many documents")]
+    pub features: u64,
     /// Say nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
@@ -221,6 +236,18 @@ fn number(text: &str) -> Result<f64, String> {
 
 fn positive(text: &str) -> Result<f64, String> {
     number(text).and_then(|it| if is_cost(it) { Ok(it) } else { Err("not above 0".into()) })
+}
+
+/// Bytes, or with a letter KiB, MiB or GiB.
+fn size(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.char_indices().last() {
+        Some((end, 'k' | 'K')) => (&text[..end], 10),
+        Some((end, 'm' | 'M')) => (&text[..end], 20),
+        Some((end, 'g' | 'G')) => (&text[..end], 30),
+        _ => (text, 0),
+    };
+    let number = digits.parse::<u64>().ok().filter(|_| !digits.starts_with('+'));
+    number.and_then(|number| number.checked_mul(1 << shift)).ok_or("no size".into())
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -260,6 +287,7 @@ impl TrainArguments {
             blend: self.blend,
             no_contrast: self.no_contrast,
             exact: self.exact,
+            in_blocks: self.block.map(|block| InBlocks { block, features: self.features }),
         }
     }
 }

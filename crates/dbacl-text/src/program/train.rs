@@ -3,10 +3,13 @@
 
 use super::options::TrainArguments;
 use super::{Failure, MESSAGES, status};
-use crate::data::{self, Record};
+use crate::blocks::BlockTrainer;
+use crate::data::{self, DataError, Record};
+use crate::recipe::Recipe;
 use crate::search::{Trial, search};
 use crate::train::{TrainError, Trained, Trainer};
 use crate::unlabelled::{Help, train_with_unlabelled};
+use dbacl::blocks::BlockError;
 use dbacl_cli::output::{self, Output};
 use dbacl_cli::progress;
 use std::path::Path;
@@ -19,6 +22,9 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     }
     let path = &arguments.data.data;
     let mut recipe = arguments.recipe();
+    if recipe.in_blocks.is_some() {
+        return in_blocks(&recipe, arguments);
+    }
     // A search chooses cost and blend as well.
     recipe.choose |= arguments.seconds.is_some();
     let trainer = Trainer::of_recipe(&recipe, &mut |text| MESSAGES.warning(&text));
@@ -46,6 +52,37 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let found = progress::watch("searching", || None, || search(&trainer, limit, &mut told));
     let (trained, _) = found.map_err(|error| refusal(error, path))?;
     save(&trained, &arguments.output, arguments.quiet)
+}
+
+/// Trains in blocks, saves the model, and tells of it.
+fn in_blocks(recipe: &Recipe, arguments: &TrainArguments) -> Result<(), Failure> {
+    let path = &arguments.data.data;
+    let folder = arguments.output.parent().unwrap_or(Path::new(""));
+    let mut warn = |text: String| MESSAGES.warning(&text);
+    let trainer = BlockTrainer::new(recipe, arguments.memory, folder, &mut warn);
+    let mut trainer = trainer.map_err(|error| match error {
+        BlockError::Settings(_) => Failure::new(status::USAGE, &error),
+        other => refusal(other.into(), &arguments.output),
+    })?;
+    let mut failure = None;
+    let mut take = |record: Record<'_>| {
+        trainer.add(record.label, record.text).map_err(|error| {
+            let what = DataError::line(record.file, record.line, error.to_string());
+            failure = Some(error);
+            what
+        })
+    };
+    let read = || data::read(path, &arguments.data.reading(), &mut take);
+    let read = progress::watch("reading", || None, read);
+    if let Some(error) = failure {
+        return Err(refusal(error.into(), &arguments.output));
+    }
+    if let Some(note) = read?.text(path) {
+        MESSAGES.warning(&note);
+    }
+    let never = AtomicBool::new(false);
+    let trained = progress::watch("training", || None, || trainer.train(&never));
+    save(&trained.map_err(|error| refusal(error, path))?, &arguments.output, arguments.quiet)
 }
 
 /// Trains with the texts of a file without labels, saves the model, and tells of it.
