@@ -11,6 +11,7 @@
 //! those of the programs. The interpreter is released while they work, and signals are looked at
 //! between blocks of texts and while a model is trained.
 
+mod blocks;
 mod category;
 mod errors;
 mod explain;
@@ -26,6 +27,8 @@ mod work;
 mod _dbacl {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::blocks::BlockPlan;
     #[pymodule_export]
     use super::category::Category;
     #[pymodule_export]

@@ -76,6 +76,11 @@ impl Trainer {
 }
 
 impl Trainer {
+    /// How the models of this trainer are trained.
+    pub fn recipe(&self) -> Recipe {
+        self.lock().recipe().cloned().unwrap_or_default()
+    }
+
     fn train_with(&self, unlabelled: &Bound<'_, PyAny>) -> PyResult<Model> {
         let py = unlabelled.py();
         if self.seconds.is_some() || self.lock().is_keeping() {
@@ -154,6 +159,7 @@ impl Trainer {
             blend,
             no_contrast: !contrast,
             exact,
+            in_blocks: None,
         };
         let mut warnings = Vec::new();
         let trainer = dbacl_text::Trainer::of_recipe(&recipe, &mut |text| warnings.push(text));

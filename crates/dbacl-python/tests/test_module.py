@@ -270,6 +270,30 @@ class Programs(Scratch):
         lines = (f"{label}\t{text}\n" for label, text in zip(LABELS, TEXTS))
         self.data.write_text("".join(lines))
 
+    def test_blocks_make_the_same_model(self):
+        run("dbacl-text", "train", self.data, "-o", self.folder / "model", "--block", 5, "-q")
+        plan = dbacl.BlockPlan(dbacl.Trainer(), block=5)
+        segments = (TEXTS[at:at + 5] for at in range(0, len(TEXTS), 5))
+        frame = plan.frame((plan.tally(texts) for texts in segments), 2)
+        known = sorted(set(LABELS))
+        dealt = [[] for _ in range(plan.chains(frame))]
+        for at, (label, text) in enumerate(zip(LABELS, TEXTS)):
+            dealt[plan.chain(at, len(TEXTS))].append((at, known.index(label), text))
+        shares = [[plan.numbered(frame, *zip(*rows)), b""] for rows in dealt]
+
+        def ask(task):
+            for share in shares:
+                answer, share[1] = plan.work(frame, task, *share)
+                yield answer
+
+        counts = [(label, LABELS.count(label)) for label in known]
+        model = plan.train(frame, counts, ask, self.folder)
+        self.assertEqual(model.to_bytes(), (self.folder / "model").read_bytes())
+        with self.assertRaisesRegex(ValueError, "damaged"):
+            plan.work(frame, b"x", [], b"")
+        with self.assertRaises(ZeroDivisionError):
+            plan.train(frame, counts, lambda task: 1 / 0, self.folder)
+
     def test_models_have_the_same_bytes(self):
         for spelled, options in [
             ([], {}),

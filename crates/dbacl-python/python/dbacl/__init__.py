@@ -10,6 +10,7 @@
 
 from . import _dbacl
 from ._dbacl import (
+    BlockPlan,
     Category,
     CategorySet,
     Error,
@@ -23,6 +24,7 @@ from ._dbacl import (
 
 __version__ = _dbacl.__version__
 __all__ = [
+    "BlockPlan",
     "Category",
     "CategorySet",
     "DbaclClassifier",

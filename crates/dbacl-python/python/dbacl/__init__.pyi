@@ -2,6 +2,7 @@ from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from typing import Any, Literal
 
+from ._dbacl import BlockPlan as BlockPlan
 from ._dbacl import Category as Category
 from ._dbacl import CategorySet as CategorySet
 from ._dbacl import Error as Error
@@ -15,6 +16,7 @@ from .estimator import DbaclClassifier as DbaclClassifier
 
 __version__: str
 __all__ = [
+    "BlockPlan",
     "Category",
     "CategorySet",
     "DbaclClassifier",

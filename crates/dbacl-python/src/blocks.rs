@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Training in blocks on several machines: what each process does, and what leads them.
+
+use crate::errors;
+use crate::model::Model;
+use crate::texts::Texts;
+use crate::trainer::{Trainer, warn};
+use dbacl::blocks::{Answer, BlockError, Chains, Frame, Task};
+use dbacl_text::InBlocks;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+
+fn failure(error: BlockError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// All texts of an iterable.
+fn all(texts: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
+    let py = texts.py();
+    let (mut texts, mut found) = (Texts::new(texts)?, Vec::new());
+    while let Some(block) = texts.next_block()? {
+        found.extend(block.texts(py).into_iter().map(<[u8]>::to_vec));
+    }
+    Ok(found)
+}
+
+/// How texts are fitted in blocks. Each process makes one with the same options.
+#[pyclass(frozen, module = "dbacl")]
+pub struct BlockPlan {
+    plan: dbacl_text::BlockPlan,
+}
+
+#[pymethods]
+impl BlockPlan {
+    /// The plan for blocks of so many texts, with the options of `trainer`.
+    #[new]
+    #[pyo3(signature = (trainer, *, block, features=InBlocks::FEATURES))]
+    fn new(
+        py: Python<'_>,
+        trainer: &Bound<'_, Trainer>,
+        block: u64,
+        features: u64,
+    ) -> PyResult<Self> {
+        let in_blocks = Some(InBlocks { block, features });
+        let recipe = dbacl_text::Recipe { in_blocks, ..trainer.get().recipe() };
+        let mut warnings = Vec::new();
+        let plan = dbacl_text::BlockPlan::new(&recipe, &mut |text| warnings.push(text));
+        warn(py, &warnings)?;
+        Ok(Self { plan: plan.map_err(failure)? })
+    }
+
+    /// The tally of a segment: of as many texts as a block has, one after the other.
+    fn tally<'py>(&self, texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let (py, texts) = (texts.py(), all(texts)?);
+        let tally = py.detach(|| self.plan.tally(texts.iter().map(Vec::as_slice)));
+        Ok(PyBytes::new(py, &tally))
+    }
+
+    /// The frame of the tallies of all segments in their order, for texts of so many labels.
+    fn frame<'py>(
+        &self,
+        tallies: &Bound<'py, PyAny>,
+        labels: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (py, mut error) = (tallies.py(), None);
+        // Tallies come one by one, so that few of them are in memory.
+        let each = tallies.try_iter()?.map_while(|tally| {
+            let tally = tally.and_then(|tally| Ok(tally.cast_into::<PyBytes>()?));
+            tally.map_err(|raised| error = Some(raised)).ok()
+        });
+        let frame = self.plan.frame(each.map(|tally| tally.as_bytes().to_vec()), labels);
+        match error {
+            Some(error) => Err(error),
+            None => Ok(PyBytes::new(py, &frame.map_err(failure)?.to_bytes())),
+        }
+    }
+
+    /// How many chains of blocks the texts of a frame are dealt to.
+    #[staticmethod]
+    fn chains(frame: &[u8]) -> PyResult<usize> {
+        Ok(Frame::from_bytes(frame).map_err(failure)?.chains())
+    }
+
+    /// The number of the chain of text `number` of `texts`.
+    fn chain(&self, number: u64, texts: u64) -> u64 {
+        dbacl::blocks::place(number, texts, self.plan.block()).0
+    }
+
+    /// The blocks of a chain from its texts in their order, with the number of each among all
+    /// texts, and the number of its label among the sorted labels.
+    fn numbered<'py>(
+        &self,
+        frame: &[u8],
+        numbers: Vec<u64>,
+        labels: Vec<u32>,
+        texts: &Bound<'py, PyAny>,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let (py, texts) = (texts.py(), all(texts)?);
+        if numbers.len() != texts.len() || labels.len() != texts.len() {
+            return Err(PyValueError::new_err("there are not as many numbers or labels as texts"));
+        }
+        let frame = Frame::from_bytes(frame).map_err(failure)?;
+        let each = numbers.into_iter().zip(labels).zip(&texts);
+        let each = each.map(|((number, label), text)| (number, label, text.as_slice()));
+        let blocks = py.detach(|| self.plan.numbered(&frame, each));
+        Ok(blocks.iter().map(|block| PyBytes::new(py, block)).collect())
+    }
+
+    /// Does a task with the blocks of a chain. Returns the answer, and what the next task needs in
+    /// place of `state`, which is empty at first.
+    #[staticmethod]
+    fn work<'py>(
+        py: Python<'py>,
+        frame: &[u8],
+        task: &[u8],
+        blocks: Vec<Vec<u8>>,
+        state: Vec<u8>,
+    ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+        let mut state = state;
+        let answer = py.detach(|| {
+            let frame = Frame::from_bytes(frame)?;
+            dbacl_text::BlockPlan::work(&frame, task, &blocks, &mut state)
+        });
+        Ok((PyBytes::new(py, &answer.map_err(failure)?), PyBytes::new(py, &state)))
+    }
+
+    /// Trains a model: `ask` is called with tasks, and returns the answers of all chains in their
+    /// order. `labels` are the sorted labels with their numbers of texts. Temporary files lie in
+    /// `folder`.
+    fn train(
+        &self,
+        frame: &[u8],
+        labels: Vec<(String, u64)>,
+        ask: &Bound<'_, PyAny>,
+        folder: PathBuf,
+    ) -> PyResult<Model> {
+        let frame = Frame::from_bytes(frame).map_err(failure)?;
+        for (label, _) in &labels {
+            dbacl_text::check_label(label.as_bytes())
+                .map_err(|fault| PyValueError::new_err(format!("label {label:?}: {fault}")))?;
+        }
+        if labels.len() < 2 || !labels.is_sorted_by(|a, b| a.0 < b.0) {
+            return Err(PyValueError::new_err("two labels or more are needed, sorted"));
+        }
+        let mut chains = Asked { ask, error: None };
+        let trained = self.plan.train(&frame, &labels, &mut chains, &folder);
+        if let Some(error) = chains.error {
+            return Err(error);
+        }
+        let trained = trained.map_err(errors::of_training)?;
+        warn(ask.py(), &trained.warnings)?;
+        Ok(Model::new(trained.model))
+    }
+}
+
+/// Chains that a function of Python asks.
+struct Asked<'a, 'py> {
+    ask: &'a Bound<'py, PyAny>,
+    /// What it has raised.
+    error: Option<PyErr>,
+}
+
+impl Chains for Asked<'_, '_> {
+    fn each(
+        &mut self,
+        task: &Task,
+        take: &mut dyn FnMut(Answer) -> Result<(), BlockError>,
+    ) -> Result<(), BlockError> {
+        let py = self.ask.py();
+        let mut raised = |error: PyErr| {
+            let text = error.to_string();
+            self.error = Some(error);
+            BlockError::Elsewhere(text)
+        };
+        let answers = self.ask.call1((PyBytes::new(py, &task.to_bytes()),));
+        let answers = answers.and_then(|answers| answers.try_iter()).map_err(&mut raised)?;
+        for answer in answers {
+            let answer = answer.and_then(|answer| Ok(answer.cast_into::<PyBytes>()?));
+            take(Answer::from_bytes(answer.map_err(&mut raised)?.as_bytes())?)?;
+        }
+        Ok(())
+    }
+}
