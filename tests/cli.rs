@@ -158,6 +158,7 @@ const ROWS: &[Row] = &[
     row(Key::Protect, "ham", CLASSIFY),
     row(Key::Reading, "classic", CLASSIFY),
     row(Key::Window, "365", CLASSIFY),
+    row(Key::General, "filter", CLASSIFY),
     row(Key::Reasons, "", CLASSIFY),
     row(Key::Count, "part", "text"),
     row(Key::Merge, "all", "counts"),

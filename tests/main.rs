@@ -13,6 +13,7 @@ mod faults;
 mod files;
 mod fitted_set;
 mod folders;
+mod general;
 mod golden;
 mod hostile;
 mod interface;

@@ -45,6 +45,7 @@ _dbacl() {
     --protect) mapfile -t COMPREPLY < <(:); return ;;
     --reading) mapfile -t COMPREPLY < <(compgen -W 'unicode classic' -- "$current"); return ;;
     --window) mapfile -t COMPREPLY < <(:); return ;;
+    --general) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --count) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --merge) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --fit) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
@@ -55,7 +56,7 @@ _dbacl() {
     --lock-timeout) mapfile -t COMPREPLY < <(:); return ;;
   esac
   if [[ $current == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W '-l --learn -c --category -T --type -v --verbose -n --scores -N --probabilities -U --uncertainty -X --confidence -P --prior -R --random -f --filter -F --per-file -a --append -A --append-indented -s --by-line -Y --media -d --dump -D --debug -e --tokenizer --charset -w --order -j --keep-case -S --straddle -g --regex -G -i --international -h --hash-bits -H --max-hash-bits -z --min-count -x --decimate -L --reference -r --reference-only -q --quality -M --multinomial -1 --preload -0 --no-preload -o --online -O --merge-online -m --memory-map --verdict --explain --explain-html --refit --documents --choices --cost --blend --exact --once --contrast --always --fp --unsure --keep --update --learn-error --unlearn --correct --mail-learn --mail-filter --mail-correct --protect --reading --window --reasons --count --merge --fit --place --canonical --threads --format --input --line-buffered --lock-timeout --strict --quiet --keep-nul -V --help --version' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W '-l --learn -c --category -T --type -v --verbose -n --scores -N --probabilities -U --uncertainty -X --confidence -P --prior -R --random -f --filter -F --per-file -a --append -A --append-indented -s --by-line -Y --media -d --dump -D --debug -e --tokenizer --charset -w --order -j --keep-case -S --straddle -g --regex -G -i --international -h --hash-bits -H --max-hash-bits -z --min-count -x --decimate -L --reference -r --reference-only -q --quality -M --multinomial -1 --preload -0 --no-preload -o --online -O --merge-online -m --memory-map --verdict --explain --explain-html --refit --documents --choices --cost --blend --exact --once --contrast --always --fp --unsure --keep --update --learn-error --unlearn --correct --mail-learn --mail-filter --mail-correct --protect --reading --window --general --reasons --count --merge --fit --place --canonical --threads --format --input --line-buffered --lock-timeout --strict --quiet --keep-nul -V --help --version' -- "$current")
   else
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
   fi

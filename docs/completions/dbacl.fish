@@ -64,6 +64,7 @@ complete -c dbacl -l mail-correct -x -a '(__fish_complete_directories)' -d 'lear
 complete -c dbacl -l protect -x -d 'with --mail-learn: the mail not to be lost'
 complete -c dbacl -l reading -x -a 'unicode classic' -d 'with --mail-learn: read as unicode, or classic'
 complete -c dbacl -l window -x -d 'with --mail-learn: leave older mail out'
+complete -c dbacl -l general -x -a '(__fish_complete_directories)' -d 'with --mail-learn: begin with this filter'
 complete -c dbacl -l reasons -d 'with --mail-filter: say which tokens decided'
 complete -c dbacl -l count -r -d 'count only, into FILE (- is standard output)'
 complete -c dbacl -l merge -r -d 'merge counts: the operands, into FILE'

@@ -320,6 +320,7 @@ pub fn compose(
         limits: Vec::new(),
         usual: Vec::new(),
         rates: Vec::new(),
+        general: 0.0,
     };
     let mut categories = Vec::new();
     for (at, hull) in hulls.iter().enumerate() {

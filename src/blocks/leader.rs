@@ -107,7 +107,7 @@ impl<'a, C: Chains> Leader<'a, C> {
         let (scores, labels) = self.score(blend, &biases, &log_partitions)?;
         let biases = self.rounds(cost, true)?;
         let quality = Quality::of(&scores, &labels, self.frame.labels);
-        let settings = Settings { cost, blend };
+        let settings = Settings { cost, blend, general: 0.0 };
         let documents: Vec<u64> = self.labels.iter().map(|label| label.documents).collect();
         let contrast = self.contrast();
         let parts = Parts {

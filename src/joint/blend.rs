@@ -8,6 +8,7 @@
 
 use super::checksum::Checksum;
 use super::dataset::{BIAS_INPUT, Dataset};
+use super::general::GeneralModel;
 use super::index::FeatureIndex;
 use super::scoring::Scoring;
 use super::select::{Form, Settings, level_of_unseen};
@@ -71,19 +72,22 @@ pub fn digrams_agree<D: AsRef<[u8]>>(categories: &[Category<D>]) -> bool {
     categories.windows(2).all(|pair| pair[0].digrams().eq(pair[1].digrams()))
 }
 
-/// Composes the tables. `fits` are those of `data`, one for two categories, else one each.
+/// Composes the tables. `fits` are those of `data`, one for two categories, else one each. The
+/// share of the general model that the settings say is added to the weights of two categories.
 pub fn compose<D: AsRef<[u8]>>(
     categories: &[Category<D>],
     data: &Dataset,
     fits: &[Fit],
-    settings: Settings,
-    form: Form,
+    (settings, form): (Settings, Form),
+    general: Option<&GeneralModel<D>>,
 ) -> Set {
     let width = categories.len();
     let agree = digrams_agree(categories);
-    let Settings { blend, .. } = settings;
+    let Settings { blend, general: share, .. } = settings;
     let scale = if agree || blend == 0.0 { 1.0 } else { 1.0 / blend };
     let per_ordinary = scale * blend;
+    let per_general = scale * share;
+    let general = general.filter(|_| share > 0.0 && width == 2);
     let per_fitted = scale * data.length / f64::from(data.max_order);
     let fitted = |category: usize, feature: usize| -> f64 {
         let fit = match (width, category) {
@@ -93,7 +97,8 @@ pub fn compose<D: AsRef<[u8]>>(
         };
         fit.weights.get(feature).map_or(0.0, |weight| f64::from(weight.value))
     };
-    // All features: those of the fit first, then those that only the ordinary files have.
+    // All features: those of the fit first, then those that only the ordinary files have, then
+    // those that only the general model has.
     let mut index = FeatureIndex::of(data.ids.clone());
     let mut slots = Vec::with_capacity(width);
     for category in categories {
@@ -101,6 +106,9 @@ pub fn compose<D: AsRef<[u8]>>(
         let own: Vec<(u32, QuantWeight)> =
             own.map(|slot| (index.insert(slot.id), slot.weight)).collect();
         slots.push(own);
+    }
+    for id in general.into_iter().flat_map(GeneralModel::features) {
+        index.insert(id);
     }
     let known = Known::of(&slots, index.len());
     drop(slots);
@@ -119,7 +127,10 @@ pub fn compose<D: AsRef<[u8]>>(
         for (category, weight) in of_fit.iter_mut().enumerate() {
             *weight = fitted(category, feature);
         }
-        let row = mixing.values(&of_fit, &lambdas, &seen);
+        let mut row = mixing.values(&of_fit, &lambdas, &seen);
+        if let (Some(general), [_, second]) = (general, row.as_mut_slice()) {
+            *second += per_general * general.weight(id).unwrap_or(0.0);
+        }
         mixing.store(id, &row, &seen, &mut tables);
     }
     // Sorted, so that the order does not depend on the order of the documents.
@@ -135,7 +146,10 @@ pub fn compose<D: AsRef<[u8]>>(
     let ordinary: Vec<f64> =
         categories.iter().map(|category| category.header().log_partition).collect();
     let bias_input = BIAS_INPUT * data.length / f64::from(data.max_order);
-    let log_partitions = log_partitions(&ordinary, &biases, per_ordinary, scale * bias_input);
+    let mut log_partitions = log_partitions(&ordinary, &biases, per_ordinary, scale * bias_input);
+    if let Some(general) = general {
+        log_partitions[1] += per_general * general.log_partition();
+    }
     let digrams = (!agree && blend == 0.0).then(uniform_digrams);
     let name = name(&tables, &log_partitions);
     Set { name, tables, log_partitions, scale, digrams }

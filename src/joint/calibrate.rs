@@ -92,14 +92,16 @@ pub fn platt(scored: &[Scored]) -> Calibration {
     now
 }
 
-/// The calibration for few documents: even odds are at score 0, and the slope is that of [`platt`].
+/// The calibration for few documents: odds are even at score `even`, and the slope is that of
+/// [`platt`].
 /// With very few documents that slope may be negative, because a fit without a document is moved
 /// away from it; the slope is then one over the mean absolute score.
-pub fn platt_of_few(scored: &[Scored]) -> Calibration {
+pub fn platt_of_few(scored: &[Scored], even: f64) -> Calibration {
     let slope = platt(scored).slope;
     let sizes: f64 = scored.iter().map(|one| one.score.abs()).sum();
     let weak = real(scored.len()) / sizes.max(1e-9);
-    Calibration { slope: if slope > 0.0 { slope } else { weak }, offset: 0.0 }
+    let slope = if slope > 0.0 { slope } else { weak };
+    Calibration { slope, offset: if even == 0.0 { 0.0 } else { -slope * even } }
 }
 
 /// The most likely slope of more than two categories: probabilities are proportional to
@@ -215,11 +217,14 @@ mod tests {
             let each = scores.into_iter().enumerate();
             each.map(|(at, score)| Scored { score, positive: at > 1 }).collect::<Vec<_>>()
         };
-        let found = platt_of_few(&scored([-3.0, -1.0, 2.0, 2.0]));
+        let found = platt_of_few(&scored([-3.0, -1.0, 2.0, 2.0]), 0.0);
         assert!(found.slope > 0.0 && found.offset == 0.0);
-        let found = platt_of_few(&scored([3.0, 1.0, -2.0, -2.0]));
+        let found = platt_of_few(&scored([3.0, 1.0, -2.0, -2.0]), 0.0);
         assert_eq!(found, Calibration { slope: 0.5, offset: 0.0 });
-        assert!(platt_of_few(&[]).slope.is_finite());
+        assert!(platt_of_few(&[], 0.0).slope.is_finite());
+        // A general model says where odds are even.
+        let moved = platt_of_few(&scored([-3.0, -1.0, 2.0, 2.0]), 0.5);
+        assert_eq!(moved.even(), 0.5);
     }
 
     #[test]

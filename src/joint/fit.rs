@@ -10,6 +10,7 @@ use super::calibrate::{
 };
 use super::dataset::Dataset;
 use super::documents::Corpus;
+use super::general::{GeneralModel, Opinion, SHARE_OF_FEW, SHARES};
 use super::grounds::Grounds;
 use super::header::{RefitLine, Usual};
 use super::ordinary;
@@ -23,6 +24,7 @@ use super::select::{
 use super::solver;
 use super::thresholds::{self, PairVerdicts, Promise};
 use crate::category::reader::Category;
+use crate::measures::Scored;
 use crate::measures::misfiled::Misfiled;
 
 /// Share of the documents of a category that may surely be called another, where the category is
@@ -58,6 +60,8 @@ const PLENTY: usize = 20_000;
 pub struct FitOptions {
     pub(crate) cost: Option<f64>,
     pub(crate) blend: Option<f64>,
+    /// The share of the general model's scores.
+    pub(crate) general: Option<f64>,
     pub(crate) exact: bool,
     pub(crate) scoring: Scoring,
     pub(crate) contrast: Option<bool>,
@@ -159,6 +163,7 @@ impl FitOptions {
         Self {
             cost: same_settings.then_some(line.cost),
             blend: same_settings.then_some(line.blend),
+            general: same_settings.then_some(line.general),
             exact: false,
             scoring: line.scoring,
             contrast: Some(line.contrast),
@@ -303,6 +308,8 @@ pub struct Problem<'a, D> {
     pub options: &'a FitOptions,
     /// Whether the documents are mail.
     pub is_mail: bool,
+    /// The general model of two categories, if there is one.
+    pub general: Option<&'a GeneralModel<D>>,
 }
 
 /// What a fit has found.
@@ -390,20 +397,26 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         if data.scoring != Scoring::Counts {
             ordinary = ordinary::scores(&data, categories, &folds, data.scoring);
         }
+        let opinion = self.general.map(|general| general.opinion(&data)).unwrap_or_default();
+        let wants_shares = options.unsure && data.scoring == Scoring::Once;
+        let shares =
+            |knows: &[bool]| wants_shares.then(|| thresholds::known_shares(&data, &folds, knows));
+        let (own_shares, all_shares) =
+            (shares(&[]), self.general.and_then(|_| shares(&opinion.knows)));
         data.drop_rare_features();
         let is_exact = options.exact || categories.len() == 2;
         let form = if is_exact { Form::Exact } else { Form::Sparse };
-        let choice = self.choose(&data, (&folds, &ordinary), form)?;
+        let choice = self.choose(&data, (&folds, &ordinary, &opinion), form)?;
         let numbers: Vec<usize> = (0..data.len()).collect();
         let judged = judged_of(&numbers, &folds, &choice);
         if !choice.quality.beats(&before) && !options.always {
             return Ok(Solution { data, before, choice, judged, form, fitted: None });
         }
         let fits = fit_all(&data, choice.settings.cost, |_| false);
-        let set = blend::compose(categories, &data, &fits, choice.settings, form);
-        let wants_shares = options.unsure && data.scoring == Scoring::Once;
-        let known = wants_shares.then(|| {
-            let shares = thresholds::known_shares(&data, &folds);
+        let set = blend::compose(categories, &data, &fits, (choice.settings, form), self.general);
+        let has_general = choice.settings.general > 0.0;
+        let known = if has_general { all_shares } else { own_shares };
+        let known = known.map(|shares| {
             let each: Vec<(f64, u32)> = shares.into_iter().zip(data.texts.clone()).collect();
             judged_of(&each, &folds, &choice)
         });
@@ -441,7 +454,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
     fn choose(
         &self,
         data: &Dataset,
-        (folds, ordinary): (&[usize], &[f64]),
+        (folds, ordinary, opinion): (&[usize], &[f64], &Opinion),
         form: Form,
     ) -> Result<Choice, FitError> {
         let Self { categories, options, .. } = *self;
@@ -458,16 +471,24 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             _ => &BLENDS,
         };
         let blends = options.blend.map_or(blends.to_vec(), |blend| vec![blend]);
+        let shares = match (self.general, options.general) {
+            (None, _) => vec![0.0],
+            (Some(_), Some(share)) => vec![share],
+            (Some(_), None) if few => vec![SHARE_OF_FEW],
+            (Some(_), None) => SHARES.to_vec(),
+        };
         // If nothing is to be decided and there are many documents, one trial fit is enough.
-        let is_decided = options.always && costs.len() == 1 && blends.len() == 1;
+        let is_decided = options.always && costs.len() * blends.len() * shares.len() == 1;
         let is_spared =
             is_decided && !options.wants_thresholds() && form == Form::Exact && smallest >= PLENTY;
         let judged = if is_spared || options.quick { 1 } else { FOLDS };
         let promises = self.promises();
         let wants_band = options.unsure && data.categories == 2;
         let promises = wants_band.then_some(promises.as_slice());
+        let (costs, blends, shares) = (&costs, &blends, &shares);
+        let general = &opinion.scores;
         let trial =
-            Trial { data, folds, ordinary, costs: &costs, blends: &blends, judged, promises };
+            Trial { data, folds, ordinary, costs, blends, general, shares, judged, promises };
         let choice = match form {
             Form::Exact => choose_exact(&trial),
             Form::Sparse => choose_sparse(&trial, categories),
@@ -505,6 +526,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             limits: Vec::new(),
             usual: Vec::new(),
             rates: options.rates.clone(),
+            general: choice.settings.general,
         };
         let promises = self.promises();
         if let (true, Some(known)) = (line.wants_unsure, known) {
@@ -547,7 +569,10 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let scored = differences(&choice.scores, &choice.labels);
         let fewest = data.documents_by_category().into_iter().min().unwrap_or(0);
         let is_few = options.unsure && fewest < ENOUGH;
-        let calibrate = if is_few { platt_of_few } else { platt };
+        let even = self.general.map_or(0.0, |general| line.general * general.even());
+        let calibrate = |scored: &[Scored]| {
+            if is_few { platt_of_few(scored, even) } else { platt(scored) }
+        };
         let mut odds = calibrate(&scored);
         let (mut low, mut high) = (odds.even(), odds.even());
         if let Some(share) = options.false_positives {

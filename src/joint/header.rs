@@ -71,6 +71,9 @@ pub struct RefitLine {
     /// [`Self::false_positives`]. They are gathered as limits are; `rate` and its own stand before
     /// the end of the line.
     pub rates: Vec<Option<f64>>,
+    /// Share of the general model's scores; `general` and the share stand before the end of the
+    /// line, unless it is 0. Programs that know no general models refuse such a set.
+    pub general: f64,
 }
 
 /// What is usual among the documents of a category, each judged by a fit that has not seen it.
@@ -163,6 +166,9 @@ impl RefitLine {
         if let Some(Usual { unsure, known }) = self.usual.get(place).or(self.usual.first()) {
             let _ = write!(wishes, " doubt {unsure:.4} usual {known:.4}");
         }
+        if self.general > 0.0 {
+            let _ = write!(wishes, " general {}", self.general);
+        }
         // writing to a String cannot fail
         let _ = writeln!(
             text,
@@ -202,6 +208,10 @@ impl RefitLine {
             rest.drain(length - 3..length - 1);
             Some(Some(value))
         };
+        let general = pair("general")?;
+        if general.is_some_and(|share| share <= 0.0) {
+            return None;
+        }
         let is_share = |share: &f64| (0.0..=1.0).contains(share);
         let known = pair("usual")?;
         let usual = match (pair("doubt")?, known) {
@@ -283,6 +293,7 @@ impl RefitLine {
             limits,
             usual: usual.into_iter().collect(),
             rates: rate.into_iter().map(Some).collect(),
+            general: general.unwrap_or(0.0),
         };
         let is_possible = (1..=line.categories).contains(&line.place) && line.band.0 <= line.band.1;
         is_possible.then_some(line)
@@ -409,6 +420,7 @@ mod tests {
             limits: Vec::new(),
             usual: Vec::new(),
             rates: Vec::new(),
+            general: 0.0,
         }
     }
 
@@ -484,10 +496,12 @@ mod tests {
         let careful = RefitLine { known: 0.25, wants_unsure: true, ..line(1, 1) };
         let limited = RefitLine { limits: vec![3.5], ..careful.clone() };
         let protected = RefitLine { rates: vec![Some(0.002)], ..limited.clone() };
+        let general = RefitLine { general: 0.25, ..protected.clone() };
         for (line, end) in [
             (careful, " unsure known 0.250000 end\n"),
             (protected, " unsure known 0.250000 limit 3.500000 rate 0.002 end\n"),
             (limited, " unsure known 0.250000 limit 3.500000 end\n"),
+            (general, " unsure known 0.250000 limit 3.500000 rate 0.002 general 0.25 end\n"),
         ] {
             let mut text = Vec::new();
             line.write(&mut text);
@@ -502,6 +516,9 @@ mod tests {
             "limit 1 known 0.5",
             "rate 0",
             "rate 1",
+            "general 0",
+            "general -1",
+            "general 0.5 rate 0.1",
         ] {
             let mut text = Vec::new();
             line(1, 1).write(&mut text);

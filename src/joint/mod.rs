@@ -21,6 +21,7 @@ pub mod documents;
 pub mod explain;
 pub mod fit;
 pub mod forgetting;
+pub mod general;
 pub mod grounds;
 pub mod header;
 pub mod index;

@@ -30,6 +30,9 @@ pub struct Settings {
     pub cost: f64,
     /// Share of the ordinary scores kept.
     pub blend: f64,
+    /// Share of the general model's scores that is added; 0 without a general model.
+    #[doc(hidden)]
+    pub general: f64,
 }
 
 /// How the weights of more than two categories are written.
@@ -124,6 +127,11 @@ pub struct Trial<'a> {
     pub costs: &'a [f64],
     /// Blends to try.
     pub blends: &'a [f64],
+    /// Scores of the general model by document, of the second category less the first; none
+    /// without a general model.
+    pub general: &'a [f64],
+    /// Shares of these scores to try; 0 without a general model.
+    pub shares: &'a [f64],
     /// Folds whose documents are judged: [`FOLDS`] where there is something to choose.
     pub judged: usize,
     /// What is promised of either of two categories, where documents can be unsure.
@@ -246,8 +254,17 @@ pub fn choose_exact(trial: &Trial<'_>) -> Option<Choice> {
                 let row = document * data.categories;
                 row..row + data.categories
             });
-            let scores = cells.map(|at| fitted[at] + blend * trial.ordinary[at]).collect();
-            picker.consider(Settings { cost, blend }, scores, &labels, data);
+            let own: Vec<f64> = cells.map(|at| fitted[at] + blend * trial.ordinary[at]).collect();
+            for &general in trial.shares {
+                let mut scores = own.clone();
+                if general > 0.0 {
+                    let seconds = scores.iter_mut().skip(1).step_by(2);
+                    for (score, &document) in seconds.zip(&judged) {
+                        *score += general * trial.general[document];
+                    }
+                }
+                picker.consider(Settings { cost, blend, general }, scores, &labels, data);
+            }
         }
     }
     picker.finish(trial.promises)
@@ -388,7 +405,8 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
         for (&blend, scores) in blends.iter().zip(by_blend) {
             let rows = judged.iter().map(|&document| &scores[document * width..][..width]);
             let scores = rows.flatten().copied().collect();
-            picker.consider(Settings { cost, blend }, scores, &labels, data);
+            let settings = Settings { cost, blend, general: 0.0 };
+            picker.consider(settings, scores, &labels, data);
         }
     }
     picker.finish(trial.promises)
@@ -430,7 +448,7 @@ mod tests {
     #[test]
     fn the_best_ranking_wins_among_those_with_hardly_more_errors() {
         let choice = |errors, area_above, cost| Choice {
-            settings: Settings { cost, blend: 0.0 },
+            settings: Settings { cost, blend: 0.0, general: 0.0 },
             quality: Quality { errors, area_above },
             scores: Vec::new(),
             labels: Vec::new(),

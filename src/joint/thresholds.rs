@@ -258,9 +258,10 @@ pub fn is_sure(scores: &[f64], best: usize, limits: &[f64]) -> bool {
     each.all(|(at, (&score, &limit))| at == best || scores[best] - score > limit)
 }
 
-/// The share of the text features of each document that documents of other folds have, too. What
-/// no document of other folds has a fit without its fold has not learned.
-pub fn known_shares(data: &Dataset, folds: &[usize]) -> Vec<f64> {
+/// The share of the text features of each document that documents of other folds have, too, or that
+/// are known otherwise: `knows` says so by feature, or is empty. What no document of other folds
+/// has a fit without its fold has not learned.
+pub fn known_shares(data: &Dataset, folds: &[usize], knows: &[bool]) -> Vec<f64> {
     let number = folds.iter().max().map_or(0, |last| last + 1);
     let mut own = vec![0u32; data.ids.len() * number];
     for (document, &fold) in folds.iter().enumerate() {
@@ -271,7 +272,8 @@ pub fn known_shares(data: &Dataset, folds: &[usize]) -> Vec<f64> {
     let share = |document: usize| {
         let is_known = |feature: usize| {
             let own = own[feature * number + folds[document]];
-            data.is_text[feature] && data.document_frequencies[feature] > own
+            let is_general = knows.get(feature) == Some(&true);
+            data.is_text[feature] && (is_general || data.document_frequencies[feature] > own)
         };
         let row = data.row(document).iter();
         let known = row.filter(|cell| is_known(cell.feature as usize)).count();
@@ -471,9 +473,11 @@ mod tests {
             corpus.push(number % 2, 4, &own);
         }
         let data = Dataset::new(corpus, 2, 1);
-        let shares = known_shares(&data, &[0, 0, 1, 1]);
+        let shares = known_shares(&data, &[0, 0, 1, 1], &[]);
         assert_eq!(shares, [2.0 / 3.0; 4]);
         // Nothing is known to others where all are in one fold.
-        assert_eq!(known_shares(&data, &[0; 4]), [0.0; 4]);
+        assert_eq!(known_shares(&data, &[0; 4], &[]), [0.0; 4]);
+        // A general model knows the second word.
+        assert_eq!(known_shares(&data, &[0; 4], &[false, true]), [1.0 / 3.0; 4]);
     }
 }

@@ -198,6 +198,17 @@ pub enum FittedSetError {
         /// Why not.
         source: Error,
     },
+    /// A filter cannot be the general model of another one.
+    #[error("{} cannot be the general model: {reason}", path.display())]
+    General {
+        /// The filter's folder, or one of its files.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The set was fitted with a general model, and its files are missing.
+    #[error("the files of the general model are missing: learn the mail folders again")]
+    GeneralLost,
     /// The files that were just written do not belong to one fit.
     #[error("the files that were written do not fit together")]
     Inconsistent,
@@ -237,7 +248,7 @@ impl FittedSetError {
                 }
                 change(error.path_mut());
             }
-            Self::OtherCategories { path } => change(path),
+            Self::OtherCategories { path } | Self::General { path, .. } => change(path),
             Self::Category { name, source, .. } | Self::NoOrdinary { path: name, source } => {
                 change(name);
                 source.path_mut().map(change);

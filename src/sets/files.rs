@@ -13,6 +13,7 @@ use crate::joint::store::ledger_file::{copy_head, unshare};
 use crate::joint::store::{Change, Name, Store, member};
 use crate::lock::Lock;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,6 +29,11 @@ pub const ORDINARY: &str = ".ordinary";
 /// The path of the ordinary file that belongs to the category at `path`.
 pub fn ordinary_path(path: &Path) -> PathBuf {
     beside(path, ORDINARY)
+}
+
+/// The file name in a set of the general model's category `label`.
+pub fn general_member(label: &[u8]) -> OsString {
+    member("general.", OsStr::from_bytes(label))
 }
 
 /// The label of the category at `path`: the part after the last slash.
@@ -152,6 +158,16 @@ impl SetFiles {
     pub fn corrections(&self) -> Option<PathBuf> {
         let is_mail = self.change.has(OsStr::new(ORDER));
         is_mail.then(|| self.change.path(OsStr::new(CORRECTIONS)))
+    }
+
+    /// The paths of the general model's categories, in the order of the set; `None` for a set
+    /// without a general model.
+    pub fn general(&self) -> Option<[PathBuf; 2]> {
+        let members: Vec<OsString> =
+            self.labels().iter().map(|label| general_member(label)).collect();
+        let [first, second] = members.as_slice() else { return None };
+        let is_there = self.change.has(first) && self.change.has(second);
+        is_there.then(|| [first, second].map(|member| self.change.path(member)))
     }
 
     /// The error with the paths that users know.

@@ -156,11 +156,12 @@ impl<'a> JointFit<'a> {
     pub fn fit(self) -> Result<Fit, FitError> {
         let Self { names, categories, options, is_mail, corpus, told, .. } = self;
         let options = &options;
-        let problem = Problem { categories: &categories, names: &names, options, is_mail };
+        let (categories, names) = (&categories, &names);
+        let problem = Problem { categories, names, options, is_mail, general: None };
         let mut notes = Vec::new();
         let solution = problem.solve(corpus.finish(), &mut |note| notes.push(note))?;
         let fitted = solution.fitted.as_ref().map(|weights| {
-            let each = names.iter().zip(&categories).enumerate();
+            let each = names.iter().zip(categories).enumerate();
             each.filter_map(|(at, (name, ordinary))| {
                 let file = weights.file(at, ordinary, name.as_bytes());
                 // The fit has just written these bytes, so they open.

@@ -13,6 +13,7 @@ use super::error::{FittedSetError, lock};
 use super::files::{CORRECTIONS, SetFiles, links};
 use super::filter_folder::{LEDGER, MAGIC, ORDER, labels};
 use super::folder_counts::{Reading, unopened};
+use super::general::{self, Wish};
 use super::mail_folders::{MailFolder, MailLearnOptions};
 use super::mail_reading::MailReading;
 use super::mailboxes::{self, MailFile};
@@ -71,7 +72,15 @@ pub fn learn(
         let change = store.replacement().map_err(FittedSetError::generation)?;
         (change, MailReading::of_filter(&store, &ledger_path))
     };
-    let reading = options.reading.or(current).unwrap_or_default();
+    let of_general = match &options.general {
+        Wish::Of(from) => general::reading_of(from),
+        Wish::Same | Wish::Nothing => None,
+    };
+    let reading = options.reading.or(current).or(of_general).unwrap_or_default();
+    let labels: Vec<&str> = folders.iter().map(|folder| folder.label.as_str()).collect();
+    if let Wish::Of(from) = &options.general {
+        general::bring(&change, from, &labels, reading)?;
+    }
     let learning = reading.options();
     let job = Reading::new(&learning, options, &mail_files);
     let learned = parallel::all(folders.len(), |at| job.learn(&mail_files[at], &names[at]));
@@ -106,6 +115,9 @@ pub fn learn(
     let lock = lock(&anchor, ".lock", patience, &mut || options.set.waits(&anchor))?;
     let before = names_of(folder, &ledger_path);
     store.take_over(&before).map_err(FittedSetError::generation)?;
+    if options.general == Wish::Same {
+        general::keep((&store, &change), &labels, current == Some(reading), warnings)?;
+    }
     let applied = correct(&store, &change, &mut ledger, warnings)?;
     let changes = drift::changes(folder, &ledger);
     ledger_file::save(&change.path(OsStr::new(LEDGER)), &ledger)?;

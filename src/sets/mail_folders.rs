@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What a mail filter is learned from, how, and what comes of it: folders of mail, options, result.
 
+use super::general::Wish;
 use super::mail_reading::MailReading;
 use super::options::FittedSetOptions;
 use super::refit::Refitted;
@@ -55,6 +56,7 @@ pub struct MailLearnOptions {
     pub(super) false_positives: Option<f64>,
     pub(super) reading: Option<MailReading>,
     pub(super) since: Option<i64>,
+    pub(super) general: Wish,
     pub(super) set: FittedSetOptions,
     pub(super) progress: Option<ProgressSink>,
 }
@@ -106,6 +108,23 @@ impl MailLearnOptions {
     #[must_use]
     pub const fn since(mut self, day: i64) -> Self {
         self.since = Some(day);
+        self
+    }
+
+    /// The general model: the filter in the folder `filter`, which was learned from mail of other
+    /// people. It is copied. Without this call a filter keeps the general model that it has.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn general(mut self, filter: impl Into<PathBuf>) -> Self {
+        self.general = Wish::Of(filter.into());
+        self
+    }
+
+    /// The filter gets no general model, and loses the one that it has.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_general(mut self) -> Self {
+        self.general = Wish::Nothing;
         self
     }
 

@@ -17,6 +17,7 @@ pub mod files;
 pub mod filter_folder;
 pub mod fitted_set;
 mod folder_counts;
+mod general;
 mod joint_fit;
 pub mod learn_folders;
 pub mod learned;

@@ -15,6 +15,7 @@ use crate::input::source::{open_regular, read_whole};
 use crate::joint::blend;
 use crate::joint::documents::Corpus;
 use crate::joint::fit::{self, FitNote, FitOptions, FittedWeights, Problem, Solution};
+use crate::joint::general::GeneralModel;
 use crate::joint::header::RefitLine;
 use crate::joint::ledger::{Head, Ledger, Name, Settings};
 use crate::joint::pages;
@@ -23,8 +24,9 @@ use crate::joint::state::State;
 use crate::joint::state::complete::state_of;
 use crate::joint::state::head::KIND;
 use crate::joint::store::ledger_file;
+use memmap2::Mmap;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
@@ -37,6 +39,16 @@ pub fn load(path: &Path) -> Result<MappedCategory> {
         let path = path.to_path_buf();
         FittedSetError::Category { name: path.clone(), path, source }
     })
+}
+
+/// Opens the general model in these files, which are in the order of the set.
+///
+/// # Errors
+/// [`FittedSetError::Category`], [`FittedSetError::General`].
+pub fn open_general(paths: &[PathBuf; 2]) -> Result<GeneralModel<Mmap>> {
+    let model = GeneralModel::new([load(&paths[0])?, load(&paths[1])?]);
+    let path = paths[0].clone();
+    model.map_err(|reason| FittedSetError::General { path, reason: reason.into() })
 }
 
 /// The kind of file at the path of a category that is going to be fitted anew.
@@ -138,6 +150,7 @@ pub struct RefitJob<'a> {
     pub names: Vec<String>,
     /// The ledger, if the set has one.
     pub ledger: Option<Ledger>,
+    general: Option<GeneralModel<Mmap>>,
 }
 
 /// The result of fitting a set.
@@ -186,7 +199,8 @@ impl<'a> RefitJob<'a> {
                 fit::check(&categories, &names)?;
             }
         }
-        Ok(Self { files, found, categories, names, ledger })
+        let general = files.general().map(|paths| open_general(&paths)).transpose()?;
+        Ok(Self { files, found, categories, names, ledger, general })
     }
 
     /// The documents of the ledger.
@@ -212,8 +226,17 @@ impl<'a> RefitJob<'a> {
         is_mail: bool,
         note: &mut dyn FnMut(FitNote),
     ) -> Result<Refitted> {
-        let Self { files, found, categories, names, ledger } = self;
-        let problem = Problem { categories: &categories, names: &names, options, is_mail };
+        let Self { files, found, categories, names, ledger, general } = self;
+        if general.is_none() && options.general.is_some_and(|share| share > 0.0) {
+            return Err(FittedSetError::GeneralLost);
+        }
+        let problem = Problem {
+            categories: &categories,
+            names: &names,
+            options,
+            is_mail,
+            general: general.as_ref(),
+        };
         let solution = problem.solve(corpus, note)?;
         let Some(fitted) = &solution.fitted else { return Ok(Refitted { solution, names }) };
         write_files(files, (&found, &categories), fitted)?;
@@ -384,7 +407,7 @@ mod tests {
         let (mut state, names) = read_state(&ledger, &ledger_file::head(&ledger).unwrap()).unwrap();
         assert_eq!(names.len(), 120);
         state.touch_all();
-        let changes = state.changes();
+        let changes = state.changes(|_| 0.0);
         let (mut weights, mut others) = (0, 0);
         for (at, label) in labels.into_iter().enumerate() {
             let category = load(&current.join(format!("category.{label}"))).unwrap();

@@ -9,8 +9,8 @@
 use super::error::FittedSetError;
 use super::files::{SetFiles, label_of, ordinary_path};
 use super::refit::{
-    head_or_ordinary, head_unless_damaged, load, read_state, refit_from_ledger, replace,
-    write_state,
+    head_or_ordinary, head_unless_damaged, load, open_general, read_state, refit_from_ledger,
+    replace, write_state,
 };
 use super::report::Outcome;
 use crate::atomic_file::{Unforced, beside};
@@ -24,6 +24,7 @@ use crate::joint::corrections;
 use crate::joint::documents::{Corpus, Term, fingerprint};
 use crate::joint::fit::FitOptions;
 use crate::joint::forgetting::without_documents;
+use crate::joint::general::GeneralModel;
 use crate::joint::header::{Decision, Mismatch, RefitLine, set_of};
 use crate::joint::ledger::{self, Fault, Head, Ledger, Record, Settings, write_record};
 use crate::joint::publish;
@@ -33,6 +34,7 @@ use crate::joint::store::ledger_file::{self, LedgerError, OpenLedger};
 use crate::joint::weighing::Weighing;
 use crate::token::id::FeatureId;
 use hashbrown::{HashMap, HashSet};
+use memmap2::Mmap;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -295,6 +297,8 @@ struct OpenFiles<'a> {
     /// Names of the ledger's documents when the set was opened.
     known: Vec<u64>,
     line: RefitLine,
+    /// The general model, if it has a share in the weights.
+    general: Option<GeneralModel<Mmap>>,
     /// Documents were learned and their weights written.
     has_learned: bool,
     /// Documents have another label.
@@ -341,6 +345,11 @@ impl<'a> OpenFiles<'a> {
         let (state, known) = read_state(ledger_path, &ledger.head)?;
         line.documents = state.documents();
         let fits = state.numbers.set == line.set;
+        let paths = files.general().filter(|_| line.general > 0.0);
+        let general = paths.map(|paths| open_general(&paths)).transpose().ok()?;
+        if general.is_none() && line.general > 0.0 {
+            return None;
+        }
         let (has_learned, has_moved) = (false, false);
         fits.then_some(Self {
             files,
@@ -350,6 +359,7 @@ impl<'a> OpenFiles<'a> {
             state,
             known,
             line,
+            general,
             has_learned,
             has_moved,
         })
@@ -548,7 +558,9 @@ impl<'a> OpenFiles<'a> {
 
     /// Writes what has changed: state and categories.
     fn publish(&mut self) -> Result<()> {
-        let changes = self.state.changes();
+        let (general, share) = (self.general.as_ref(), self.line.general);
+        let of_general = |id| general.and_then(|model| model.weight(id)).unwrap_or(0.0);
+        let changes = self.state.changes(|id| share * of_general(id));
         let log_partitions = self.state.log_partitions();
         let mut sum = Checksum::from_state(self.line.set);
         for (id, weight) in changes.iter().flatten() {

@@ -156,7 +156,7 @@ fn mail(
 ) -> Result<u8, Failure> {
     let mut builder = Builder::new(program, &MESSAGES, &VARIABLE_BUT_LOCALE);
     strict.store(builder.is_strict(), Ordering::Relaxed);
-    let (mut protect, mut reading, mut window) = (Vec::new(), None, None);
+    let mut how = refit::mail::How::default();
     let mut with_reasons = false;
     // A filter passes its mail on even if its options are wrong.
     let mut refused = None;
@@ -166,15 +166,19 @@ fn mail(
                 continue;
             }
             Event::Option { key: Key::Protect, value } if matches!(job, MailJob::Learn(_)) => {
-                protect.extend(value);
+                how.protect.extend(value);
                 continue;
             }
             Event::Option { key: Key::Reading, value } if matches!(job, MailJob::Learn(_)) => {
-                reading = value;
+                how.reading = value;
                 continue;
             }
             Event::Option { key: Key::Window, value } if matches!(job, MailJob::Learn(_)) => {
-                window = value;
+                how.window = value;
+                continue;
+            }
+            Event::Option { key: Key::General, value } if matches!(job, MailJob::Learn(_)) => {
+                how.general = value;
                 continue;
             }
             Event::Option { key: Key::Reasons, .. } if matches!(job, MailJob::Filter(_)) => {
@@ -187,8 +191,8 @@ fn mail(
             Event::Option { .. } => Err(Failure::new(
                 Kind::Usage,
                 "the mail filter takes no other options than --strict, --quiet and \
-                 --lock-timeout, --protect, --reading and --window to learn, and --reasons to \
-                 filter",
+                 --lock-timeout, --protect, --reading, --window and --general to learn, and \
+                 --reasons to filter",
             )),
         };
         strict.store(builder.is_strict(), Ordering::Relaxed);
@@ -214,7 +218,6 @@ fn mail(
         _ if builder.is_misread() => Err(Failure::silent(Kind::Usage)),
         (MailJob::Learn(folder), None) => {
             let (operands, limit) = (builder.take_operands(), builder.lock_timeout());
-            let how = refit::mail::How { protect, reading, window };
             refit::mail::learn(&folder, &operands, &how, limit, output)
         }
         (MailJob::Correct(folder), None) => refit::mail::correct(builder, &folder),

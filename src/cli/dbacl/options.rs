@@ -87,6 +87,7 @@ pub enum Key {
     Protect,
     Reading,
     Window,
+    General,
     Reasons,
 }
 
@@ -150,6 +151,7 @@ impl Key {
             | Self::Protect
             | Self::Reading
             | Self::Window
+            | Self::General
             | Self::Reasons => Group::MailFilter,
             Self::KeepCase
             | Self::Straddle
@@ -322,6 +324,7 @@ pub const TABLE: &[Opt<Key>] = &[
     long_value(Key::Protect, "protect", "LABEL", "with --mail-learn: the mail not to be lost"),
     long_value(Key::Reading, "reading", "NAME", "with --mail-learn: read as unicode, or classic"),
     long_value(Key::Window, "window", "DAYS", "with --mail-learn: leave older mail out"),
+    long_value(Key::General, "general", "DIR", "with --mail-learn: begin with this filter"),
     long(Key::Reasons, "reasons", "with --mail-filter: say which tokens decided"),
     long_value(Key::Count, "count", "FILE", "count only, into FILE (- is standard output)"),
     long_value(Key::Merge, "merge", "FILE", "merge counts: the operands, into FILE"),

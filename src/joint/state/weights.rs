@@ -76,8 +76,9 @@ impl Numbers {
 }
 
 impl State {
-    /// New weights of all features whose weights may have changed, by category.
-    pub fn changes(&mut self) -> Vec<Changes> {
+    /// New weights of all features whose weights may have changed, by category. `general` gives
+    /// what a general model adds to a feature's weight in the second of two categories.
+    pub fn changes(&mut self, general: impl Fn(FeatureId) -> f64) -> Vec<Changes> {
         self.touched.sort_unstable();
         self.touched.dedup();
         let touched = std::mem::take(&mut self.touched);
@@ -91,7 +92,8 @@ impl State {
             entries.clear();
             self.tables.entries(&slot, |own| entries.push(own));
             if let [first, second] = changes.as_mut_slice() {
-                let [one, other] = self.pair(&slot, weights[0], &entries);
+                let general = general(FeatureId(id));
+                let [one, other] = self.pair(&slot, weights[0], &entries, general);
                 first.push((FeatureId(id), one));
                 second.push((FeatureId(id), other));
             } else {
@@ -104,7 +106,7 @@ impl State {
     }
 
     /// The weights of a feature in two categories: none is below 0, one of them is 0.
-    fn pair(&self, slot: &Slot, weight: f32, entries: &[Entry]) -> [QuantWeight; 2] {
+    fn pair(&self, slot: &Slot, weight: f32, entries: &[Entry], general: f64) -> [QuantWeight; 2] {
         let mut ordinary = [0.0; 2];
         for own in entries {
             let category = usize::from(own.category);
@@ -112,7 +114,7 @@ impl State {
             ordinary[category] = self.numbers.ordinary(side, *own, slot.pairs);
         }
         let ordinary = self.numbers.blended(ordinary[1] - ordinary[0]);
-        let difference = ordinary + f64::from(weight) * self.numbers.per_weight();
+        let difference = ordinary + f64::from(weight) * self.numbers.per_weight() + general;
         stored_pair(difference, self.numbers.scoring == Scoring::Once)
     }
 
@@ -201,7 +203,7 @@ mod tests {
         let alone = weight(6.0 / 9.0, 2.0);
         let expected = [[0.0, 0.5 * alone], [0.5 * seen, 0.0]]
             .map(|[one, other]| vec![(FeatureId(1), stored(one)), (FeatureId(2), stored(other))]);
-        assert_eq!(state.changes(), expected);
+        assert_eq!(state.changes(|_| 0.0), expected);
     }
 
     #[test]

@@ -210,7 +210,11 @@ fn describe(text: &mut String, solution: &Solution, names: &[String], verbose: b
     };
     row("ordinary", *before, data.len(), "   each document judged without the counts of its fold");
     let judged = choice.labels.len();
-    let shown = |settings: Settings| format!("   C {}, blend {}", settings.cost, settings.blend);
+    let is_general = choice.tried.iter().any(|(settings, _)| settings.general > 0.0);
+    let shown = |Settings { cost, blend, general }: Settings| {
+        let general = if is_general { format!(", general {general}") } else { String::new() };
+        format!("   C {cost}, blend {blend}{general}")
+    };
     if verbose {
         for &(settings, quality) in &choice.tried {
             row("tried", quality, judged, &shown(settings));

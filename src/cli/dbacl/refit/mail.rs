@@ -38,6 +38,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How mail is learned, as the options say.
+#[derive(Default)]
 pub struct How {
     /// The categories that `--protect` names, each with or without a share.
     pub protect: Vec<OsString>,
@@ -45,6 +46,8 @@ pub struct How {
     pub reading: Option<OsString>,
     /// The oldest mail that is learned, in days.
     pub window: Option<OsString>,
+    /// The filter that is the general model, or `none`.
+    pub general: Option<OsString>,
 }
 
 /// Seconds of a day.
@@ -106,6 +109,11 @@ pub fn learn(
     if let Some(window) = &how.window {
         options = options.since(first_day(window)?);
     }
+    options = match &how.general {
+        None => options,
+        Some(none) if none == "none" => options.without_general(),
+        Some(folder) => options.general(folder),
+    };
     if let Some(name) = &how.reading {
         let known = name.to_str().and_then(MailReading::by_name);
         let text = || format!("--reading is unicode or classic, not {}", lossy(name.as_bytes()));
@@ -136,7 +144,11 @@ pub fn learn(
     let verdicts = weights.and_then(|weights| weights.verdicts);
     let is_protected = |rates: &[Option<f64>]| rates.first().is_some_and(Option::is_some);
     let is_protected = weights.is_some_and(|weights| is_protected(&weights.line.rates));
-    text.push_str(&outlook(&documents, &fitted.names, verdicts.as_ref(), is_protected));
+    // With a general model fewer mails are unsure; how many depends on the model.
+    let has_general = weights.is_some_and(|weights| weights.line.general > 0.0);
+    let usual = if has_general { &[][..] } else { &USUAL };
+    let names = &fitted.names;
+    text.push_str(&outlook(&documents, names, verdicts.as_ref(), is_protected, usual));
     say(output, &text)
 }
 
@@ -145,18 +157,20 @@ pub fn learn(
 const USUAL: [(usize, u32); 3] = [(50, 31), (200, 12), (500, 6)];
 
 /// A text that says how many unsure verdicts to expect of a filter that was learned from so many
-/// documents of each category. Of two categories the first is protected, of more it may be.
+/// documents of each category. Of two categories the first is protected, of more it may be. `usual`
+/// says what is usual of two categories, see [`USUAL`].
 fn outlook(
     documents: &[usize],
     names: &[String],
     verdicts: Option<&FitVerdicts>,
     is_protected: bool,
+    usual: &[(usize, u32)],
 ) -> String {
     if documents.len() > 2 {
         return outlook_of_many(documents, names, verdicts, is_protected);
     }
     let fewest = documents.iter().copied().min().unwrap_or(0);
-    let more: Vec<String> = USUAL
+    let more: Vec<String> = usual
         .iter()
         .filter(|(size, _)| *size > fewest)
         .take(2)
@@ -164,8 +178,9 @@ fn outlook(
         .collect();
     let more = if more.is_empty() { String::new() } else { format!(", {}", more.join(", ")) };
     if fewest < FEWEST {
+        let of = if more.is_empty() { "" } else { " of 100" };
         return format!(
-            "Every mail will be unsure until there are {FEWEST} mails of each kind{more} of 100\n"
+            "Every mail will be unsure until there are {FEWEST} mails of each kind{more}{of}\n"
         );
     }
     let (Some(found), Some(first)) = (verdicts, names.first()) else { return String::new() };
@@ -299,18 +314,20 @@ mod tests {
     fn few_mails_promise_little() {
         let names = ["ham".to_owned(), "spam".to_owned()];
         let verdicts = FitVerdicts { wrong: 0, missed: 0, unsure: 12, judged: 24, of_first: 12 };
-        let text = outlook(&[3, 400], &names, None, true);
+        let text = outlook(&[3, 400], &names, None, true, &USUAL);
         assert_eq!(
             text,
             "Every mail will be unsure until there are 8 mails of each kind, with 50 mails of each \
              kind about 31, with 200 mails of each kind about 12 of 100\n"
         );
-        let text = outlook(&[12, 12], &names, Some(&verdicts), true);
+        let text = outlook(&[3, 400], &names, None, true, &[]);
+        assert_eq!(text, "Every mail will be unsure until there are 8 mails of each kind\n");
+        let text = outlook(&[12, 12], &names, Some(&verdicts), true, &USUAL);
         assert!(text.starts_with("About 50 of 100 mails will be unsure, with 50"), "{text}");
         assert!(text.contains("Of ham, 0 of 12 mails were surely"), "{text}");
         assert!(text.ends_with("at most 22.09 % of all will be\n"), "{text}");
         let many = FitVerdicts { wrong: 1, missed: 9, unsure: 100, judged: 4000, of_first: 2000 };
-        let text = outlook(&[2000, 2000], &names, Some(&many), true);
+        let text = outlook(&[2000, 2000], &names, Some(&many), true, &USUAL);
         assert!(
             text.starts_with("About 2 of 100 mails will be unsure\nOf ham, 1 of 2000"),
             "{text}"
@@ -321,17 +338,17 @@ mod tests {
     fn folders_with_few_mails_are_named() {
         let names = ["work".to_owned(), "lists".to_owned(), "new".to_owned()];
         let verdicts = FitVerdicts { wrong: 0, missed: 2, unsure: 21, judged: 103, of_first: 50 };
-        let text = outlook(&[50, 50, 3], &names, Some(&verdicts), false);
+        let text = outlook(&[50, 50, 3], &names, Some(&verdicts), false, &[]);
         assert_eq!(
             text,
             "About 20 of 100 mails will be unsure\n2 of 103 mails were surely called something \
              else: with a confidence of 95 %, at most 5.99 % of all will be\nNothing can be said \
              of new, which has fewer than 8 mails\n"
         );
-        let text = outlook(&[50, 50, 50], &names, Some(&verdicts), true);
+        let text = outlook(&[50, 50, 50], &names, Some(&verdicts), true, &[]);
         assert!(text.contains("\nOf work, 0 of 50 mails were surely called"), "{text}");
         assert!(!text.contains("Nothing"), "{text}");
-        let text = outlook(&[5, 7, 3], &names, Some(&verdicts), false);
+        let text = outlook(&[5, 7, 3], &names, Some(&verdicts), false, &[]);
         assert_eq!(text, "Every mail will be unsure until there are 8 mails of a kind\n");
     }
 }

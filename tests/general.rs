@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Mail filters that begin with a general model (`--mail-learn --general`).
+
+use crate::mails::{dbacl, text};
+use std::fs;
+use std::path::Path;
+
+/// A mail of a public corpus, about what all good mail or all spam is about there.
+fn public(label: &str, number: usize) -> String {
+    let words = if label == "spam" { "cheap pills casino" } else { "agenda minutes review" };
+    mail_of(label, words, number)
+}
+
+/// A mail of the user.
+fn own(label: &str, number: usize) -> String {
+    let words = if label == "spam" { "invoice parcel prize" } else { "garden dinner birthday" };
+    mail_of(label, words, number)
+}
+
+fn mail_of(label: &str, words: &str, number: usize) -> String {
+    format!(
+        "From a@b.c Mon Jan  1 00:00:00 2024\nFrom: x{}@example.org\nSubject: {words}\n\n{words} \
+         and something {label}{number}z for all of us n{}\n\n",
+        number % 7,
+        number % 5
+    )
+}
+
+/// A folder with mailboxes of the public corpus, the filter `g` that has learned them, and 12 own
+/// mails of each kind.
+fn room() -> tempfile::TempDir {
+    let room = tempfile::tempdir().expect("a folder");
+    for label in ["ham", "spam"] {
+        for (name, mail, number) in [
+            ("public", public as fn(&str, usize) -> String, 30),
+            ("own", own as fn(&str, usize) -> String, 12),
+        ] {
+            let mails: String = (0..number).map(|number| mail(label, number)).collect();
+            fs::write(room.path().join(format!("{name}.{label}")), mails).expect("written");
+        }
+    }
+    done(room.path(), &["--mail-learn", "g", "ham=public.ham", "spam=public.spam"], "");
+    room
+}
+
+#[track_caller]
+fn done(folder: &Path, args: &[&str], input: &str) -> String {
+    let output = dbacl(folder, args, input.as_bytes());
+    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+const OWN: [&str; 2] = ["ham=own.ham", "spam=own.spam"];
+
+/// Learns the own mail into the filter `f`.
+#[track_caller]
+fn learn(folder: &Path, options: &[&str]) -> String {
+    done(folder, &[&["--mail-learn", "f"], options, &OWN].concat(), "")
+}
+
+/// The probability that a mail is spam, in %, by the filter `f`.
+fn spam_percent(folder: &Path, mail: &str) -> f64 {
+    let filtered = done(folder, &["--mail-filter", "f"], mail);
+    let line = filtered.lines().find_map(|line| line.strip_prefix("X-DBACL: ")).expect("a verdict");
+    let mut words = line.split(' ').rev();
+    let last = words.next().expect("a word");
+    let (label, share) = match last.strip_suffix('%') {
+        Some(share) => (words.next().expect("a label"), share),
+        None => (last, words.next().expect("a share").trim_end_matches('%')),
+    };
+    let share: f64 = share.parse().expect("a number");
+    if label == "spam" { share } else { 100.0 - share }
+}
+
+/// All files of the filter `f`, but for the list of them.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(folder.join("f/ledger.set/current")).expect("a set");
+    let mut files: Vec<(String, Vec<u8>)> = entries
+        .map(|entry| entry.expect("an entry"))
+        .map(|entry| {
+            let name = entry.file_name().into_string().expect("plain");
+            (name, fs::read(entry.path()).expect("there"))
+        })
+        .filter(|(name, _)| name != "generation" && name != "corrections")
+        .collect();
+    files.sort();
+    files
+}
+
+fn change(folder: &Path, option: &str, label: &str, mail: &str) {
+    let set = ["--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/spam"];
+    done(folder, &[&[option, label], &set[..]].concat(), mail);
+}
+
+/// A mail with words of the public corpus only.
+fn unknown(label: &str) -> String {
+    let words = if label == "spam" { "cheap pills casino" } else { "agenda minutes review" };
+    format!("Subject: {words}\n\n{words}\n")
+}
+
+#[test]
+fn few_own_mails_are_helped_by_those_of_others() {
+    let room = room();
+    let path = room.path();
+    let said = learn(path, &[]);
+    assert!(!said.contains("general"), "{said}");
+    let alone = spam_percent(path, &unknown("spam")) - spam_percent(path, &unknown("ham"));
+    let said = learn(path, &["--general", "g"]);
+    assert!(said.contains(", general 0.5,"), "{said}");
+    let both = spam_percent(path, &unknown("spam")) - spam_percent(path, &unknown("ham"));
+    assert!(alone.abs() < 1.0 && both > 20.0, "{alone} {both}");
+    // Own mail is judged by what it says, and the other filter is needed no more.
+    fs::remove_dir_all(path.join("g")).expect("removed");
+    assert!(spam_percent(path, &own("spam", 70)) > 60.0);
+    assert!(spam_percent(path, &own("ham", 70)) < 40.0);
+    // The words of the public corpus are not unusual ones.
+    let mail = own("ham", 71).replace("something", "agenda minutes review");
+    assert!(spam_percent(path, &mail) < spam_percent(path, &own("ham", 70)) + 1.0);
+}
+
+#[test]
+fn forgetting_with_a_general_model_is_exact() {
+    let room = room();
+    let path = room.path();
+    learn(path, &["--general", "g"]);
+    let settings = |path: &Path| {
+        let bytes = fs::read(path.join("f/spam")).expect("there");
+        let head = text(&bytes[..2000]);
+        let line = head.lines().find(|line| line.starts_with("# refit")).expect("a line");
+        let from = line.find(" cost ").expect("a cost");
+        let to = line.find(" documents ").expect("documents");
+        (line[from..to].to_owned(), line.contains(" general 0.5 end"))
+    };
+    assert!(settings(path).1);
+    // A mail that other tests cannot know, forgotten with the settings that are there.
+    let before = contents(path);
+    let names: Vec<&str> = before.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(names.contains(&"general.ham") && names.contains(&"general.spam"), "{names:?}");
+    let cost = settings(path);
+    change(path, "--update", "spam", &public("spam", 99));
+    assert!(contents(path) != before);
+    let during = spam_percent(path, &unknown("spam"));
+    assert!(during > 50.0, "{during}");
+    change(path, "--unlearn", "spam", &public("spam", 99));
+    assert_eq!(settings(path), cost);
+    assert!(contents(path) == before, "the files are those of never having learned it");
+    // The same with a correction that is taken back, and learning anew.
+    done(path, &["--mail-correct", "f", "spam"], &own("ham", 3));
+    assert!(contents(path) != before);
+    done(path, &["--mail-correct", "f", "ham"], &own("ham", 3));
+    learn(path, &[]);
+    assert!(contents(path) == before, "learning anew keeps the general model");
+    done(path, &["--refit", "-c", "./f/ham", "-c", "./f/spam", "--keep", "f/ledger"], "");
+    assert!(spam_percent(path, &unknown("spam")) > 50.0);
+    learn(path, &["--general", "none"]);
+    let names: Vec<String> = contents(path).into_iter().map(|(name, _)| name).collect();
+    assert!(!names.iter().any(|name| name.starts_with("general")), "{names:?}");
+    assert!(!settings(path).1);
+}
+
+#[test]
+fn single_mails_keep_the_weights_of_the_general_model() {
+    let room = room();
+    let path = room.path();
+    learn(path, &["--general", "g"]);
+    let verdict = |mail: &str| (spam_percent(path, mail) * 100.0).round();
+    let before = [unknown("spam"), unknown("ham")].map(|mail| verdict(&mail));
+    // It has words of both kinds of the public corpus, so each of them gets a new weight.
+    let mixed = format!("Subject: {}", "x\n\ncheap pills casino agenda minutes review\n");
+    done(path, &["--mail-correct", "f", "spam"], &mixed);
+    let state = path.join("f/ledger.set/current/ledger.changes");
+    assert!(state.exists(), "the change was a quick one");
+    let after = [unknown("spam"), unknown("ham")].map(|mail| verdict(&mail));
+    assert!(after[0] - after[1] > 0.5 * (before[0] - before[1]), "{before:?} {after:?}");
+}
+
+#[test]
+fn filters_that_cannot_be_a_general_model_are_refused() {
+    let room = room();
+    let path = room.path();
+    learn(path, &["--general", "g"]);
+    let before = contents(path);
+    done(path, &["--mail-learn", "bytes", "--reading", "classic", OWN[0], OWN[1]], "");
+    done(path, &["--mail-learn", "names", "good=own.ham", "junk=own.spam"], "");
+    fs::create_dir(path.join("empty")).expect("made");
+    for (general, reason) in [
+        ("bytes", "dbacl:error: bytes cannot be the general model: it reads mail in another way"),
+        ("names", "cannot be the general model: it knows good and junk, not ham and spam"),
+        ("empty", "empty cannot be the general model: empty/order: No such file"),
+        ("missing", "missing cannot be the general model: missing/order: No such file"),
+    ] {
+        let args = [&["--mail-learn", "f", "--general", general], &OWN[..]].concat();
+        let refused = dbacl(path, &args, b"");
+        assert!(!refused.status.success() && refused.stdout.is_empty(), "{general}");
+        let said = text(&refused.stderr);
+        assert!(said.contains(reason), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(contents(path) == before, "{general}");
+    }
+    fs::copy(path.join("own.ham"), path.join("lists")).expect("copied");
+    let three = ["--mail-learn", "f", "--general", "g", OWN[0], OWN[1], "lists=lists"];
+    let refused = dbacl(path, &three, b"");
+    assert!(text(&refused.stderr).contains("it is of use with two folders only"));
+    assert!(contents(path) == before);
+    // Learned with other options, the filter has no use for the general model.
+    let said = dbacl(path, &["--mail-learn", "f", "--reading", "classic", OWN[0], OWN[1]], b"");
+    assert!(said.status.success() && text(&said.stderr).contains("general model is left out"));
+    let names: Vec<String> = contents(path).into_iter().map(|(name, _)| name).collect();
+    assert!(!names.iter().any(|name| name.starts_with("general")), "{names:?}");
+    // With a general model that reads so, a new filter reads so, too.
+    done(path, &["--mail-learn", "f2", "--general", "bytes", OWN[0], OWN[1]], "");
+}
