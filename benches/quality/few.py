@@ -57,8 +57,8 @@ def draw(mail, sizes, number, part, wrong=0.0):
     return learned, judged
 
 
-def dbacl(program, room, learned, judged):
-    """For each mail: is it spam, what is sure, is spam more probable."""
+def dbacl(program, room, learned, judged, options=()):
+    """For each mail: is it spam, what is sure, is spam more probable, by a filter learned with `options`."""
     folder = os.path.join(room, "filter")
     operands = []
     for kind in KINDS:
@@ -67,9 +67,15 @@ def dbacl(program, room, learned, judged):
         for number, path in enumerate(learned[kind]):
             os.symlink(path, os.path.join(own, f"{number:05}"))
         operands.append(f"{kind}={own}")
-    run = subprocess.run([program, "--mail-learn", folder, *operands], capture_output=True, text=True)
+    learn = [program, "--mail-learn", folder, *options, *operands]
+    run = subprocess.run(learn, capture_output=True, text=True)
     if run.returncode:
         sys.exit(run.stderr)
+    return verdicts_of(program, folder, judged)
+
+
+def verdicts_of(program, folder, judged):
+    """The same of the filter in `folder`."""
     verdicts = []
     for kind in KINDS:
         categories = [word for other in KINDS for word in ("-c", os.path.join(folder, other))]
