@@ -10,6 +10,7 @@ use crate::joint::calibrate::logistic;
 use crate::joint::documents::{Collector, Makeup};
 use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
+use crate::numeric::invalid::quotient;
 use crate::score::document::{self, Standing};
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
@@ -75,7 +76,7 @@ impl Verdict {
     #[doc(hidden)]
     pub fn means(&self) -> impl Iterator<Item = f64> + '_ {
         let each = self.scores.iter().zip(&self.complexities);
-        each.map(|(&score, &complexity)| document::divide(score, complexity))
+        each.map(|(&score, &complexity)| quotient(score, complexity))
     }
 
     /// Probability of each category, 0 to 1. Those of categories that were fitted together are

@@ -9,6 +9,7 @@ use crate::model::digram::{
 };
 use crate::numeric::cformat::fixed_text;
 use crate::numeric::elementary::{exp, log, narrow};
+use crate::numeric::invalid::quotient;
 
 /// Usable symbols: 3..=255.
 const USABLE: f64 = 253.0;
@@ -272,7 +273,8 @@ fn maximum_entropy_row(
         if z.is_nan() {
             return Err(Error::Numeric("sorry, partition function went kaboom.".into()));
         }
-        Ok((z, d / total - z))
+        // A byte after which nothing was counted has no entropy: 0/0, printed `-nan`.
+        Ok((z, narrow(quotient(f64::from(d), f64::from(total))) - z))
     };
     let (mut z, mut d) = update(&lambda)?;
     for _ in 0..500 {

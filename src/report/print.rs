@@ -3,8 +3,9 @@
 
 use crate::numeric::cformat::{decimal, fixed, fixed_left};
 use crate::numeric::elementary::bits;
+use crate::numeric::invalid::quotient;
 use crate::score::confidence::{certainty, confidence};
-use crate::score::document::{Standing, best, divide, percentages};
+use crate::score::document::{Standing, best, percentages};
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
 
@@ -213,7 +214,7 @@ fn divergences(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Stan
             confidence_percent(out, b"@ ", model, standing);
         } else {
             let tally = &scorer.tallies()[at];
-            let known = 1.0 - divide(f64::from(tally.misses), f64::from(tally.features));
+            let known = 1.0 - quotient(f64::from(tally.misses), f64::from(tally.features));
             out.extend_from_slice(b"H ");
             fixed(out, 100.0 * known, 0, 0);
         }

@@ -2,7 +2,8 @@
 //! The trace of single tokens (`-d` when classifying, spec model 12.1).
 
 use crate::numeric::cformat::{fixed, fixed_left, hexadecimal, text};
-use crate::score::document::{divide, variance};
+use crate::numeric::invalid::{difference, quotient};
+use crate::score::document::variance;
 use crate::score::model::Model;
 use crate::score::scorer::{Cell, Tally};
 use crate::token::Feature;
@@ -77,7 +78,7 @@ pub fn priors(out: &mut Vec<u8>, models: &[Model]) {
 
 /// Appends one category's cell.
 pub fn cell(out: &mut Vec<u8>, form: CellForm, cell: &Cell, tally: &Tally) {
-    let mean = || -divide(tally.score, tally.complexity);
+    let mean = || -quotient(tally.score, tally.complexity);
     match form {
         CellForm::Weights => {
             let numbers = [
@@ -100,7 +101,7 @@ pub fn cell(out: &mut Vec<u8>, form: CellForm, cell: &Cell, tally: &Tally) {
         }
         CellForm::Change => {
             out.push(b' ');
-            fixed(out, cell.change, 8, 2);
+            fixed(out, difference(f64::from(cell.before), tally.score), 8, 2);
         }
         CellForm::Variance => {
             out.push(b' ');
@@ -109,7 +110,7 @@ pub fn cell(out: &mut Vec<u8>, form: CellForm, cell: &Cell, tally: &Tally) {
             fixed_left(out, tally.complexity, 6, 1);
             out.extend_from_slice(b" # ");
             let spread = variance(tally.squares, tally.score, tally.complexity);
-            fixed_left(out, divide(spread, tally.complexity), 8, 2);
+            fixed_left(out, quotient(spread, tally.complexity), 8, 2);
         }
     }
     out.push(b'\t');

@@ -34,7 +34,7 @@ pub struct Tally {
 /// How one category scored one token, for the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cell {
-    /// Whether the category scores such tokens. If not, all other fields but the change are 0.
+    /// Whether the category scores such tokens. If not, all other fields but the score before are 0.
     pub applies: bool,
     /// The weight, nats.
     pub lambda: f32,
@@ -46,9 +46,8 @@ pub struct Cell {
     pub multinomial: f32,
     /// The id that was found, or 0 if the category does not know the token.
     pub id: u32,
-    /// By how much the token changed the score, in nats, measured from the score before it, rounded
-    /// to f32.
-    pub change: f64,
+    /// The score before the token, in nats.
+    pub before: f32,
 }
 
 /// Scores documents under several categories.
@@ -200,8 +199,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         for (model, tally) in self.models.iter().zip(&mut self.tallies) {
             let old = narrow(tally.score);
             if !model.applies(feature) {
-                let change = f64::from(old) - tally.score;
-                trace(Cell { change, ..Cell::default() }, tally);
+                trace(Cell { before: old, ..Cell::default() }, tally);
                 continue;
             }
             let slot = model.find(id);
@@ -240,7 +238,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
                 renorm: -model.renorm(),
                 multinomial,
                 id: slot.map_or(0, |slot| slot.id.0),
-                change: f64::from(old) - tally.score,
+                before: old,
             };
             trace(cell, tally);
         }

@@ -19,6 +19,7 @@
 //! |---|---|
 //! | [`elementary`] | logarithm, exponential, and narrowing conversions |
 //! | [`exponentials`], [`logarithms`] | the same values from tables, equal to the last bit |
+//! | [`invalid`] | the sign of a NaN that an operation without a result gives |
 //! | [`special`] | the error function, the incomplete gamma function, the normal distribution |
 //! | [`quantize`] | weights as category files store them |
 //! | [`random`] | the pseudo-random numbers behind decimation and the shuffling of documents |
@@ -33,6 +34,7 @@
 pub mod cformat;
 pub mod elementary;
 pub mod exponentials;
+pub mod invalid;
 pub mod logarithms;
 pub mod parse;
 pub mod quantize;

@@ -10,9 +10,10 @@ use dbacl::model::medium::Medium;
 use dbacl::model::moments::Moments;
 use dbacl::model::settings::{Locale, ModelOption};
 use dbacl::numeric::elementary::{log, narrow};
+use dbacl::numeric::invalid::quotient;
 use dbacl::numeric::special::Underflow;
 use dbacl::score::confidence::confidence;
-use dbacl::score::document::{self, Standing, divide};
+use dbacl::score::document::{self, Standing};
 use dbacl::score::model::{Model, PatternSet};
 use dbacl::score::scorer::{Cell, Scorer};
 use dbacl::token::Feature;
@@ -255,7 +256,7 @@ impl Judge {
     }
 
     fn measures(&self, standing: &Standing, message: f64) -> Measures {
-        let token = divide(-standing.score, standing.complexity);
+        let token = quotient(-standing.score, standing.complexity);
         let (permille, underflow) = if self.scorer.measures_entropy() {
             confidence(standing.divergence, &self.moments)
         } else {
@@ -280,7 +281,7 @@ fn message_cost(standing: &Standing, model: &Model) -> f64 {
     let k = standing.complexity.trunc();
     if k == 0.0 {
         // 0 · ∞, with the sign that it prints with
-        return divide(0.0, 0.0);
+        return quotient(0.0, 0.0);
     }
     let length =
         k * (log(lambda) - log(k) + 1.0) - log(2.0 * core::f64::consts::PI * k) / 2.0 - lambda;
