@@ -3,9 +3,9 @@
 //! (`docs/text.md`, spec refit 9).
 //!
 //! ```text
-//! documents ─→ tally ─→ frame (features that take part) ─→ numbered documents, in blocks, in chains
-//!                                                               ⇅ tasks: count, round, score
-//!                                       leader ─→ weights ─→ compose ─→ categories
+//! documents ─→ tally ─→ frame (features that take part) ─→ numbered documents in blocks and chains
+//!                                                              ⇅ tasks: count, round, score
+//!                                      leader ─→ weights ─→ compose ─→ categories
 //! ```
 //!
 //! Documents are dealt to *blocks* of a stated size, and blocks to at most [`CHAINS`] *chains*. In

@@ -23,8 +23,8 @@
 //! Documents that look misfiled ([`crate::measures::misfiled`]) are not counted among the n, since
 //! a few mails in the wrong folder would otherwise set the threshold by themselves.
 //!
-//! A limit is at least where the odds against the category are DOUBT/rate to one; the odds are found
-//! without the documents that look misfiled, too.
+//! A limit is at least where the odds against the category are DOUBT/rate to one; these odds are
+//! found without the documents that look misfiled, too.
 //!
 //! s is the larger of the category's own deviation and the root of the mean variance of all
 //! categories. With more than two categories one that has fewer than eight documents gets the

@@ -34,7 +34,7 @@ pub struct Tally {
 /// How one category scored one token, for the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cell {
-    /// Whether the category scores such tokens. If not, all other fields but the score before are 0.
+    /// Whether the category scores such tokens. If not, all other fields but `before` are 0.
     pub applies: bool,
     /// The weight, nats.
     pub lambda: f32,

@@ -14,9 +14,9 @@
 //!
 //! A few of the misfiled ones lie below the quartile, among hard documents. If they were like the
 //! documents of the other category, they would be a quarter of all. They are fewer: fits that have
-//! not seen a misfiled document have often seen answers to it and copies of it in the other category.
-//! Three tenths of that quarter are left out as well at most, the largest excesses, and none where
-//! more documents lie there than that.
+//! not seen a misfiled document have often seen answers to it and copies of it in the other
+//! category. At most three tenths of that quarter are left out as well, those with the largest
+//! excesses, and none where more documents lie there than that.
 
 use dbacl_numeric::elementary::real;
 
@@ -28,9 +28,9 @@ const MOST: f64 = 0.3;
 
 /// The share of those below the quartile that is left out, of as many as there would be if misfiled
 /// documents were like those of the other category. Where 2 to 10 % of the mails of each of two
-/// folders lay in the other one, the threshold for spam that is surely called ham was one that
-/// 1.2 % of the spam exceeded with all of them, 0.3 % with 0.3, and 0.2 % with none, where 0.5 % was
-/// promised.
+/// folders lay in the other one, 0.5 % of the spam was promised to exceed the threshold for spam
+/// that is surely called ham. With this share at 1 it was 1.2 %, at 0.3 it was 0.3 %, at 0 it was
+/// 0.2 %.
 const BELOW: f64 = 0.3;
 
 /// The quartile is so many deviations away from the middle of the category's own documents: nearer

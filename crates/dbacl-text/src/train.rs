@@ -35,7 +35,8 @@ const SMALL: u64 = 1 << 20;
 /// What the second view of [`Preset::Both`] reads, and its longest run: shorter ones than the first
 /// view of [`Preset::Chars`], since training and judging take much of their time there.
 const CHARACTERS: (Scheme, u8) = (Scheme::Glyph, 4);
-/// What the second view of [`Preset::Chars`] reads: related languages have short words of their own.
+/// What the second view of [`Preset::Chars`] reads: related languages have short words of their
+/// own.
 const WORDS: (Scheme, u8) = (Scheme::Word, 1);
 
 /// Which features a text has, for callers who do not want to choose tokenizer and order.
