@@ -6,8 +6,8 @@
 //! K-th of each chain's change is added. In the solver that means scales times K, and bias inputs
 //! times the root of K.
 
-use super::BlockError;
 use super::coding::{Reader, Writer};
+use super::error::BlockError;
 use super::frame::{Block, Frame};
 use crate::joint::dataset::{Views, rows};
 use crate::joint::solver::{self, Duals, Fit, Weight};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Numbers and lists of numbers as bytes, for what goes from one process to another.
 
-use super::BlockError;
+use super::error::BlockError;
 use crate::numeric::varint;
 
 /// Bytes that grow.

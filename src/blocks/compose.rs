@@ -2,8 +2,9 @@
 //! Computes categories from counts and fitted weights. Numbers by feature and label lie in a file,
 //! so that only a part of them is in memory.
 
+use super::error::BlockError;
 use super::frame::Frame;
-use super::{BlockError, BlockSettings};
+use super::settings::BlockSettings;
 use crate::category::reader::Category;
 use crate::category::writer;
 use crate::error::Error;

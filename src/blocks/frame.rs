@@ -13,8 +13,9 @@
 //! several times; then how often.
 
 use super::coding::{Reader, Writer};
+use super::error::BlockError;
+use super::settings::{BlockSettings, CHAINS};
 use super::tally::{Tally, TermReader, read_makeup, write_makeup};
-use super::{BlockError, BlockSettings, CHAINS};
 use crate::joint::dataset::{Cell, Dataset};
 use crate::joint::documents::Makeup;
 use crate::joint::index::FeatureIndex;

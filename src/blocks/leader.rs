@@ -8,8 +8,9 @@
 
 use super::chain::{Answer, LabelCounts, Round, Task};
 use super::compose::{Column, Columns, Parts, compose, ordinary};
+use super::error::BlockError;
 use super::frame::Frame;
-use super::{BlockError, BlockSettings};
+use super::settings::BlockSettings;
 use crate::category::reader::Category;
 use crate::joint::blend::Mixing;
 use crate::joint::dataset::{BIAS_INPUT, contrast, scale};
@@ -22,7 +23,7 @@ use std::ops::Range;
 /// Rounds of a fit.
 const ROUNDS: usize = 8;
 
-/// Those who have the documents, and do what they are told.
+/// The processes that hold the documents and work on the tasks of a fit.
 pub trait Chains {
     /// Has all chains do `task`; `take` gets their answers in the order of the chains.
     ///
@@ -90,7 +91,7 @@ impl<'a, C: Chains> Leader<'a, C> {
     /// # Errors
     /// Labels without documents, and those of the chains.
     pub fn fit(mut self) -> Result<BlockFit, BlockError> {
-        super::check(self.settings)?;
+        super::settings::check(self.settings)?;
         let cost = self.settings.fit.cost.unwrap_or_default();
         let blend = self.settings.fit.blend.unwrap_or_default();
         self.count()?;

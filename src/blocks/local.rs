@@ -3,9 +3,10 @@
 //! memory.
 
 use super::chain::{Answer, Share, Task, work};
+use super::error::BlockError;
 use super::frame::{Frame, Numberer, place};
 use super::leader::{BlockFit, Chains, Leader};
-use super::{BlockError, BlockSettings};
+use super::settings::BlockSettings;
 use crate::joint::solver::Duals;
 use std::fs::File;
 use std::os::unix::fs::FileExt;

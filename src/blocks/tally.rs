@@ -7,7 +7,8 @@
 //! is counted from there on. What takes part is counted exactly later.
 
 use super::coding::{Reader, Writer};
-use super::{BlockError, BlockSettings};
+use super::error::BlockError;
+use super::settings::BlockSettings;
 use crate::document::ReadOptions;
 use crate::document::{FeatureReader, FeatureSink};
 use crate::joint::documents::{Collector, Makeup, Term};
