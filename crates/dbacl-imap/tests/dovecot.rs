@@ -47,14 +47,14 @@ pub fn word(number: usize) -> String {
 /// A mail of its own; of a kind, or in between.
 pub fn mail(kind: &str, number: usize) -> String {
     let text = match kind {
-        "spam" => format!("{SPAM}. {SPAM}."),
-        "ham" => format!("{HAM}. {HAM}."),
-        _ => "Whatever this is, it may come again".into(),
+        "spam" => SPAM,
+        "ham" => HAM,
+        _ => "Whatever this is, it may come again",
     };
     let mark = word(number);
     format!(
         "Message-ID: <{number}@example.org>\r\nFrom: a@example.org\r\nTo: alice@example.net\r\n\
-         Subject: {kind} {mark}\r\nDate: Mon, 1 Jan 2024 10:00:00 +0000\r\n\r\n{text}\r\n\
+         Subject: {text} {mark}\r\nDate: Mon, 1 Jan 2024 10:00:00 +0000\r\n\r\n{text}. {text}.\r\n\
          mark{mark} sign{mark} note{mark}\r\n"
     )
 }

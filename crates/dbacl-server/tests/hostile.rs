@@ -7,6 +7,7 @@
 
 use crate::wire::{Server, mail, memory, wait_until};
 use dbacl_numeric::random::SplitMix64;
+use dbacl_testing::mails::SPAM;
 use dbacl_testing::{PATIENCE, command, programs, root};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -123,13 +124,13 @@ impl Postfix {
         for (letter, data) in [
             (b'M', &b"<a@example.org>\0"[..]),
             (b'R', b"<b@example.net>\0"),
-            (b'L', b"Subject\0 cheap pills\0"),
+            (b'L', format!("Subject\0 {SPAM}\0").as_bytes()),
             (b'N', b""),
         ] {
             self.say(letter, data);
             assert_eq!(self.hear().0, b'c');
         }
-        let piece = b"cheap pills\r\n".repeat(5000);
+        let piece = format!("{SPAM}\r\n").repeat(1000).into_bytes();
         for _ in 0..size.div_ceil(piece.len()) {
             self.say(b'B', &piece);
             assert_eq!(self.hear().0, b'c');
@@ -150,7 +151,7 @@ impl Postfix {
 fn mail_without_end_takes_no_memory() {
     let size = number("DBACL_SERVER_BYTES", 100_000_000);
     let server = Server::new("[limits]\nmail = 1000000\nmemory = 8000000\n");
-    let piece = b"cheap pills\r\n".repeat(5000);
+    let piece = format!("{SPAM}\r\n").repeat(1000).into_bytes();
     // HTTP without a length: the beginning is judged, and what never ends is cut off.
     let mut endless = server.connect("rspamd");
     endless

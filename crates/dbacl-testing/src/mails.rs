@@ -4,14 +4,14 @@
 use crate::Scratch;
 
 /// The text of mail of one kind.
-pub const SPAM: &str = "cheap pills, limited offer";
+pub const SPAM: &str = "cheap pills, limited offer, order today and save money";
 
 /// The text of mail of the other kind.
-pub const HAM: &str = "the budget report before the meeting";
+pub const HAM: &str = "the budget report before the meeting with our team on friday";
 
-/// A mailbox of forty mails.
+/// A mailbox of eighty mails, so many that verdicts on mails like them are sure.
 fn mailbox(text: &str) -> String {
-    (0..40)
+    (0..80)
         .map(|number| {
             format!(
                 "From a@example.org Mon Jan  1 10:00:00 2024\nFrom: a@example.org\n\

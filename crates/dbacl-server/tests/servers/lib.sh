@@ -159,8 +159,8 @@ word() { echo "$1" | tr 0-9 k-t; }
 # Made-up mail of two kinds; it has so many words of its kind that a few others leave it sure.
 message() {  # KIND [MARK]
   case $1 in
-    spam) printf 'From: a@example.biz\nTo: me@example.net\nSubject: limited offer\n\nclick here, cheap pills, win %s\nbest price without prescription, order today and save money, free delivery worldwide\n' "${2:-}" ;;
-    ham) printf 'From: b@example.com\nTo: me@example.net\nSubject: meeting\n\nplease send the budget report before the meeting %s\nthe minutes of last week and the agenda for friday are on the server of our team\n' "${2:-}" ;;
+    spam) printf 'From: a@example.biz\nTo: me@example.net\nSubject: limited offer\n\nclick here, cheap pills, win %s\nbest price without prescription, order today and save money, free delivery worldwide\nexclusive discount on luxury watches, no credit check, unsubscribe below\n' "${2:-}" ;;
+    ham) printf 'From: b@example.com\nTo: me@example.net\nSubject: meeting\n\nplease send the budget report before the meeting %s\nthe minutes of last week and the agenda for friday are on the server of our team\nkindly confirm the room, the slides and the figures by thursday, regards from the office\n' "${2:-}" ;;
   esac
 }
 
@@ -171,9 +171,9 @@ forged() {
   message "$1" "marker-$1"
 }
 
-mailbox() {  # KIND: forty mails
+mailbox() {  # KIND: 120 mails, so many that verdicts on mails like them are sure
   number=0
-  while [ $number -lt 40 ]; do
+  while [ $number -lt 120 ]; do
     number=$((number + 1))
     printf 'From a@example.biz Mon Jan  1 10:00:00 2024\n'
     message "$1" "number $number"

@@ -21,6 +21,11 @@ mounted=$work/over
 wait_for 20 test -S "$socket" || fail 'spamass-milter does not begin'
 unpacked miltertest
 miltertest_script <<'END2'
+texts = {
+  spam = "click here, cheap pills, win\r\nbest price without prescription, order today and save money\r\n" ..
+    "exclusive discount on luxury watches, no credit check, unsubscribe below, free delivery worldwide\r\n",
+  ham = "please send the budget report before the meeting\r\nthe minutes of last week and the agenda for friday\r\n",
+}
 conn = mt.connect("unix:" .. socket)
 check("a connection", conn ~= nil, true)
 mt.conninfo(conn, "client.example.org", "192.0.2.1")
@@ -30,7 +35,7 @@ mt.rcptto(conn, "<me@example.net>")
 mt.header(conn, "From", "a@example.biz")
 mt.header(conn, "Subject", kind == "spam" and "limited offer" or "meeting")
 mt.eoh(conn)
-mt.bodystring(conn, kind == "spam" and "click here, cheap pills, win\r\n" or "please send the budget report before the meeting\r\n")
+mt.bodystring(conn, texts[kind])
 mt.eom(conn)
 check("flag", mt.eom_check(conn, MT_HDRADD, "X-Spam-Flag") or mt.eom_check(conn, MT_HDRINSERT, "X-Spam-Flag"), kind == "spam")
 check("status", mt.eom_check(conn, MT_HDRADD, "X-Spam-Status") or mt.eom_check(conn, MT_HDRINSERT, "X-Spam-Status"), is_served == "yes")
