@@ -4,7 +4,7 @@
 
 use super::scorer::Scorer;
 use crate::numeric::elementary::{exp, log, narrow};
-use crate::numeric::invalid::{difference, product, quotient, root, sum};
+use crate::numeric::invalid::{NEGATIVE_NAN, difference, product, quotient, root, sum};
 
 /// A document's result under one category.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -35,7 +35,9 @@ impl Standing {
 
 /// Variance of a sum of `n` terms with sum `x` and sum of squares `s`.
 pub fn variance(s: f64, x: f64, n: f64) -> f64 {
-    quotient(difference(n * s, x * x), n * (n - 1.0))
+    // Squares are NaN where a score stayed infinite: infinity less infinity, squared.
+    let s = if s.is_nan() { NEGATIVE_NAN } else { s };
+    quotient(difference(product(n, s), x * x), n * (n - 1.0))
 }
 
 /// The results of the document scored so far. With `priors` the document's length counts as well,
@@ -100,7 +102,6 @@ pub fn percentages(standings: &[Standing]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::invalid::NEGATIVE_NAN;
 
     #[test]
     fn ties_go_to_the_first_category() {
@@ -117,6 +118,7 @@ mod tests {
     #[test]
     fn nothing_over_nothing_has_its_sign_set() {
         assert!(variance(0.0, 0.0, 0.0).is_sign_negative());
+        assert!(variance(f64::INFINITY, f64::NEG_INFINITY, 0.0).is_sign_negative());
         assert!(log_prior(3, 1, 0.0).is_sign_negative());
     }
 
