@@ -70,8 +70,8 @@ fn is_quick(folder: &Path) -> bool {
     folder.join("f/ledger.set/current/ledger.changes").exists()
 }
 
-/// All files of the set, but for the list of them.
-fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+/// All files of the filter `f`, but for the list of them.
+pub fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(folder.join("f/ledger.set/current")).expect("a set");
     let mut files: Vec<(String, Vec<u8>)> = entries
         .map(|entry| entry.expect("an entry"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Mail filters that begin with a general model (`--mail-learn --general`).
 
+use crate::folders::contents;
 use crate::mails::{dbacl, text};
 use std::fs;
 use std::path::Path;
@@ -70,21 +71,6 @@ fn spam_percent(folder: &Path, mail: &str) -> f64 {
     };
     let share: f64 = share.parse().expect("a number");
     if label == "spam" { share } else { 100.0 - share }
-}
-
-/// All files of the filter `f`, but for the list of them.
-fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let entries = fs::read_dir(folder.join("f/ledger.set/current")).expect("a set");
-    let mut files: Vec<(String, Vec<u8>)> = entries
-        .map(|entry| entry.expect("an entry"))
-        .map(|entry| {
-            let name = entry.file_name().into_string().expect("plain");
-            (name, fs::read(entry.path()).expect("there"))
-        })
-        .filter(|(name, _)| name != "generation" && name != "corrections")
-        .collect();
-    files.sort();
-    files
 }
 
 fn change(folder: &Path, option: &str, label: &str, mail: &str) {
