@@ -36,13 +36,14 @@ pub struct BlockPlan {
 impl BlockPlan {
     /// The plan for blocks of so many texts, with the options of `trainer`.
     #[new]
-    #[pyo3(signature = (trainer, *, block, features=InBlocks::FEATURES))]
+    #[pyo3(signature = (trainer, *, block, features=None))]
     fn new(
         py: Python<'_>,
         trainer: &Bound<'_, Trainer>,
         block: u64,
-        features: u64,
+        features: Option<u64>,
     ) -> PyResult<Self> {
+        let features = features.unwrap_or(InBlocks::FEATURES);
         let in_blocks = Some(InBlocks { block, features });
         let recipe = dbacl_text::Recipe { in_blocks, ..trainer.get().recipe() };
         let mut warnings = Vec::new();
