@@ -279,7 +279,8 @@ pub struct Parts<'a> {
     pub biases: &'a [f64],
 }
 
-/// The fitted categories; the scores of documents that were held out calibrate them.
+/// Makes the fitted categories. Their probabilities are calibrated by the scores of documents that
+/// the first fit did not learn.
 pub fn compose(
     parts: &Parts<'_>,
     columns: &mut Columns,

@@ -7,10 +7,10 @@ use crate::learn::options::LearnOptions;
 use crate::learn::reference::Reference;
 use crate::model::settings::ModelOption;
 
-/// Chains at most.
+/// The largest number of chains.
 pub const CHAINS: u64 = 8;
 
-/// Features at most, where nothing else is said.
+/// The largest number of features that take part, unless another one is given.
 pub const FEATURES: usize = 1 << 19;
 
 /// How categories are learned and fitted in blocks.

@@ -31,7 +31,7 @@ pub fn ordinary_path(path: &Path) -> PathBuf {
     beside(path, ORDINARY)
 }
 
-/// The file name in a set of the general model's category `label`.
+/// The name of the file that holds the general model's category `label`, in the folder of a set.
 pub fn general_member(label: &[u8]) -> OsString {
     member("general.", OsStr::from_bytes(label))
 }

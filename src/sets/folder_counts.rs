@@ -179,7 +179,7 @@ struct Age {
     since: i64,
     boundaries: Boundaries,
     is_old: bool,
-    /// Mails that were left out since the last one that was not.
+    /// How many mails in a row have just been left out because of their age.
     left_out: u32,
 }
 

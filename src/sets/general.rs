@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
-/// Which general model a filter is to have.
+/// Where the general model of a filter that is learned anew comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Wish {
+pub enum GeneralSource {
     /// The one that it has, if it has one.
     #[default]
     Same,

@@ -13,7 +13,7 @@ use super::error::{FittedSetError, lock};
 use super::files::{CORRECTIONS, SetFiles, links};
 use super::filter_folder::{LEDGER, MAGIC, ORDER, labels};
 use super::folder_counts::{Reading, unopened};
-use super::general::{self, Wish};
+use super::general::{self, GeneralSource};
 use super::mail_folders::{MailFolder, MailLearnOptions};
 use super::mail_reading::MailReading;
 use super::mailboxes::{self, MailFile};
@@ -73,12 +73,12 @@ pub fn learn(
         (change, MailReading::of_filter(&store, &ledger_path))
     };
     let of_general = match &options.general {
-        Wish::Of(from) => general::reading_of(from),
-        Wish::Same | Wish::Nothing => None,
+        GeneralSource::Of(from) => general::reading_of(from),
+        GeneralSource::Same | GeneralSource::Nothing => None,
     };
     let reading = options.reading.or(current).or(of_general).unwrap_or_default();
     let labels: Vec<&str> = folders.iter().map(|folder| folder.label.as_str()).collect();
-    if let Wish::Of(from) = &options.general {
+    if let GeneralSource::Of(from) = &options.general {
         general::bring(&change, from, &labels, reading)?;
     }
     let learning = reading.options();
@@ -115,7 +115,7 @@ pub fn learn(
     let lock = lock(&anchor, ".lock", patience, &mut || options.set.waits(&anchor))?;
     let before = names_of(folder, &ledger_path);
     store.take_over(&before).map_err(FittedSetError::generation)?;
-    if options.general == Wish::Same {
+    if options.general == GeneralSource::Same {
         general::keep((&store, &change), &labels, current == Some(reading), warnings)?;
     }
     let applied = correct(&store, &change, &mut ledger, warnings)?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What a mail filter is learned from, how, and what comes of it: folders of mail, options, result.
 
-use super::general::Wish;
+use super::general::GeneralSource;
 use super::mail_reading::MailReading;
 use super::options::FittedSetOptions;
 use super::refit::Refitted;
@@ -56,7 +56,7 @@ pub struct MailLearnOptions {
     pub(super) false_positives: Option<f64>,
     pub(super) reading: Option<MailReading>,
     pub(super) since: Option<i64>,
-    pub(super) general: Wish,
+    pub(super) general: GeneralSource,
     pub(super) set: FittedSetOptions,
     pub(super) progress: Option<ProgressSink>,
 }
@@ -116,7 +116,7 @@ impl MailLearnOptions {
     #[doc(hidden)]
     #[must_use]
     pub fn general(mut self, filter: impl Into<PathBuf>) -> Self {
-        self.general = Wish::Of(filter.into());
+        self.general = GeneralSource::Of(filter.into());
         self
     }
 
@@ -124,7 +124,7 @@ impl MailLearnOptions {
     #[doc(hidden)]
     #[must_use]
     pub fn without_general(mut self) -> Self {
-        self.general = Wish::Nothing;
+        self.general = GeneralSource::Nothing;
         self
     }
 

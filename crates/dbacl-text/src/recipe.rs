@@ -101,7 +101,7 @@ pub struct InBlocks {
 }
 
 impl InBlocks {
-    /// Features at most, where nothing else is said.
+    /// The largest number of features that take part, unless another one is given.
     pub const FEATURES: u64 = dbacl::blocks::FEATURES as u64;
 }
 
