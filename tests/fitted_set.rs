@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Runs dbacl, which must end well.
@@ -274,6 +274,13 @@ fn changes_that_cannot_be_made_change_nothing() {
     let mut set = FittedSet::open(&path, &options).expect("a filter");
     let stopped = set.learn("spam", b"Subject: x\n\nnew words\n").expect_err("it is to stop");
     assert!(matches!(stopped, FittedSetError::StoppedWaiting { .. }), "{stopped}");
+    let stop = Arc::new(AtomicBool::new(false));
+    let options = FittedSetOptions::default().stop(Arc::clone(&stop));
+    let mut set = FittedSet::open(&path, &options).expect("a filter");
+    let document: &[u8] = b"Subject: x\n\nnew words\n";
+    let read_until_stopped = [document].into_iter().inspect(|_| stop.store(true, Relaxed));
+    let stopped = set.correct_all("spam", read_until_stopped).expect_err("stopped while reading");
+    assert!(matches!(stopped, FittedSetError::Stopped), "{stopped}");
     let lock = fs::File::create(path.join("ledger.lock")).expect("a lock");
     lock.lock().expect("free");
     let options = FittedSetOptions::default().lock_timeout(Duration::from_millis(30));

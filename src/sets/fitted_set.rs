@@ -24,6 +24,7 @@ use std::fmt;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
@@ -425,6 +426,11 @@ impl FittedSet {
             if let Some(document) = one.documents.first() {
                 corpus.push(number, document.occurrences, one.terms_of(0));
             }
+        }
+        // Reading ends early at a signal. What was read then looks like a shorter document, or like
+        // one without words.
+        if self.options.stop.load(Ordering::Relaxed) {
+            return Err(FittedSetError::Stopped);
         }
         let request = Request::new(kind, number, &corpus);
         let mut report = SetReport::default();
