@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Corrections: a ledger of the documents that users have corrected, beside the ledger of all
 //! documents. They override the folders from which documents are learned, until the folders agree.
+//! Of several corrections of one document the last one counts.
 
 use super::documents::Term;
 use super::ledger::{Fault, Ledger};
@@ -29,10 +30,14 @@ pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> 
         corrections.head.names.iter().map(|name| place(&name.name)).collect();
     let place = |label: u32| places.get(label as usize).copied().flatten();
     let mut wanted: HashMap<u64, usize> = HashMap::new();
+    // How many corrections there are of each document.
+    let mut times: HashMap<u64, usize> = HashMap::new();
     corrections.each_head(|record, _| {
-        if let Some(label) = place(record.label) {
-            wanted.insert(record.fingerprint, label);
-        }
+        *times.entry(record.fingerprint).or_default() += 1;
+        match place(record.label) {
+            Some(label) => wanted.insert(record.fingerprint, label),
+            None => wanted.remove(&record.fingerprint),
+        };
         true
     })?;
     // How often each is found under its label, and under others.
@@ -50,6 +55,12 @@ pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> 
     let mut applied = 0;
     let mut kept = Ledger::new(ledger.head.settings, ledger.head.names.clone());
     corrections.each(|record, _| {
+        if let Some(left) = times.get_mut(&record.fingerprint) {
+            *left -= 1;
+            if *left > 0 {
+                return true;
+            }
+        }
         let Some(label) = place(record.label) else { return true };
         let [same, other] = found.get(&record.fingerprint).copied().unwrap_or_default();
         if other == 0 && same > 0 {
@@ -144,6 +155,13 @@ mod tests {
             (vec![(0, 1), (1, 2), (1, 3)], vec![(1, 2)], vec![(0, 1), (1, 2), (1, 3)], vec![]),
             // Copied there, and left in the wrong one.
             (vec![(0, 2), (1, 2), (1, 3)], vec![(1, 2)], vec![(1, 2), (1, 3)], vec![(1, 2)]),
+            // Corrected twice: the last time counts.
+            (
+                vec![(0, 1), (0, 2)],
+                vec![(1, 1), (1, 2), (0, 1)],
+                vec![(0, 1), (1, 2)],
+                vec![(1, 2)],
+            ),
             (vec![(0, 1)], vec![], vec![(0, 1)], vec![]),
         ] {
             let done =

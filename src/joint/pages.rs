@@ -47,8 +47,8 @@ const PART: usize = 1 << 16;
 
 /// Blocks of a file of up to so many bytes get their memory at once, when the file is opened. A
 /// change reads a good part of such a file, and memory that is taken page by page costs more than
-/// that.
-const SMALL: usize = 1 << 24;
+/// that. The state of twenty folders of 600 mails has 17 MB.
+const SMALL: usize = 1 << 25;
 
 /// Bytes of the checksum at the end of a head.
 const SUM: usize = 8;

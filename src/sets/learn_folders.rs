@@ -221,6 +221,6 @@ fn correct(
     let done = corrections::apply(ledger, &kept)?;
     *ledger = done.ledger;
     let path = change.path(OsStr::new(CORRECTIONS));
-    ledger_file::replace(&Unforced, &path, ledger::ANY_MAGIC, &done.corrections.bytes())?;
+    ledger_file::save(&path, &done.corrections)?;
     Ok(done.applied)
 }

@@ -26,7 +26,7 @@ use crate::joint::fit::FitOptions;
 use crate::joint::forgetting::without_documents;
 use crate::joint::general::GeneralModel;
 use crate::joint::header::{Decision, Mismatch, RefitLine, set_of};
-use crate::joint::ledger::{self, Fault, Head, Ledger, Record, Settings, write_record};
+use crate::joint::ledger::{Fault, Head, Ledger, Record, Settings, write_record};
 use crate::joint::publish;
 use crate::joint::relearn;
 use crate::joint::state::State;
@@ -111,7 +111,7 @@ pub fn change(
     let label = request.label.unwrap_or(u32::MAX);
     let known = set.known(&request.ids)?;
     let mut learned = vec![false; request.ids.len()];
-    let outcomes = match request.kind {
+    let outcomes: Vec<Outcome> = match request.kind {
         ChangeKind::Learn => {
             set.learn(request.corpus, |_, _| Ok(true), &mut learned)?;
             let again =
@@ -192,7 +192,7 @@ pub fn change(
         }
     }
     let has_learned = documents != set.line.documents || set.has_learned;
-    let is_noted = note(files, request, &learned, &set.ledger.head)?;
+    let is_noted = note(files, request, (&learned, &outcomes), &set.ledger.head)?;
     let done = match (is_fitted, has_learned || is_noted) {
         (true, _) => Done::Fitted,
         (false, true) => Done::Learned,
@@ -212,8 +212,43 @@ const fn has_grown(documents: u32, fitted: u32, categories: usize) -> bool {
 
 /// Notes in the set of a mail filter what a user has said of documents, so that it outlives
 /// learning the folders anew. Returns whether it was not known.
-fn note(files: &SetFiles, request: &Request<'_>, learned: &[bool], head: &Head) -> Result<bool> {
+fn note(
+    files: &SetFiles,
+    request: &Request<'_>,
+    (learned, outcomes): (&[bool], &[Outcome]),
+    head: &Head,
+) -> Result<bool> {
     let Some(path) = files.corrections() else { return Ok(false) };
+    let corpus = request.corpus;
+    let document = |number: usize, label: u32| -> corrections::Correction<'_> {
+        (label, corpus.documents[number].occurrences, corpus.terms_of(number))
+    };
+    let mut changes = Vec::new();
+    for (number, &id) in request.ids.iter().enumerate() {
+        match (request.kind, request.label) {
+            (ChangeKind::Forget, _) | (_, None) => changes.push((id, None)),
+            (_, Some(label)) if learned[number] => {
+                changes.push((id, Some(document(number, label))))
+            }
+            _ => {}
+        }
+    }
+    // What the set did not know under this label was not noted either.
+    let is_news = |one: &Outcome| matches!(one, Outcome::Learned | Outcome::Moved { .. });
+    let are_news = request.kind != ChangeKind::Forget
+        && outcomes.iter().zip(learned).all(|(one, &learned)| !learned || is_news(one));
+    if are_news && !changes.is_empty() && path.exists() {
+        ledger_file::unshare(&path)?;
+        let mut noted = OpenLedger::new(&path)?;
+        let mut bytes = Vec::new();
+        for (label, occurrences, terms) in changes.iter().filter_map(|(_, change)| *change) {
+            bytes.clear();
+            write_record(&mut bytes, label, occurrences, terms);
+            noted.push(&bytes)?;
+        }
+        noted.write_head()?;
+        return Ok(true);
+    }
     let old = ledger_file::load(&path)?;
     let old = old.unwrap_or_else(|| Ledger::new(head.settings, head.names.clone()));
     let mut said: HashMap<u64, u32> = HashMap::new();
@@ -221,26 +256,11 @@ fn note(files: &SetFiles, request: &Request<'_>, learned: &[bool], head: &Head) 
         said.insert(record.fingerprint, record.label);
         true
     })?;
-    let mut changes = Vec::new();
-    for (number, &id) in request.ids.iter().enumerate() {
-        let correction = match (request.kind, request.label) {
-            (ChangeKind::Forget, _) | (_, None) => None,
-            (_, Some(label)) if learned[number] => {
-                let corpus = request.corpus;
-                let occurrences = corpus.documents[number].occurrences;
-                Some((label, occurrences, corpus.terms_of(number)))
-            }
-            _ => continue,
-        };
-        if said.get(&id).copied() != correction.map(|(label, ..)| label) {
-            changes.push((id, correction));
-        }
-    }
+    changes.retain(|(id, change)| said.get(id).copied() != change.map(|(label, ..)| label));
     if changes.is_empty() {
         return Ok(false);
     }
-    let new = corrections::with(&old, &changes)?;
-    ledger_file::replace(&Unforced, &path, ledger::ANY_MAGIC, &new.bytes())?;
+    ledger_file::save(&path, &corrections::with(&old, &changes)?)?;
     Ok(true)
 }
 
