@@ -290,7 +290,11 @@ fn changes_that_cannot_be_made_change_nothing() {
     assert!(text.contains("f/ledger is being changed by process"), "{text}");
     drop(lock);
     let unknown = set.correct("other", b"Subject: x\n\nnew words\n").expect_err("no such label");
-    assert_eq!(unknown.to_string(), "other is none of the categories");
+    let folder = path.display();
+    assert_eq!(
+        unknown.to_string(),
+        format!("the filter in {folder} has ham and spam, but no other")
+    );
     assert!(contents(&path) == before);
     let leftovers = fs::read_dir(path.join("ledger.set")).expect("a set");
     assert_eq!(leftovers.count(), 2, "a generation and the link to it");

@@ -20,10 +20,14 @@ pub enum FittedSetError {
     #[error(transparent)]
     Open(#[from] MailFilterError),
     /// No category of the set has this label.
-    #[error("{label} is none of the categories")]
+    #[error("{}", unknown_text(label, folder.as_deref(), known))]
     UnknownLabel {
         /// The label.
         label: String,
+        /// The folder of the mail filter; `None` for other sets.
+        folder: Option<PathBuf>,
+        /// The labels that the set has.
+        known: Vec<String>,
     },
     /// Another process changed the set for longer than [`lock_timeout`].
     ///
@@ -212,6 +216,28 @@ pub enum FittedSetError {
     /// The files that were just written do not belong to one fit.
     #[error("the files that were written do not fit together")]
     Inconsistent,
+}
+
+fn unknown_text(label: &str, folder: Option<&Path>, known: &[String]) -> String {
+    let known = listed(known);
+    match folder {
+        Some(folder) => format!("the filter in {} has {known}, but no {label}", folder.display()),
+        None => format!("{label} is none of the categories {known}"),
+    }
+}
+
+/// The names as a text: `a, b and c`.
+pub(super) fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    let mut text = String::new();
+    for (at, name) in names.iter().enumerate() {
+        text.push_str(match at {
+            0 => "",
+            _ if at + 1 == names.len() => " and ",
+            _ => ", ",
+        });
+        text.push_str(name.as_ref());
+    }
+    text
 }
 
 fn generation_text(source: &Error) -> String {

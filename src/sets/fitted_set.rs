@@ -416,7 +416,12 @@ impl FittedSet {
         let files = self.files()?;
         let known = self.labels().iter().position(|known| known == label);
         let Some(number) = known.and_then(|at| u32::try_from(at).ok()) else {
-            return Err(FittedSetError::UnknownLabel { label: label.into() });
+            let folder = match &self.place {
+                Place::Folder(folder) => Some(folder.clone()),
+                Place::Files(..) => None,
+            };
+            let (label, known) = (label.into(), self.labels().to_vec());
+            return Err(FittedSetError::UnknownLabel { label, folder, known });
         };
         let mut corpus = Corpus::default();
         let mut is_empty = Vec::new();

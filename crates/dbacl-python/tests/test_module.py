@@ -458,7 +458,7 @@ class Mail(Scratch):
     def test_errors_name_what_is_wrong(self):
         with self.assertRaises(FileNotFoundError):
             dbacl.MailFilter(self.folder / "none")
-        with self.assertRaisesRegex(ValueError, "lake is none of the categories"):
+        with self.assertRaisesRegex(ValueError, "has ham and spam, but no lake"):
             self.filter.learn("lake", b"From: a\n\nb\n")
         with self.assertRaisesRegex(ValueError, "two mail folders"):
             dbacl.MailFilter.create(self.place, {"ham": self.folder / "ham"})

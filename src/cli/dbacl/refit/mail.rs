@@ -26,7 +26,7 @@ use crate::sets::learn_folders;
 use crate::sets::mail_folders::{MailFolder, MailLearnOptions};
 use crate::sets::mail_reading::MailReading;
 use crate::sets::open_set::direct;
-use crate::sets::{FittedSetOptions, MailFilter};
+use crate::sets::{FittedSetError, FittedSetOptions, MailFilter};
 use dbacl_cli::names::lossy;
 use dbacl_cli::progress;
 use std::ffi::{OsStr, OsString};
@@ -271,6 +271,11 @@ pub fn correct(mut builder: Builder<'_>, folder: &Path) -> Result<u8, Failure> {
         return Err(Failure::new(Kind::Usage, text));
     };
     let labels = labels(&folder.join(ORDER))?;
+    let wanted = lossy(label.as_bytes());
+    if !labels.contains(&wanted) {
+        let folder = Some(folder.to_path_buf());
+        return Err(FittedSetError::UnknownLabel { label: wanted, folder, known: labels }.into());
+    }
     let names: Vec<PathBuf> = labels.iter().map(|label| direct(&folder.join(label))).collect();
     builder.mends_categories();
     for name in &names {

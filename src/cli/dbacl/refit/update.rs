@@ -36,7 +36,11 @@ pub fn run(
     let ledger = request.keep.as_deref().ok_or_else(|| usage("--keep LEDGER is needed"))?;
     let names: Vec<Vec<u8>> = paths.iter().map(|path| label_of(path)).collect();
     let (name, kind) = action.parts();
-    let unknown = || FittedSetError::UnknownLabel { label: lossy(name.as_bytes()) };
+    let unknown = || FittedSetError::UnknownLabel {
+        label: lossy(name.as_bytes()),
+        folder: None,
+        known: names.iter().map(|known| lossy(known)).collect(),
+    };
     let label = names.iter().position(|known| known == name.as_bytes());
     let label = u32::try_from(label.ok_or_else(unknown)?).unwrap_or(u32::MAX);
     let reading = &mut job.reading;
