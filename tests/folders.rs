@@ -470,3 +470,28 @@ fn mail_that_has_changed_is_told_once() {
     assert_eq!(learned(&[], &later), "");
     assert_eq!(learned(&["--quiet"], &[('x', 0..150), ('z', 0..40)]), "");
 }
+
+#[test]
+fn forgetting_the_last_mail_of_a_folder_leaves_nothing_of_it() {
+    let ordinary = |last: &str| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path();
+        let ham: String = (0..20).map(|number| mail("work", number)).collect();
+        fs::write(path.join("ham.mbox"), ham).expect("written");
+        fs::write(path.join("spam.mbox"), last).expect("written");
+        done(path, &["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"], "");
+        let before = fs::read(path.join("f/spam.ordinary")).expect("there");
+        let set = ["--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/spam"];
+        done(path, &[&["--unlearn", "spam"], &set[..]].concat(), last);
+        assert!(verdict(path, last).contains("unsure"));
+        let after = fs::read(path.join("f/spam.ordinary")).expect("there");
+        assert!(after != before);
+        // The category can be learned again.
+        done(path, &["--mail-correct", "f", "spam"], last);
+        done(path, &[&["--refit", "--always"], &set[..]].concat(), "");
+        assert!(fs::read(path.join("f/spam.ordinary")).expect("there") == before);
+        after
+    };
+    let (one, other) = (ordinary(&mail("spam", 1)), ordinary(&mail("lists", 2)));
+    assert!(one == other, "a category without mails is the same, whatever it had learned");
+}

@@ -10,21 +10,19 @@ use super::documents::Makeup;
 use super::ledger::{Fault, Learning, Ledger};
 use crate::category::header::Header;
 use crate::category::reader::Category;
-use crate::category::writer;
 use crate::error::Result;
 use crate::learn::counter::Counter;
 use crate::learn::reference::Reference;
 use crate::learn::state::LearningState;
 use crate::learn::tokens::{TokenList, Unread};
-use crate::learn::{LearnSettings, Progress, finish};
+use crate::learn::{LearnSettings, Progress, empty, finish};
 use crate::model::digram::CharacterCounts;
 use crate::model::medium::Medium;
 use crate::model::settings::Scheme;
-use crate::numeric::quantize::QuantWeight;
 
 /// The file of category `label` as learned from the documents of `ledger`; `old` is the ordinary
-/// category that was learned from these documents or others. `None` if the ledger does not have
-/// everything of which it was made, or if there are no documents.
+/// category that was learned from these documents or others. Without documents it has no features.
+/// `None` if the ledger does not have everything of which it was made.
 ///
 /// # Errors
 /// A damaged record.
@@ -57,11 +55,8 @@ pub fn file<D: AsRef<[u8]>>(
         true
     })?;
     let state = counter.into_state(&mut silent);
-    if state.used == 0 {
-        return Ok(None);
-    }
     // Numbers out of range mean damage, too.
-    write(state, &settings, name_of(old)).map(Some).map_err(|_| Fault::Body)
+    write(state, &settings, old.header().max_order, name_of(old)).map(Some).map_err(|_| Fault::Body)
 }
 
 /// Whether the documents of a ledger determine the category that was learned from them.
@@ -93,15 +88,27 @@ fn settings<D: AsRef<[u8]>>(learning: Learning, old: &Category<D>) -> LearnSetti
     }
 }
 
-fn write(mut state: LearningState, settings: &LearnSettings, name: &[u8]) -> Result<Vec<u8>> {
+/// The bytes of the category that was learned with these counts, or of one of `order` without
+/// features if there are none.
+///
+/// # Errors
+/// Numbers that leave the range of the formulas.
+fn write(
+    mut state: LearningState,
+    settings: &LearnSettings,
+    order: u8,
+    name: &[u8],
+) -> Result<Vec<u8>> {
     let mut silent = |_| {};
     let progress = &mut Progress::silent();
     let digrams = settings.reference.measure(&CharacterCounts::default(), progress, &mut silent)?;
-    let model = finish(&mut state, settings, digrams, None, progress, &mut silent)?;
-    let weights = model.weights.slots().iter().map(|slot| QuantWeight(slot.lambda));
+    let model = if state.used == 0 {
+        empty(&state, settings, order, digrams)
+    } else {
+        finish(&mut state, settings, digrams, None, progress, &mut silent)?
+    };
     let mut bytes = Vec::new();
-    let slots = state.table.ids().zip(weights);
     // writing to memory does not fail
-    let _ = writer::write(&mut bytes, &model.header, name, &[], &model.digrams, slots);
+    let _ = model.write(&mut bytes, name, &[], &state.table);
     Ok(bytes)
 }

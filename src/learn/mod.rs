@@ -36,6 +36,7 @@ use crate::category::writer;
 use crate::error::{Result, Warning, WarningSink};
 use crate::model::digram::DigramTable;
 use crate::model::medium::MEDIA;
+use crate::model::moments::Moments;
 use crate::model::settings::ModelOption;
 use crate::numeric::quantize::QuantWeight;
 pub use progress::Progress;
@@ -110,6 +111,31 @@ pub fn finish(
         scheme: Some(state.scheme),
     };
     Ok(LearnedModel { header, digrams, weights })
+}
+
+/// The model of a category of `order` of which nothing was learned: no feature has a weight.
+pub fn empty(
+    state: &LearningState,
+    settings: &LearnSettings,
+    order: u8,
+    digrams: DigramTable,
+) -> LearnedModel {
+    let header = Header {
+        reference_only: state.options.has(ModelOption::ReferenceOnly),
+        divergence: 0.0,
+        log_partition: 0.0,
+        max_order: order,
+        multinomial: false,
+        bits: state.table.bits(),
+        features: 0,
+        unique_features: 0,
+        documents: 0,
+        moments: Moments::default(),
+        log_masses: [crate::numeric::elementary::log(16.0); MEDIA],
+        options: settings.options,
+        scheme: Some(settings.scheme),
+    };
+    LearnedModel { header, digrams, weights: Weights::new(state) }
 }
 
 const NO_UNIGRAMS: &str = "\n         You have not defined any unigrams, so in this model
