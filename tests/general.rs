@@ -171,7 +171,7 @@ fn filters_that_cannot_be_a_general_model_are_refused() {
     fs::create_dir(path.join("empty")).expect("made");
     for (general, reason) in [
         ("bytes", "dbacl:error: bytes cannot be the general model: it reads mail in another way"),
-        ("names", "cannot be the general model: it knows good and junk, not ham and spam"),
+        ("names", "cannot be the general model: it knows good and junk, and none of ham and spam"),
         ("empty", "empty cannot be the general model: empty/order: No such file"),
         ("missing", "missing cannot be the general model: missing/order: No such file"),
     ] {
@@ -183,16 +183,115 @@ fn filters_that_cannot_be_a_general_model_are_refused() {
         assert_eq!(said.lines().count(), 1, "{said}");
         assert!(contents(path) == before, "{general}");
     }
-    fs::copy(path.join("own.ham"), path.join("lists")).expect("copied");
-    let three = ["--mail-learn", "f", "--general", "g", OWN[0], OWN[1], "lists=lists"];
-    let refused = dbacl(path, &three, b"");
-    assert!(text(&refused.stderr).contains("it is of use with two folders only"));
-    assert!(contents(path) == before);
     // Learned with other options, the filter has no use for the general model.
     let said = dbacl(path, &["--mail-learn", "f", "--reading", "classic", OWN[0], OWN[1]], b"");
     assert!(said.status.success() && text(&said.stderr).contains("general model is left out"));
     let names: Vec<String> = contents(path).into_iter().map(|(name, _)| name).collect();
     assert!(!names.iter().any(|name| name.starts_with("general")), "{names:?}");
-    // With a general model that reads so, a new filter reads so, too.
+    // With a general model that reads so, a new filter does as well.
     done(path, &["--mail-learn", "f2", "--general", "bytes", OWN[0], OWN[1]], "");
+}
+
+/// Mails about a subject that the general model does not know, in the file `lists`.
+fn write_lists(path: &Path, mails: usize) {
+    let mail = |number| mail_of("lists", "kernel patch commit", number);
+    fs::write(path.join("lists"), (0..mails).map(mail).collect::<String>()).expect("written");
+}
+
+/// The probability of each label and the verdict of the filter `f` on a mail.
+fn verdict(folder: &Path, labels: &[&str], mail: &str) -> String {
+    let names: Vec<String> = labels.iter().map(|label| format!("./f/{label}")).collect();
+    let set: Vec<&str> = names.iter().flat_map(|name| ["-c", name.as_str()]).collect();
+    let said = dbacl(folder, &[&["--strict", "--verdict"], &set[..]].concat(), mail.as_bytes());
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    text(&said.stdout)
+}
+
+#[test]
+fn any_number_of_folders_begins_with_a_general_model() {
+    let room = room();
+    let path = room.path();
+    write_lists(path, 12);
+    let labels = ["lists", "ham", "spam"];
+    let folders = ["lists=lists", OWN[0], OWN[1], "--general", "g"];
+    let learned = dbacl(path, &[&["--mail-learn", "f"], &folders[..]].concat(), b"");
+    let warning =
+        "dbacl:warning: the general model g knows ham and spam: it says nothing of lists\n";
+    assert!(text(&learned.stderr).contains(warning), "{}", text(&learned.stderr));
+    assert!(text(&learned.stdout).contains(", general 0.5,"), "{}", text(&learned.stdout));
+    let both = |path: &Path| ["spam", "ham"].map(|label| verdict(path, &labels, &unknown(label)));
+    let is_told = |said: [String; 2]| said[0].contains("spam") && said[1].contains("ham");
+    assert!(is_told(both(path)), "{:?}", both(path));
+    let found = verdict(path, &labels, &mail_of("lists", "kernel patch commit", 70));
+    assert!(found.contains("lists"), "{found}");
+    fs::remove_dir_all(path.join("g")).expect("removed");
+    // A mail with words of the general model, learned alone, changes what it says and no more.
+    let before = contents(path);
+    let set = ["--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/lists", "-c", "./f/spam"];
+    let mixed = "Subject: x\n\ncasino kernel\n";
+    done(path, &[&["--update", "lists"], &set[..]].concat(), mixed);
+    assert!(
+        path.join("f/ledger.set/current/ledger.changes").exists(),
+        "the change was a quick one"
+    );
+    assert!(is_told(both(path)), "{:?}", both(path));
+    done(path, &[&["--unlearn", "lists"], &set[..]].concat(), mixed);
+    assert!(contents(path) == before, "the files are those of never having learned it");
+    done(path, &["--mail-learn", "f", "lists=lists", OWN[0], OWN[1]], "");
+    assert!(contents(path) == before, "learning anew keeps the general model");
+    // Of a general model with more folders those count that the filter has, too.
+    done(path, &["--mail-learn", "g", "lists=lists", "ham=public.ham", "spam=public.spam"], "");
+    learn(path, &["--general", "g"]);
+    assert!(spam_percent(path, &unknown("spam")) > 60.0);
+    assert!(spam_percent(path, &unknown("ham")) < 40.0);
+}
+
+#[test]
+fn a_filter_without_own_mail_is_the_general_model() {
+    let room = room();
+    let path = room.path();
+    for name in ["good", "junk"] {
+        fs::create_dir(path.join(name)).expect("made");
+    }
+    let none = ["--mail-learn", "f", "ham=good", "spam=junk"];
+    let refused = dbacl(path, &none, b"");
+    assert!(text(&refused.stderr).contains("there is no mail to learn in good"));
+    assert!(!path.join("f").exists());
+    let said = done(path, &[&none[..], &["--general", "g"]].concat(), "");
+    assert!(said.contains("Every mail will be unsure until there are 8 mails of each kind\n"));
+    assert!(!said.contains("NaN") && !said.contains("inf"), "{said}");
+    // Nothing is sure, and the probabilities are those of the general model.
+    for label in ["ham", "spam"] {
+        let filtered = done(path, &["--mail-filter", "f"], &unknown(label));
+        assert!(filtered.contains("X-DBACL: unsure "), "{filtered}");
+        let of_general = done(path, &["--mail-filter", "g"], &unknown(label));
+        let percent = |said: &str| -> f64 {
+            let line = said.lines().next().expect("a line");
+            let share = line.split(' ').find_map(|word| word.strip_suffix('%')).expect("a share");
+            share.parse().expect("a number")
+        };
+        assert!((percent(&filtered) - percent(&of_general)).abs() < 1.0, "{filtered}{of_general}");
+    }
+    // Own mails are learned and forgotten as in any filter.
+    let before = contents(path);
+    let mails: Vec<String> = (0..3).map(|number| own("spam", number)).collect();
+    for mail in &mails {
+        done(path, &["--mail-correct", "f", "spam"], mail);
+    }
+    assert!(spam_percent(path, &own("spam", 50)) > 50.0);
+    for mail in &mails {
+        change(path, "--unlearn", "spam", mail);
+    }
+    assert!(contents(path) == before, "the files are those of never having learned them");
+    // Learning anew with folders that are still empty keeps corrections.
+    done(path, &["--mail-correct", "f", "ham"], &own("ham", 7));
+    let said = done(path, &none, "");
+    assert!(said.contains("1 documents (ham 1, spam 0)"), "{said}");
+    assert!(said.contains("1 correction was applied"), "{said}");
+    // Mail that was learned from a folder must not disappear without a word.
+    fs::write(path.join("good/1"), own("ham", 8)).expect("written");
+    done(path, &none, "");
+    fs::remove_file(path.join("good/1")).expect("removed");
+    let refused = dbacl(path, &none, b"");
+    assert!(text(&refused.stderr).contains("there is no mail to learn in good"));
 }

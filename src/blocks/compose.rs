@@ -290,7 +290,7 @@ pub fn compose(
     let mut tables = vec![Vec::new(); frame.labels];
     columns.each_row(frame, |feature, row| {
         let values = mixing.values(row.fitted, row.lambdas, row.seen);
-        mixing.store(frame.features.ids()[feature], &values, row.seen, &mut tables);
+        mixing.store(frame.features.ids()[feature], (&values, &[]), row.seen, &mut tables);
         values
     })?;
     for table in &mut tables {

@@ -55,6 +55,22 @@ pub fn stored_pair(difference: f64, once: bool) -> [QuantWeight; 2] {
     if once && is_silent { weights.map(learned) } else { weights }
 }
 
+/// The stored weight of a feature in one of more than two categories, from its own weight and the
+/// one that a general model adds, nats. What either of them has learned is at least the smallest
+/// weight with `once`; `is_learned` says so of the category itself.
+pub fn with_general(own: f64, general: f64, is_learned: bool, once: bool) -> QuantWeight {
+    let weight = stored(own.max(0.0) + general);
+    if is_learned || once && general > 0.0 { learned(weight) } else { weight }
+}
+
+/// The weights that a general model adds to those of a set: this multiple of its own.
+pub fn scaled(mut weights: Vec<f64>, factor: f64) -> Vec<f64> {
+    for weight in &mut weights {
+        *weight *= factor;
+    }
+    weights
+}
+
 /// The digram table of the uniform measure.
 pub fn uniform_digrams() -> DigramTable {
     let mut digrams = DigramTable::zero();
@@ -73,7 +89,7 @@ pub fn digrams_agree<D: AsRef<[u8]>>(categories: &[Category<D>]) -> bool {
 }
 
 /// Composes the tables. `fits` are those of `data`, one for two categories, else one each. The
-/// share of the general model that the settings say is added to the weights of two categories.
+/// share of the general model that the settings say is added to the weights.
 pub fn compose<D: AsRef<[u8]>>(
     categories: &[Category<D>],
     data: &Dataset,
@@ -87,7 +103,7 @@ pub fn compose<D: AsRef<[u8]>>(
     let scale = if agree || blend == 0.0 { 1.0 } else { 1.0 / blend };
     let per_ordinary = scale * blend;
     let per_general = scale * share;
-    let general = general.filter(|_| share > 0.0 && width == 2);
+    let general = general.filter(|_| share > 0.0);
     let per_fitted = scale * data.length / f64::from(data.max_order);
     let fitted = |category: usize, feature: usize| -> f64 {
         let fit = match (width, category) {
@@ -127,11 +143,10 @@ pub fn compose<D: AsRef<[u8]>>(
         for (category, weight) in of_fit.iter_mut().enumerate() {
             *weight = fitted(category, feature);
         }
-        let mut row = mixing.values(&of_fit, &lambdas, &seen);
-        if let (Some(general), [_, second]) = (general, row.as_mut_slice()) {
-            *second += per_general * general.weight(id).unwrap_or(0.0);
-        }
-        mixing.store(id, &row, &seen, &mut tables);
+        let row = mixing.values(&of_fit, &lambdas, &seen);
+        let of_general = general.and_then(|general| general.weights(id));
+        let of_general = of_general.map_or_else(Vec::new, |own| scaled(own, per_general));
+        mixing.store(id, (&row, &of_general), &seen, &mut tables);
     }
     // Sorted, so that the order does not depend on the order of the documents.
     for table in &mut tables {
@@ -147,8 +162,14 @@ pub fn compose<D: AsRef<[u8]>>(
         categories.iter().map(|category| category.header().log_partition).collect();
     let bias_input = BIAS_INPUT * data.length / f64::from(data.max_order);
     let mut log_partitions = log_partitions(&ordinary, &biases, per_ordinary, scale * bias_input);
-    if let Some(general) = general {
-        log_partitions[1] += per_general * general.log_partition();
+    match (general.map(GeneralModel::log_partitions), log_partitions.as_mut_slice()) {
+        (Some(&[first, second]), [_, own]) => *own += per_general * (second - first),
+        (Some(all), own) => {
+            for (own, general) in own.iter_mut().zip(all) {
+                *own += per_general * general;
+            }
+        }
+        (None, _) => {}
     }
     let digrams = (!agree && blend == 0.0).then(uniform_digrams);
     let name = name(&tables, &log_partitions);
@@ -191,15 +212,17 @@ impl Mixing {
         .collect()
     }
 
-    /// Adds the weights that files store for these values to the tables.
+    /// Adds the weights that files store for these values to the tables. `general` are the weights
+    /// that a general model adds, nats; none for a feature that it does not know.
     pub fn store(
         &self,
         id: FeatureId,
-        values: &[f64],
+        (values, general): (&[f64], &[f64]),
         seen: &[bool],
         tables: &mut [Vec<(FeatureId, QuantWeight)>],
     ) {
         if let [first, second] = *values {
+            let second = if let [one, other] = *general { second + (other - one) } else { second };
             let weights = stored_pair(second - first, self.once);
             for (table, weight) in tables.iter_mut().zip(weights) {
                 if weight.0 > 0 {
@@ -211,11 +234,10 @@ impl Mixing {
         let is_sparse = self.is_sparse(values.len());
         let lowest =
             if is_sparse { 0.0 } else { values.iter().copied().fold(f64::INFINITY, f64::min) };
-        for ((table, value), &seen) in tables.iter_mut().zip(values).zip(seen) {
-            let weight = match stored(value - lowest) {
-                weight if self.once && (seen || !is_sparse) => learned(weight),
-                weight => weight,
-            };
+        for (at, (table, value)) in tables.iter_mut().zip(values).enumerate() {
+            let general = general.get(at).copied().unwrap_or(0.0);
+            let is_learned = self.once && (seen[at] || !is_sparse);
+            let weight = with_general(value - lowest, general, is_learned, self.once);
             if weight.0 > 0 {
                 table.push((id, weight));
             }

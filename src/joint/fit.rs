@@ -308,7 +308,7 @@ pub struct Problem<'a, D> {
     pub options: &'a FitOptions,
     /// Whether the documents are mail.
     pub is_mail: bool,
-    /// The general model of two categories, if there is one.
+    /// The general model, if there is one. A category may be without documents then.
     pub general: Option<&'a GeneralModel<D>>,
 }
 
@@ -386,7 +386,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let first = categories.first().ok_or(FitError::TooFewCategories)?;
         let mut data = Dataset::new(corpus, categories.len(), first.header().max_order);
         let is_one_sided = data.documents_by_category().contains(&0);
-        if options.like.is_none() || data.is_empty() {
+        if options.like.is_none() || data.is_empty() && self.general.is_none() {
             self.count_labels(&data, note)?;
         }
         data.scoring = options.scoring;
@@ -426,7 +426,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             found.document = judged[found.document];
         }
         misfiled.sort_by(|a, b| b.excess.total_cmp(&a.excess));
-        if let Some(old) = options.like.as_ref().filter(|_| is_one_sided) {
+        if let Some(old) = options.like.as_ref().filter(|_| is_one_sided && !has_general) {
             // What is there tells nothing of thresholds.
             (line.calibration, line.band) = (old.calibration, old.band);
             (line.known, line.limits) = (old.known, old.limits.clone());
@@ -442,8 +442,8 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         for (name, documents) in self.names.iter().zip(data.documents_by_category()) {
             let category = name.clone();
             match documents {
-                0 => return Err(FitError::NoDocuments { category }),
-                1..ENOUGH => note(FitNote::FewDocuments { category, documents }),
+                0 if self.general.is_none() => return Err(FitError::NoDocuments { category }),
+                ..ENOUGH => note(FitNote::FewDocuments { category, documents }),
                 _ => {}
             }
         }
@@ -485,8 +485,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let promises = self.promises();
         let wants_band = options.unsure && data.categories == 2;
         let promises = wants_band.then_some(promises.as_slice());
-        let (costs, blends, shares) = (&costs, &blends, &shares);
-        let general = &opinion.scores;
+        let (costs, blends, shares, general) = (&costs, &blends, &shares, opinion);
         let trial =
             Trial { data, folds, ordinary, costs, blends, general, shares, judged, promises };
         let choice = match form {
@@ -529,6 +528,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             general: choice.settings.general,
         };
         let promises = self.promises();
+        let of_general = self.odds_of_general(data, line.general);
         if let (true, Some(known)) = (line.wants_unsure, known) {
             // The least known share is found with the documents of the protected category.
             let rates = promises.iter().map(|promise| promise.rate);
@@ -545,7 +545,8 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             line.known = thresholds::kept_share(least);
         }
         if !is_pair {
-            let slope = temperature(&choice.scores, &choice.labels);
+            let slope = of_general
+                .map_or_else(|| temperature(&choice.scores, &choice.labels), |odds| odds.slope);
             line.calibration.slope = slope / scale;
             if options.false_positives.is_some() {
                 note(FitNote::NoThresholds);
@@ -563,15 +564,17 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             let unscaled = Calibration { slope, offset: 0.0 };
             let judge = RefitLine { calibration: unscaled, ..line.clone() };
             let (verdicts, usual) = verdicts(&judge, choice, known, &misfiled);
-            line.usual = usual;
+            line.usual = if of_general.is_none() { usual } else { Vec::new() };
             return (line, Some(verdicts), misfiled);
         }
         let scored = differences(&choice.scores, &choice.labels);
         let fewest = data.documents_by_category().into_iter().min().unwrap_or(0);
         let is_few = options.unsure && fewest < ENOUGH;
         let even = self.general.map_or(0.0, |general| line.general * general.even());
-        let calibrate = |scored: &[Scored]| {
-            if is_few { platt_of_few(scored, even) } else { platt(scored) }
+        let calibrate = |scored: &[Scored]| match of_general {
+            Some(odds) => odds,
+            None if is_few => platt_of_few(scored, even),
+            None => platt(scored),
         };
         let mut odds = calibrate(&scored);
         let (mut low, mut high) = (odds.even(), odds.even());
@@ -595,9 +598,17 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         line.calibration = Calibration { slope: odds.slope / scale, offset: odds.offset };
         let judge = RefitLine { calibration: odds, band: (low, high), ..line.clone() };
         let (verdicts, usual) = verdicts(&judge, choice, known, &misfiled);
-        line.usual = usual;
+        line.usual = if of_general.is_none() { usual } else { Vec::new() };
         line.band = (low * scale, high * scale);
         (line, Some(verdicts), misfiled)
+    }
+
+    /// The odds of the general model with this share, as long as the documents tell nothing of odds:
+    /// those of one of two categories are missing, or of all but one of more.
+    fn odds_of_general(&self, data: &Dataset, share: f64) -> Option<Calibration> {
+        let with_documents = data.documents_by_category().into_iter().filter(|&own| own > 0);
+        let general = self.general.filter(|_| share > 0.0 && with_documents.count() < 2)?;
+        Some(general.calibration(share))
     }
 
     /// The rates at which each category's documents may surely be called another.
@@ -645,9 +656,13 @@ fn verdicts(
         }
     }
     let each = unsure.into_iter().zip(shares).filter(|_| judge.wants_unsure && known.is_some());
-    let usual = each.map(|(unsure, shares): (usize, Vec<f64>)| Usual {
-        unsure: real(unsure) / real(shares.len().max(1)),
-        known: thresholds::usual_share(shares.into_iter()),
+    let usual = each.map(|(unsure, shares): (usize, Vec<f64>)| match shares.len() {
+        // Nothing is usual of no documents, and nothing is unusual.
+        0 => Usual { unsure: 1.0, known: 0.0 },
+        all => Usual {
+            unsure: real(unsure) / real(all),
+            known: thresholds::usual_share(shares.into_iter()),
+        },
     });
     (verdicts, usual.collect())
 }

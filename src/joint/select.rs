@@ -5,6 +5,7 @@
 use super::abreast;
 use super::calibrate::platt;
 use super::dataset::{BIAS_INPUT, Dataset, Views};
+use super::general::Opinion;
 use super::index::FeatureIndex;
 pub use super::ordinary::FOLDS;
 use super::ordinary::{Without, without_folds};
@@ -127,9 +128,8 @@ pub struct Trial<'a> {
     pub costs: &'a [f64],
     /// Blends to try.
     pub blends: &'a [f64],
-    /// Scores of the general model by document, of the second category less the first; none
-    /// without a general model.
-    pub general: &'a [f64],
+    /// What the general model says of the documents; nothing without a general model.
+    pub general: &'a Opinion,
     /// Shares of these scores to try; 0 without a general model.
     pub shares: &'a [f64],
     /// Folds whose documents are judged: [`FOLDS`] where there is something to choose.
@@ -257,12 +257,7 @@ pub fn choose_exact(trial: &Trial<'_>) -> Option<Choice> {
             let own: Vec<f64> = cells.map(|at| fitted[at] + blend * trial.ordinary[at]).collect();
             for &general in trial.shares {
                 let mut scores = own.clone();
-                if general > 0.0 {
-                    let seconds = scores.iter_mut().skip(1).step_by(2);
-                    for (score, &document) in seconds.zip(&judged) {
-                        *score += general * trial.general[document];
-                    }
-                }
+                trial.general.add(general, &judged, data.categories, &mut scores);
                 picker.consider(Settings { cost, blend, general }, scores, &labels, data);
             }
         }
@@ -404,9 +399,12 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
         }
         for (&blend, scores) in blends.iter().zip(by_blend) {
             let rows = judged.iter().map(|&document| &scores[document * width..][..width]);
-            let scores = rows.flatten().copied().collect();
-            let settings = Settings { cost, blend, general: 0.0 };
-            picker.consider(settings, scores, &labels, data);
+            let own: Vec<f64> = rows.flatten().copied().collect();
+            for &general in trial.shares {
+                let mut scores = own.clone();
+                trial.general.add(general, &judged, width, &mut scores);
+                picker.consider(Settings { cost, blend, general }, scores, &labels, data);
+            }
         }
     }
     picker.finish(trial.promises)

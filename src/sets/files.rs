@@ -4,14 +4,17 @@
 
 use super::error::FittedSetError;
 use super::filter_folder::{LEDGER, MAGIC, ORDER, is_order};
+use super::refit::open_general;
 use crate::atomic_file::beside;
 use crate::category::layout::ANY_MAGIC;
 use crate::error::Warning;
+use crate::joint::general::GeneralModel;
 use crate::joint::ledger;
 use crate::joint::state::head::KIND;
 use crate::joint::store::ledger_file::{copy_head, unshare};
 use crate::joint::store::{Change, Name, Store, member};
 use crate::lock::Lock;
+use memmap2::Mmap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -31,9 +34,26 @@ pub fn ordinary_path(path: &Path) -> PathBuf {
     beside(path, ORDINARY)
 }
 
+/// How the names of the files with the general model's categories begin, in the folder of a set.
+const GENERAL: &str = "general.";
+
 /// The name of the file that holds the general model's category `label`, in the folder of a set.
 pub fn general_member(label: &[u8]) -> OsString {
-    member("general.", OsStr::from_bytes(label))
+    member(GENERAL, OsStr::from_bytes(label))
+}
+
+/// The files of the general model in the folder of a generation, in the order of their names, each
+/// with the label of its category.
+pub fn general_files(folder: &Path) -> Vec<(Vec<u8>, PathBuf)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let file = |entry: std::fs::DirEntry| {
+        let name = entry.file_name();
+        let label = name.as_bytes().strip_prefix(GENERAL.as_bytes())?.to_vec();
+        Some((label, entry.path()))
+    };
+    let mut files: Vec<(Vec<u8>, PathBuf)> = entries.filter_map(file).collect();
+    files.sort();
+    files
 }
 
 /// The label of the category at `path`: the part after the last slash.
@@ -160,14 +180,13 @@ impl SetFiles {
         is_mail.then(|| self.change.path(OsStr::new(CORRECTIONS)))
     }
 
-    /// The paths of the general model's categories, in the order of the set; `None` for a set
-    /// without a general model.
-    pub fn general(&self) -> Option<[PathBuf; 2]> {
-        let members: Vec<OsString> =
-            self.labels().iter().map(|label| general_member(label)).collect();
-        let [first, second] = members.as_slice() else { return None };
-        let is_there = self.change.has(first) && self.change.has(second);
-        is_there.then(|| [first, second].map(|member| self.change.path(member)))
+    /// The general model; `None` for a set without one.
+    ///
+    /// # Errors
+    /// [`FittedSetError::Category`], [`FittedSetError::General`].
+    pub fn open_general(&self) -> Result<Option<GeneralModel<Mmap>>, FittedSetError> {
+        let files = general_files(self.change.folder());
+        if files.is_empty() { Ok(None) } else { open_general(&files, &self.labels()).map(Some) }
     }
 
     /// The error with the paths that users know.

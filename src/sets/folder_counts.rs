@@ -14,7 +14,7 @@ use crate::joint::ledger::Learning;
 use crate::learn::counter::Counter;
 use crate::learn::options::LearnOptions;
 use crate::learn::state::LearningState;
-use crate::learn::{Progress, finish};
+use crate::learn::{Progress, empty, finish};
 use crate::mail::day::{day_in, day_of};
 use crate::mail::mailbox::{self, Boundaries, Line, Rule};
 use crate::model::settings::ModelOption;
@@ -28,8 +28,10 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
 /// The ordinary category and the documents that were learned from a folder.
 pub struct LearnedFolder {
-    /// The ordinary category; `None` if there was no token.
-    pub category: Option<Vec<u8>>,
+    /// The ordinary category.
+    pub category: Vec<u8>,
+    /// Whether there was no token.
+    pub is_empty: bool,
     pub learning: Learning,
     pub corpus: Corpus,
     /// Where each document of the corpus was read.
@@ -120,22 +122,23 @@ impl<'a> Reading<'a> {
             quality: settings.quality,
             min_count: settings.min_count,
         };
-        let mut category = None;
-        if state.used > 0 {
-            let mut warn = |warning| warnings.push(warning);
-            let mut progress = Progress::silent();
-            let failed = |source| FittedSetError::Learning { source };
-            let digrams = settings.reference.measure(&state.characters, &mut progress, &mut warn);
-            let digrams = digrams.map_err(failed)?;
+        let is_empty = state.used == 0;
+        let mut warn = |warning| warnings.push(warning);
+        let mut progress = Progress::silent();
+        let failed = |source| FittedSetError::Learning { source };
+        let digrams = settings.reference.measure(&state.characters, &mut progress, &mut warn);
+        let digrams = digrams.map_err(failed)?;
+        let model = if is_empty {
+            empty(&state, settings, self.options.reading().order, digrams)
+        } else {
             let model = finish(&mut state, settings, digrams, None, &mut progress, &mut warn);
-            let model = model.map_err(failed)?;
-            let mut bytes = Vec::new();
-            // Writing to memory cannot fail.
-            let _ = model.write(&mut bytes, name.as_os_str().as_bytes(), &[], &state.table);
-            category = Some(bytes);
-        }
+            model.map_err(failed)?
+        };
+        let mut category = Vec::new();
+        // Writing to memory cannot fail.
+        let _ = model.write(&mut category, name.as_os_str().as_bytes(), &[], &state.table);
         let (corpus, places) = (keeper.corpus, places.found);
-        Ok(LearnedFolder { category, learning, corpus, places, warnings })
+        Ok(LearnedFolder { category, is_empty, learning, corpus, places, warnings })
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The general model of a mail filter: a copy of two categories of another filter, which was
-//! learned from mail of other people.
+//! The general model of a mail filter: a copy of the categories of another filter, which was learned
+//! from mail of other people.
 //!
 //! ```text
 //! other filter ─→ general.LABEL, of each category ─→ each generation of the set ─→ GeneralModel
@@ -9,9 +9,9 @@
 //! The copies stay as they are whatever is learned, corrected and forgotten, so the filter does not
 //! depend on the other one.
 
-use super::error::FittedSetError;
-use super::files::general_member;
-use super::filter_folder::{LEDGER, ORDER, labels as labels_in};
+use super::error::{FittedSetError, listed};
+use super::files::{general_files, general_member};
+use super::filter_folder::LEDGER;
 use super::mail_reading::MailReading;
 use super::open_set::{OpenSet, direct};
 use super::refit::{open_general, replace};
@@ -45,33 +45,54 @@ pub fn reading_of(folder: &Path) -> Option<MailReading> {
 }
 
 /// Copies the filter in `from` into the generation that `change` makes of a filter with these
-/// `labels`, which reads mail as `reading` says.
+/// `labels`, which reads mail as `reading` says. A warning names the labels that it does not know.
 ///
 /// # Errors
-/// [`FittedSetError::General`] where that filter has other labels, reads otherwise or is none;
+/// [`FittedSetError::General`] where that filter has none of the labels, reads otherwise or is none;
 /// errors of reading and writing.
-pub fn bring(change: &Change, from: &Path, labels: &[&str], reading: MailReading) -> Result<()> {
-    let &[first, second] = labels else {
-        return Err(unfit(from, "it is of use with two folders only"));
-    };
+pub fn bring(
+    change: &Change,
+    from: &Path,
+    labels: &[&str],
+    reading: MailReading,
+    warnings: WarningSink<'_>,
+) -> Result<()> {
     let set =
         OpenSet::in_folder(from, &mut |_| {}).map_err(|error| unfit(from, error.to_string()))?;
-    if labels.len() != set.names().len() || labels.iter().any(|label| !has(&set, label)) {
-        let own = set.names().join(" and ");
-        return Err(unfit(from, format!("it knows {own}, not {first} and {second}")));
+    let is_known = |label: &&&str| set.names().iter().any(|name| name == **label);
+    let unknown: Vec<&str> = labels.iter().filter(|label| !is_known(label)).copied().collect();
+    if unknown.len() == labels.len() {
+        let (own, labels) = (listed(set.names()), listed(labels));
+        return Err(unfit(from, format!("it knows {own}, and none of {labels}")));
     }
     if reading_of(from) != Some(reading) {
         return Err(unfit(from, "it reads mail in another way: see --reading"));
     }
-    let path = |label: &str| match set.generation() {
-        Some(generation) => generation.path(&member("category.", OsStr::new(label))),
-        None => direct(&from.join(label)),
+    let file = |label: &String| {
+        let path = match set.generation() {
+            Some(generation) => generation.path(&member("category.", OsStr::new(label))),
+            None => direct(&from.join(label)),
+        };
+        (label.clone().into_bytes(), path)
     };
-    copy(change, [first, second], &[path(first), path(second)])
+    copy(change, labels, &set.names().iter().map(file).collect::<Vec<_>>())?;
+    if !unknown.is_empty() {
+        let (from, own, unknown) = (from.display(), listed(set.names()), listed(&unknown));
+        warnings(Warning::new(format!(
+            "the general model {from} knows {own}: it says nothing of {unknown}"
+        )));
+    }
+    Ok(())
 }
 
-fn has(set: &OpenSet, label: &str) -> bool {
-    set.names().iter().any(|name| name == label)
+/// The files of the general model that the current generation has, each with the label of its
+/// category; none without a general model.
+///
+/// # Errors
+/// Errors of reading.
+pub fn current(store: &Store) -> Result<Vec<(Vec<u8>, PathBuf)>> {
+    let current = store.open().map_err(FittedSetError::generation)?;
+    Ok(current.map_or_else(Vec::new, |current| general_files(current.folder())))
 }
 
 /// Copies the general model of the current generation into the one that `change` makes. Where the
@@ -85,33 +106,26 @@ pub fn keep(
     is_same_reading: bool,
     warnings: WarningSink<'_>,
 ) -> Result<()> {
-    let current = store.open().map_err(FittedSetError::generation)?;
-    let Some(current) = current else { return Ok(()) };
-    let old = labels_in(&current.path(OsStr::new(ORDER)));
-    let member = |label: &str| general_member(label.as_bytes());
-    let has = |label: &str| current.has(&member(label));
-    if !old.is_ok_and(|old| old.iter().any(|label| has(label))) {
+    let files = current(store)?;
+    if files.is_empty() {
         return Ok(());
     }
-    match labels {
-        &[first, second] if is_same_reading && has(first) && has(second) => {
-            let path = |label: &str| current.path(&member(label));
-            copy(change, [first, second], &[path(first), path(second)])
-        }
-        _ => {
-            let text = "the general model is left out, since it is of other folders or reads mail \
-                        in another way";
-            warnings(Warning::new(text));
-            Ok(())
-        }
+    if is_same_reading
+        && files.iter().any(|(own, _)| labels.iter().any(|label| label.as_bytes() == own))
+    {
+        return copy(change, labels, &files);
     }
+    let text = "the general model is left out, since it is of other folders or reads mail in \
+                another way";
+    warnings(Warning::new(text));
+    Ok(())
 }
 
-/// Copies the categories at `paths` if they can be used.
-fn copy(change: &Change, labels: [&str; 2], paths: &[PathBuf; 2]) -> Result<()> {
-    let model = open_general(paths)?;
-    for (label, bytes) in labels.iter().zip(model.files()) {
-        replace(&change.path(&general_member(label.as_bytes())), bytes)?;
+/// Copies the categories in `files` if they can be used.
+fn copy(change: &Change, labels: &[&str], files: &[(Vec<u8>, PathBuf)]) -> Result<()> {
+    let model = open_general(files, labels)?;
+    for ((label, _), bytes) in files.iter().zip(model.files()) {
+        replace(&change.path(&general_member(label)), bytes)?;
     }
     Ok(())
 }

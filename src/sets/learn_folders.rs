@@ -30,6 +30,7 @@ use crate::joint::fit::{FitNote, FitOptions, MisfiledDocument};
 use crate::joint::ledger::{self, Ledger, Settings};
 use crate::joint::store::{Change, Name, Store, ledger_file, member};
 use crate::parallel;
+use hashbrown::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -54,11 +55,25 @@ pub fn learn(
     for folder in &folders {
         mail_files.push(files_of(folder)?);
     }
-    private_folder(folder)?;
+    let labels: Vec<&str> = folders.iter().map(|folder| folder.label.as_str()).collect();
     let inside = |name: &str| direct(&folder.join(name));
     let ledger_path = inside(LEDGER);
     let names: Vec<PathBuf> = folders.iter().map(|folder| inside(&folder.label)).collect();
     let store = Store::beside(&ledger_path);
+    let has_general = match &options.general {
+        GeneralSource::Of(_) => true,
+        GeneralSource::Same => !general::current(&store)?.is_empty(),
+        GeneralSource::Nothing => false,
+    };
+    // With a general model a folder may be empty, unless its mail has disappeared.
+    let may_be_empty =
+        |at: usize| -> Result<bool> { Ok(has_general && !has_learned(&store, labels[at])?) };
+    for (at, files) in mail_files.iter().enumerate() {
+        if files.is_empty() && !may_be_empty(at)? {
+            return Err(FittedSetError::NoMail { place: folders[at].place() });
+        }
+    }
+    private_folder(folder)?;
     let members: Vec<OsString> =
         folders.iter().map(|folder| member("category.", OsStr::new(&folder.label))).collect();
     let mut links = links(&names, &members, Some(&ledger_path));
@@ -77,9 +92,8 @@ pub fn learn(
         GeneralSource::Same | GeneralSource::Nothing => None,
     };
     let reading = options.reading.or(current).or(of_general).unwrap_or_default();
-    let labels: Vec<&str> = folders.iter().map(|folder| folder.label.as_str()).collect();
     if let GeneralSource::Of(from) = &options.general {
-        general::bring(&change, from, &labels, reading)?;
+        general::bring(&change, from, &labels, reading, warnings)?;
     }
     let learning = reading.options();
     let job = Reading::new(&learning, options, &mail_files);
@@ -90,15 +104,15 @@ pub fn learn(
     for (at, learned) in learned.into_iter().enumerate() {
         let mut learned = learned?;
         learned.warnings.drain(..).for_each(&mut *warnings);
-        let Some(category) = learned.category else {
+        if learned.is_empty && !may_be_empty(at)? {
             let place = folders[at].place();
             return Err(match options.since {
                 Some(_) => FittedSetError::OldMail { place },
                 None => FittedSetError::NoMail { place },
             });
-        };
+        }
         let path = change.path(&members[at]);
-        ledger_file::replace(&Unforced, &path, ANY_MAGIC, &category)?;
+        ledger_file::replace(&Unforced, &path, ANY_MAGIC, &learned.category)?;
         let name = folders[at].label.as_bytes();
         ledger.head.names.push(ledger::Name { name: name.to_vec(), learning: learned.learning });
         let label = u32::try_from(at).unwrap_or(u32::MAX);
@@ -163,17 +177,42 @@ fn fit(
 /// The files of a mail folder.
 ///
 /// # Errors
-/// [`FittedSetError::Source`]; [`FittedSetError::NoMail`] where there is none.
+/// [`FittedSetError::Source`].
 fn files_of(folder: &MailFolder) -> Result<Vec<MailFile>> {
     let mut files = Vec::new();
     for path in &folder.paths {
         let found = mailboxes::files_of(path);
         files.extend(found.map_err(|error| unopened(path, error))?);
     }
-    if files.is_empty() {
-        return Err(FittedSetError::NoMail { place: folder.place() });
-    }
     Ok(files)
+}
+
+/// Whether the current filter has learned mail of the folder called `label`, other than by
+/// corrections.
+///
+/// # Errors
+/// Its files cannot be read.
+fn has_learned(store: &Store, label: &str) -> Result<bool> {
+    let current = store.open().map_err(FittedSetError::generation)?;
+    let Some(current) = current else { return Ok(false) };
+    let load = |name: &str| ledger_file::load(&current.path(OsStr::new(name)));
+    let mut corrected = HashSet::new();
+    if let Some(corrections) = load(CORRECTIONS)? {
+        corrections.each_head(|record, _| {
+            corrected.insert(record.fingerprint);
+            true
+        })?;
+    }
+    let Some(ledger) = load(LEDGER)? else { return Ok(false) };
+    let names = &ledger.head.names;
+    let place = names.iter().position(|known| known.name == label.as_bytes());
+    let mut has_learned = false;
+    ledger.each_head(|record, _| {
+        let is_own = Some(record.label as usize) == place;
+        has_learned |= is_own && !corrected.contains(&record.fingerprint);
+        true
+    })?;
+    Ok(has_learned)
 }
 
 /// Creates a filter's folder with access for the user only; an existing folder stays as it is.

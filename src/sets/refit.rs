@@ -41,13 +41,19 @@ pub fn load(path: &Path) -> Result<MappedCategory> {
     })
 }
 
-/// Opens the general model in these files, which are in the order of the set.
+/// Opens the general model in these files, for a set with the categories `labels`. Each file comes
+/// with the label of its category.
 ///
 /// # Errors
 /// [`FittedSetError::Category`], [`FittedSetError::General`].
-pub fn open_general(paths: &[PathBuf; 2]) -> Result<GeneralModel<Mmap>> {
-    let model = GeneralModel::new([load(&paths[0])?, load(&paths[1])?]);
-    let path = paths[0].clone();
+pub fn open_general<L: AsRef<[u8]>>(
+    files: &[(Vec<u8>, PathBuf)],
+    labels: &[L],
+) -> Result<GeneralModel<Mmap>> {
+    let own = files.iter().map(|(_, path)| load(path)).collect::<Result<Vec<_>>>()?;
+    let place = |label: &L| files.iter().position(|(own, _)| own == label.as_ref());
+    let model = GeneralModel::new(own, labels.iter().map(place).collect());
+    let path = files.first().map(|(_, path)| path.clone()).unwrap_or_default();
     model.map_err(|reason| FittedSetError::General { path, reason: reason.into() })
 }
 
@@ -199,7 +205,7 @@ impl<'a> RefitJob<'a> {
                 fit::check(&categories, &names)?;
             }
         }
-        let general = files.general().map(|paths| open_general(&paths)).transpose()?;
+        let general = files.open_general()?;
         Ok(Self { files, found, categories, names, ledger, general })
     }
 
@@ -407,7 +413,7 @@ mod tests {
         let (mut state, names) = read_state(&ledger, &ledger_file::head(&ledger).unwrap()).unwrap();
         assert_eq!(names.len(), 120);
         state.touch_all();
-        let changes = state.changes(|_| 0.0);
+        let changes = state.changes(|_| None);
         let (mut weights, mut others) = (0, 0);
         for (at, label) in labels.into_iter().enumerate() {
             let category = load(&current.join(format!("category.{label}"))).unwrap();

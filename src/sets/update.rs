@@ -9,8 +9,8 @@
 use super::error::FittedSetError;
 use super::files::{SetFiles, label_of, ordinary_path};
 use super::refit::{
-    head_or_ordinary, head_unless_damaged, load, open_general, read_state, refit_from_ledger,
-    replace, write_state,
+    head_or_ordinary, head_unless_damaged, load, read_state, refit_from_ledger, replace,
+    write_state,
 };
 use super::report::Outcome;
 use crate::atomic_file::{Unforced, beside};
@@ -19,6 +19,7 @@ use crate::category::mapped::error_of;
 use crate::category::sparse::SparseCategory;
 use crate::error::{Error, Warning, WarningSink};
 use crate::input::source::open_regular;
+use crate::joint::blend::scaled;
 use crate::joint::checksum::Checksum;
 use crate::joint::corrections;
 use crate::joint::documents::{Corpus, Term, fingerprint};
@@ -228,7 +229,7 @@ fn note(
         match (request.kind, request.label) {
             (ChangeKind::Forget, _) | (_, None) => changes.push((id, None)),
             (_, Some(label)) if learned[number] => {
-                changes.push((id, Some(document(number, label))))
+                changes.push((id, Some(document(number, label))));
             }
             _ => {}
         }
@@ -365,8 +366,7 @@ impl<'a> OpenFiles<'a> {
         let (state, known) = read_state(ledger_path, &ledger.head)?;
         line.documents = state.documents();
         let fits = state.numbers.set == line.set;
-        let paths = files.general().filter(|_| line.general > 0.0);
-        let general = paths.map(|paths| open_general(&paths)).transpose().ok()?;
+        let general = if line.general > 0.0 { files.open_general().ok()? } else { None };
         if general.is_none() && line.general > 0.0 {
             return None;
         }
@@ -579,8 +579,8 @@ impl<'a> OpenFiles<'a> {
     /// Writes what has changed: state and categories.
     fn publish(&mut self) -> Result<()> {
         let (general, share) = (self.general.as_ref(), self.line.general);
-        let of_general = |id| general.and_then(|model| model.weight(id)).unwrap_or(0.0);
-        let changes = self.state.changes(|id| share * of_general(id));
+        let of_general = |id| general.and_then(|model| model.weights(id));
+        let changes = self.state.changes(|id| of_general(id).map(|own| scaled(own, share)));
         let log_partitions = self.state.log_partitions();
         let mut sum = Checksum::from_state(self.line.set);
         for (id, weight) in changes.iter().flatten() {

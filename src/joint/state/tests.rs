@@ -81,8 +81,8 @@ fn categories_are_told_apart_one_document_at_a_time() {
     for width in WIDTHS {
         let mut state = empty(width);
         learn(&mut state, 0..40 * width);
-        let changes = state.changes(|_| 0.0);
-        assert!(state.changes(|_| 0.0).iter().all(Vec::is_empty));
+        let changes = state.changes(|_| None);
+        assert!(state.changes(|_| None).iter().all(Vec::is_empty));
         for category in 0..width {
             let own = &changes[category as usize];
             let other = &changes[((category + 1) % width) as usize];
@@ -162,7 +162,7 @@ fn changes_and_the_file_make_the_file_that_is_written_as_a_whole() {
                 let mut whole = open(&bytes_of(&mut state), &[]).unwrap();
                 read.touch_all();
                 whole.touch_all();
-                assert_eq!(read.changes(|_| 0.0), whole.changes(|_| 0.0));
+                assert_eq!(read.changes(|_| None), whole.changes(|_| None));
                 assert_eq!(read.names(), whole.names());
             }
         }
@@ -199,7 +199,7 @@ fn a_document_can_change_its_category() {
         // And back: its category has all of its documents again, the other none of it.
         state.relabel(number, 0, &learned, 778, |_| None);
         assert_eq!((documents(&mut state, own), documents(&mut state, other)), (of_each, 0));
-        let weight = weight(&state.changes(|_| 0.0)[0], 11);
+        let weight = weight(&state.changes(|_| None)[0], 11);
         assert_eq!(weight, Some(0.0), "what no document of a category has it does not know");
     }
 }
@@ -263,10 +263,10 @@ fn features_of_many_documents_come_first_and_are_the_same() {
         let mut state = empty(width);
         learn(&mut state, 0..50);
         state.touch_all();
-        let changes = state.changes(|_| 0.0);
+        let changes = state.changes(|_| None);
         state.tables = state.tables.by_frequency();
         state.touch_all();
-        assert_eq!(state.changes(|_| 0.0), changes);
+        assert_eq!(state.changes(|_| None), changes);
         let documents: Vec<u32> = (0..50).map(|at| state.tables.slot(at).documents).collect();
         assert!(documents.is_sorted_by(|one, next| one >= next) && documents[0] == 50);
         assert_eq!(state.documents(), 50);

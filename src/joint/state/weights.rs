@@ -4,7 +4,7 @@
 use super::State;
 use super::head::{Numbers, Side};
 use super::tables::{Entry, Slot};
-use crate::joint::blend::{learned, stored, stored_pair};
+use crate::joint::blend::{stored_pair, with_general};
 use crate::joint::dataset::BIAS_INPUT;
 use crate::joint::real;
 use crate::joint::scoring::Scoring;
@@ -77,8 +77,8 @@ impl Numbers {
 
 impl State {
     /// New weights of all features whose weights may have changed, by category. `general` gives
-    /// what a general model adds to a feature's weight in the second of two categories.
-    pub fn changes(&mut self, general: impl Fn(FeatureId) -> f64) -> Vec<Changes> {
+    /// what a general model adds to a feature's weights, by category, if it knows the feature.
+    pub fn changes(&mut self, general: impl Fn(FeatureId) -> Option<Vec<f64>>) -> Vec<Changes> {
         self.touched.sort_unstable();
         self.touched.dedup();
         let touched = std::mem::take(&mut self.touched);
@@ -91,13 +91,13 @@ impl State {
             self.tables.weights(&slot, &mut weights);
             entries.clear();
             self.tables.entries(&slot, |own| entries.push(own));
+            let general = general(FeatureId(id)).unwrap_or_default();
             if let [first, second] = changes.as_mut_slice() {
-                let general = general(FeatureId(id));
-                let [one, other] = self.pair(&slot, weights[0], &entries, general);
+                let [one, other] = self.pair(&slot, weights[0], &entries, &general);
                 first.push((FeatureId(id), one));
                 second.push((FeatureId(id), other));
             } else {
-                self.each(&slot, &weights, &entries, |category, weight| {
+                self.each(&slot, &weights, (&entries, &general), |category, weight| {
                     changes[category].push((FeatureId(id), weight));
                 });
             }
@@ -106,25 +106,32 @@ impl State {
     }
 
     /// The weights of a feature in two categories: none is below 0, one of them is 0.
-    fn pair(&self, slot: &Slot, weight: f32, entries: &[Entry], general: f64) -> [QuantWeight; 2] {
+    fn pair(
+        &self,
+        slot: &Slot,
+        weight: f32,
+        entries: &[Entry],
+        general: &[f64],
+    ) -> [QuantWeight; 2] {
         let mut ordinary = [0.0; 2];
         for own in entries {
             let category = usize::from(own.category);
             let side = &self.numbers.sides[category];
             ordinary[category] = self.numbers.ordinary(side, *own, slot.pairs);
         }
+        let general = if let [one, other] = *general { other - one } else { 0.0 };
         let ordinary = self.numbers.blended(ordinary[1] - ordinary[0]);
         let difference = ordinary + f64::from(weight) * self.numbers.per_weight() + general;
         stored_pair(difference, self.numbers.scoring == Scoring::Once)
     }
 
     /// Calls `look` with the weight of a feature in each of more than two categories, without those
-    /// whose documents do not contain it.
+    /// whose documents never contained it: what a general model gives them stays as it is.
     fn each(
         &self,
         slot: &Slot,
         weights: &[f32],
-        entries: &[Entry],
+        (entries, general): (&[Entry], &[f64]),
         mut look: impl FnMut(usize, QuantWeight),
     ) {
         let is_once = self.numbers.scoring == Scoring::Once;
@@ -138,12 +145,10 @@ impl State {
             let category = usize::from(own.category);
             let ordinary = self.numbers.ordinary(&self.numbers.sides[category], *own, slot.pairs);
             let fitted = per_weight * (f64::from(weights[category]) - level);
-            let weight = match (own.documents, stored(self.numbers.blended(ordinary) + fitted)) {
-                (0, _) => QuantWeight(0),
-                (_, weight) if is_once => learned(weight),
-                (_, weight) => weight,
-            };
-            look(category, weight);
+            let is_seen = own.documents > 0;
+            let value = if is_seen { self.numbers.blended(ordinary) + fitted } else { 0.0 };
+            let general = general.get(category).copied().unwrap_or(0.0);
+            look(category, with_general(value, general, is_seen && is_once, is_once));
         }
     }
 
@@ -166,6 +171,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::joint::blend::stored;
     use crate::joint::checksum::Checksum;
     use crate::joint::documents::{Makeup, Term};
     use crate::joint::ledger::Record;
@@ -203,7 +209,7 @@ mod tests {
         let alone = weight(6.0 / 9.0, 2.0);
         let expected = [[0.0, 0.5 * alone], [0.5 * seen, 0.0]]
             .map(|[one, other]| vec![(FeatureId(1), stored(one)), (FeatureId(2), stored(other))]);
-        assert_eq!(state.changes(|_| 0.0), expected);
+        assert_eq!(state.changes(|_| None), expected);
     }
 
     #[test]

@@ -108,7 +108,8 @@ pub fn text_of(fitted: &Refitted, verbose: bool) -> String {
         }
         return text;
     };
-    if let Some(FitVerdicts { wrong, missed, unsure, .. }) = weights.verdicts {
+    let verdicts = weights.verdicts.filter(|_| !has_one_kind(solution));
+    if let Some(FitVerdicts { wrong, missed, unsure, .. }) = verdicts {
         let _ = match names.as_slice() {
             [first, second] => writeln!(
                 text,
@@ -119,6 +120,11 @@ pub fn text_of(fitted: &Refitted, verbose: bool) -> String {
         };
     }
     text
+}
+
+/// Whether the documents are of one category, or there are none: they show no quality.
+fn has_one_kind(solution: &Solution) -> bool {
+    solution.data.documents_by_category().into_iter().filter(|&own| own > 0).count() < 2
 }
 
 /// Prints the report on a fit.
@@ -199,6 +205,9 @@ fn describe(text: &mut String, solution: &Solution, names: &[String], verbose: b
         let _ = write!(text, " ({})", counts.join(", "));
     }
     let _ = writeln!(text, ", {} features in two or more of them", data.ids.len());
+    if has_one_kind(solution) {
+        return;
+    }
     let is_pair = data.categories == 2;
     let mut row = |name: &str, quality: Quality, judged: usize, note: &str| {
         let share = percent(quality.errors, judged);
