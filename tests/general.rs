@@ -215,8 +215,7 @@ fn any_number_of_folders_begins_with_a_general_model() {
     let labels = ["lists", "ham", "spam"];
     let folders = ["lists=lists", OWN[0], OWN[1], "--general", "g"];
     let learned = dbacl(path, &[&["--mail-learn", "f"], &folders[..]].concat(), b"");
-    let warning =
-        "dbacl:warning: the general model g knows ham and spam: it says nothing of lists\n";
+    let warning = "dbacl:warning: the general model g knows ham and spam: it cannot tell lists from other mail\n";
     assert!(text(&learned.stderr).contains(warning), "{}", text(&learned.stderr));
     assert!(text(&learned.stdout).contains(", general 0.5,"), "{}", text(&learned.stdout));
     let both = |path: &Path| ["spam", "ham"].map(|label| verdict(path, &labels, &unknown(label)));
@@ -224,7 +223,6 @@ fn any_number_of_folders_begins_with_a_general_model() {
     assert!(is_told(both(path)), "{:?}", both(path));
     let found = verdict(path, &labels, &mail_of("lists", "kernel patch commit", 70));
     assert!(found.contains("lists"), "{found}");
-    fs::remove_dir_all(path.join("g")).expect("removed");
     // A mail with words of the general model, learned alone, changes what it says and no more.
     let before = contents(path);
     let set = ["--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/lists", "-c", "./f/spam"];
@@ -239,6 +237,16 @@ fn any_number_of_folders_begins_with_a_general_model() {
     assert!(contents(path) == before, "the files are those of never having learned it");
     done(path, &["--mail-learn", "f", "lists=lists", OWN[0], OWN[1]], "");
     assert!(contents(path) == before, "learning anew keeps the general model");
+    // What the general model has besides stands for other folders.
+    fs::create_dir(path.join("none")).expect("made");
+    let said = dbacl(
+        path,
+        &["--mail-learn", "f2", "--general", "g", "lists=lists", "friends=none", "spam=none"],
+        b"",
+    );
+    assert!(text(&said.stderr).contains("it cannot tell lists and friends from other mail"));
+    let filtered = done(path, &["--mail-filter", "f2"], &unknown("spam"));
+    assert!(filtered.lines().next().expect("a line").ends_with(" spam"), "{filtered}");
     // Of a general model with more folders those count that the filter has, too.
     done(path, &["--mail-learn", "g", "lists=lists", "ham=public.ham", "spam=public.spam"], "");
     learn(path, &["--general", "g"]);

@@ -19,10 +19,10 @@ use super::real;
 use super::scoring::Scoring;
 use super::select::{
     BLENDS, COSTS, Choice, FOLDS, Form, Quality, Trial, choose_exact, choose_sparse, differences,
-    fit_all, folds,
+    fit_all, folds, silence_empty,
 };
 use super::solver;
-use super::thresholds::{self, PairVerdicts, Promise};
+use super::thresholds::{self, NEVER, PairVerdicts, Promise};
 use crate::category::reader::Category;
 use crate::measures::Scored;
 use crate::measures::misfiled::Misfiled;
@@ -412,7 +412,10 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         if !choice.quality.beats(&before) && !options.always {
             return Ok(Solution { data, before, choice, judged, form, fitted: None });
         }
-        let fits = fit_all(&data, choice.settings.cost, |_| false);
+        let mut fits = fit_all(&data, choice.settings.cost, |_| false);
+        if self.general.is_some() {
+            silence_empty(&mut fits, &data);
+        }
         let set = blend::compose(categories, &data, &fits, (choice.settings, form), self.general);
         let has_general = choice.settings.general > 0.0;
         let known = if has_general { all_shares } else { own_shares };
@@ -561,6 +564,10 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             let excesses = thresholds::well_filed(excesses, &beyond);
             let limits = thresholds::limits(&excesses, &promises).into_iter().zip(&promises);
             line.limits = limits.map(|(limit, promise)| limit.max(promise.least_odds())).collect();
+            if of_general.is_some() {
+                // The documents of one category tell nothing of sure verdicts.
+                line.limits.fill(NEVER);
+            }
             let unscaled = Calibration { slope, offset: 0.0 };
             let judge = RefitLine { calibration: unscaled, ..line.clone() };
             let (verdicts, usual) = verdicts(&judge, choice, known, &misfiled);

@@ -6,9 +6,10 @@
 //! score = fitted score + blend * ordinary score + general * score of the general model
 //! ```
 //!
-//! Categories are the same where they have the same name. To a category that the general model does
-//! not know it gives the mean of its own categories' scores, so that it speaks neither for it nor
-//! against it.
+//! Categories are the same where they have the same name. What the general model knows and the set
+//! does not stands for all that the set has besides: to a category of another name the general model
+//! gives the mean score of those of its own that the set does not have. If it has none of that kind,
+//! it gives the mean of all, and speaks neither for such a category nor against it.
 //!
 //! All scores are linear in the features of a document, so the weights are added when the files of
 //! the set are written, and verdicts need the general model no more. The general model has not seen
@@ -142,11 +143,14 @@ impl<D: AsRef<[u8]>> GeneralModel<D> {
     }
 }
 
-/// The values of a general model's categories for those of a set: the mean for a category that it
-/// does not know.
+/// The values of a general model's categories for those of a set: for one that it does not know the
+/// mean of its other categories, or of all if there are no others.
 fn for_set(same: &[Option<usize>], own: &[f64]) -> Vec<f64> {
-    let mean = own.iter().sum::<f64>() / real(own.len());
-    same.iter().map(|same| same.map_or(mean, |at| own[at])).collect()
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / real(values.len());
+    let others = (0..own.len()).filter(|at| !same.contains(&Some(*at)));
+    let others: Vec<f64> = others.map(|at| own[at]).collect();
+    let rest = if others.is_empty() { mean(own) } else { mean(&others) };
+    same.iter().map(|same| same.map_or(rest, |at| own[at])).collect()
 }
 
 /// What a general model says of documents.
@@ -275,6 +279,8 @@ mod tests {
         let [of_ham, of_spam] = pair.weights(id).unwrap().try_into().unwrap();
         let mean = f64::midpoint(of_ham, of_spam);
         assert_eq!(model.weights(id).unwrap(), [mean, of_spam, of_ham, mean]);
+        let half = open_for([&ham, &spam], vec![None, Some(1), None]).unwrap();
+        assert_eq!(half.weights(id).unwrap(), [of_ham, of_spam, of_ham]);
         assert_eq!(model.weights(FeatureId(12_345)), None);
         let mut corpus = Corpus::default();
         corpus.push(0, 1, &[Term::new(id, 1, 1)]);

@@ -203,6 +203,26 @@ pub fn fit_all(data: &Dataset, cost: f64, left_out: impl Fn(usize) -> bool + Syn
     fits.into_iter().flatten().collect()
 }
 
+/// Makes the fits of categories without documents say nothing: no weights, and the mean bias of the
+/// others. By the documents of the others alone such a category would never be the most probable
+/// one, even where a general model knows its documents.
+pub fn silence_empty(fits: &mut [Fit], data: &Dataset) {
+    let documents = data.documents_by_category();
+    // One fit tells two categories apart.
+    let is_pair = problems(data.categories) == 1;
+    let is_empty = |at: usize| if is_pair { documents.contains(&0) } else { documents[at] == 0 };
+    let others = fits.iter().enumerate().filter(|(at, _)| !is_empty(*at));
+    let biases: Vec<f64> = others.map(|(_, fit)| fit.bias).collect();
+    let mean = biases.iter().sum::<f64>() / super::real(biases.len().max(1));
+    for (_, fit) in fits.iter_mut().enumerate().filter(|(at, _)| is_empty(*at)) {
+        fit.bias = mean;
+        for weight in &mut fit.weights {
+            weight.value = 0.0;
+        }
+        fit.duals.fill([0.0; 2]);
+    }
+}
+
 /// Scores of the fitted part of every document out of fold: one list for each cost.
 ///
 /// With two categories the first one's scores are 0.
@@ -354,7 +374,10 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
     for &cost in costs {
         let mut by_blend = vec![vec![0.0; data.len() * width]; blends.len()];
         for fold in 0..trial.judged {
-            let fits = fit_all(data, cost, |document| folds[document] == fold);
+            let mut fits = fit_all(data, cost, |document| folds[document] == fold);
+            if !trial.general.scores.is_empty() {
+                silence_empty(&mut fits, data);
+            }
             let learned: Vec<&Without> = learned.iter().map(|folds| &folds[fold]).collect();
             let levels = levels(&fits, &learned);
             let own: Vec<usize> =

@@ -79,7 +79,7 @@ pub fn bring(
     if !unknown.is_empty() {
         let (from, own, unknown) = (from.display(), listed(set.names()), listed(&unknown));
         warnings(Warning::new(format!(
-            "the general model {from} knows {own}: it says nothing of {unknown}"
+            "the general model {from} knows {own}: it cannot tell {unknown} from other mail"
         )));
     }
     Ok(())
