@@ -208,6 +208,19 @@ fn scripts_and_recipes_can_be_parsed() {
     run("nix-instantiate", "default.nix", &["--parse", "packaging/nix/default.nix"]);
 }
 
+/// A package installs programs in `/usr/bin`, `make install` in `/usr/local/bin`. systemd searches
+/// both for a program without a path.
+#[test]
+fn units_of_systemd_start_programs_by_name() {
+    let programs = programs();
+    for unit in ["server/dbacl-server.service", "imap/dbacl-imap.service"] {
+        let unit = text(&format!("integrations/{unit}"));
+        let command = unit.lines().find_map(|line| line.strip_prefix("ExecStart="));
+        let program = command.and_then(|command| command.split_whitespace().next());
+        assert!(program.is_some_and(|name| programs.contains(name)), "{program:?}");
+    }
+}
+
 #[test]
 fn the_oldest_compiler_is_the_same_everywhere() {
     let packages = packages();
