@@ -16,6 +16,13 @@ fn share(part: u64, whole: u64) -> Rate {
     rate(count(part), count(whole))
 }
 
+/// The negative logarithm of the probability of the truth, bits; claims are bounded to 10^-6. A
+/// label that the model does not know has the probability 0.
+pub(crate) fn loss(truth: Option<usize>, prediction: &Prediction) -> f64 {
+    let claim = truth.map_or(0.0, |truth| prediction.probabilities()[truth]);
+    -log2(claim.max(SMALLEST))
+}
+
 #[allow(clippy::cast_precision_loss)] // numbers of documents
 const fn real(count: u64) -> f64 {
     count as f64
@@ -64,8 +71,7 @@ impl Evaluation {
         bin.0 += claim;
         bin.1 += u64::from(truth == Some(best));
         bin.2 += 1;
-        let of_truth = truth.map_or(0.0, |truth| prediction.probabilities()[truth]);
-        self.log_loss -= log2(of_truth.max(SMALLEST));
+        self.log_loss += loss(truth, prediction);
     }
 
     /// Texts that were judged.

@@ -6,16 +6,15 @@
 //! ```
 //!
 //! How sure it must be, and whether the other documents are used at all, is decided on labelled
-//! documents that neither model has learned: they must not be judged worse, neither by errors nor
-//! by the log loss.
+//! documents that neither model has learned. There must not be more errors in them, and their log
+//! loss must fall by more than its standard error: a fall by chance would harm as often as help.
 //!
 //! The model of both is too sure of itself, since its own calibration rests on labels that were
 //! guessed, and guessed where they were easy. The labelled documents that it has not learned tell
-//! its temperature (`views::cooled`) as well. That is one number, found on half of the labelled
-//! documents. Their log loss is compared at that temperature, and is therefore a little too good:
-//! on average by about one bit of all of them together.
+//! its temperature (`views::cooled`) as well. While models are compared, the temperature of a part
+//! of these documents is found with the other part, so that no document improves its own loss.
 
-use crate::evaluate::Evaluation;
+use crate::evaluate::loss;
 use crate::model::{Prediction, TextModel};
 use crate::train::{TrainError, Trained, Trainer};
 use crate::views;
@@ -23,10 +22,9 @@ use std::sync::atomic::AtomicBool;
 
 /// How probable a label must be to be taken: what is tried.
 const THRESHOLDS: [f64; 2] = [0.9, 0.8];
-/// Labelled documents are divided into so many parts.
+/// Labelled documents are divided into so many parts, each of which is judged by models of the
+/// others.
 const PARTS: usize = 4;
-/// The parts that are judged by models of the others.
-const JUDGED: [usize; 2] = [0, 2];
 
 /// What documents without labels have brought.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,7 +58,7 @@ pub fn train_with_unlabelled(
     let alone = train(trainer)?;
     let mut without = Judgement::default();
     let mut with = THRESHOLDS.map(|_| Judgement::default());
-    for part in JUDGED {
+    for part in 0..PARTS {
         let (learned, judged) = divided(trainer, part);
         let model = match train(&learned) {
             Ok(trained) => trained.model,
@@ -69,26 +67,26 @@ pub fn train_with_unlabelled(
             Err(_) => continue,
         };
         without.add(&model, &judged);
+        let guesses = guesses(&model, unlabelled);
         for (threshold, with) in THRESHOLDS.into_iter().zip(&mut with) {
-            let (grown, _) = grown(&learned, &model, unlabelled, threshold);
+            let (grown, _) = grown(&learned, unlabelled, &guesses, threshold);
             with.add(&train(&grown)?.model, &judged);
         }
     }
-    let (judged, errors_without) = (without.documents.len() as u64, without.errors());
-    let loss_without = without.loss(1.0);
-    let tried = THRESHOLDS.into_iter().zip(with).map(|(threshold, with)| {
-        let temperature = with.temperature();
-        (threshold, temperature, with.errors(), with.loss(temperature))
+    let errors_without = without.errors();
+    let judged = without.documents().count() as u64;
+    let tried = THRESHOLDS.into_iter().zip(&with).map(|(threshold, with)| {
+        (threshold, with.temperature(), with.errors(), with.gain(&without))
     });
-    let good =
-        tried.filter(|&(_, _, errors, loss)| errors <= errors_without && loss <= loss_without);
-    let best = good.min_by(|a, b| a.2.cmp(&b.2).then(a.3.total_cmp(&b.3)));
+    let good = tried.filter(|(_, _, errors, gain)| *errors <= errors_without && gain.is_certain());
+    let best = good.min_by(|a, b| a.2.cmp(&b.2).then(b.3.mean.total_cmp(&a.3.mean)));
     let mut help =
         Help { threshold: None, taken: 0, judged, errors_without, errors: errors_without };
-    let Some((threshold, temperature, errors, _)) = best.filter(|_| judged > 0) else {
+    let Some((threshold, temperature, errors, _)) = best else {
         return Ok((alone, help));
     };
-    let (grown, taken) = grown(trainer, &alone.model, unlabelled, threshold);
+    let guesses = guesses(&alone.model, unlabelled);
+    let (grown, taken) = grown(trainer, unlabelled, &guesses, threshold);
     if taken == 0 {
         return Ok((alone, help));
     }
@@ -107,55 +105,108 @@ pub fn train_with_unlabelled(
     Ok((trained, help))
 }
 
+/// By how much the log loss of documents falls, bits a document.
+#[derive(Debug, Clone, Copy)]
+struct Gain {
+    mean: f64,
+    /// The standard error of the mean.
+    deviation: f64,
+}
+
+impl Gain {
+    /// That of paired losses: without, with.
+    fn of(losses: &[(f64, f64)]) -> Self {
+        #[allow(clippy::cast_precision_loss)] // a number of documents
+        let number = losses.len() as f64;
+        let gains = || losses.iter().map(|(without, with)| without - with);
+        let mean = gains().sum::<f64>() / number;
+        let squares = gains().map(|gain| (gain - mean) * (gain - mean)).sum::<f64>();
+        Self { mean, deviation: (squares / (number - 1.0) / number).sqrt() }
+    }
+
+    /// Whether the loss falls by more than chance may well make it fall. It never does with fewer
+    /// than two documents.
+    fn is_certain(self) -> bool {
+        self.mean > self.deviation
+    }
+}
+
+/// What is said of a document, and the number of its label where the model knows it.
+type Judged = (Prediction, Option<usize>);
+
 /// How labelled documents were judged by models that have not learned them.
 #[derive(Debug, Default)]
 struct Judgement {
-    /// What was said of each, and the number of its label where the model knows it.
-    documents: Vec<(Prediction, Option<usize>)>,
+    /// By part.
+    parts: Vec<Vec<Judged>>,
 }
 
 impl Judgement {
+    /// Adds a part: documents that `model` has not learned.
     fn add(&mut self, model: &TextModel, documents: &[(&str, &[u8])]) {
         let mut predictor = model.predictor();
-        self.documents.extend(documents.iter().map(|(label, text)| {
+        let judged = documents.iter().map(|(label, text)| {
             let truth = model.labels().iter().position(|known| known == label);
             (predictor.predict(text), truth)
-        }));
+        });
+        self.parts.push(judged.collect());
+    }
+
+    fn documents(&self) -> impl Iterator<Item = &Judged> + Clone {
+        self.parts.iter().flatten()
     }
 
     fn errors(&self) -> u64 {
-        let is_wrong = |(said, truth): &&(Prediction, Option<usize>)| *truth != Some(said.best());
-        self.documents.iter().filter(is_wrong).count() as u64
-    }
-
-    /// The most labels that a model has.
-    fn labels(&self) -> usize {
-        let labels = self.documents.iter().map(|(said, _)| said.probabilities().len());
-        labels.max().unwrap_or(0)
+        let is_wrong = |(said, truth): &&Judged| *truth != Some(said.best());
+        self.documents().filter(is_wrong).count() as u64
     }
 
     /// See [`views::temperature`].
     fn temperature(&self) -> f64 {
-        let labels = self.labels();
-        let of = |(said, truth): &(Prediction, Option<usize>)| {
-            let mut said = said.probabilities().to_vec();
-            // One model may have learned fewer labels than another.
-            said.resize(labels, 0.0);
-            Some((said, u32::try_from((*truth)?).ok()?))
-        };
-        let known: Vec<(Vec<f64>, u32)> = self.documents.iter().filter_map(of).collect();
-        views::temperature(&known)
+        temperature(self.documents())
     }
 
-    /// The mean log loss at a temperature, bits.
-    fn loss(&self, temperature: f64) -> f64 {
-        let mut evaluation = Evaluation::new(self.labels());
-        for (said, truth) in &self.documents {
-            let cooled = views::cooled(said.probabilities().to_vec(), temperature);
-            evaluation.add(*truth, &Prediction::of(cooled));
-        }
-        evaluation.log_loss()
+    /// The loss of each document, at the temperature of the documents of all other parts.
+    fn cooled_losses(&self) -> Vec<f64> {
+        let numbered = || self.parts.iter().enumerate();
+        let each = numbered().flat_map(|(own, part)| {
+            let others = numbered().filter(|&(other, _)| other != own);
+            let temperature = temperature(others.flat_map(|(_, part)| part));
+            losses(part, temperature)
+        });
+        each.collect()
     }
+
+    /// By how much the loss of `without` falls. Both are cooled alike; where `without` is better as
+    /// it is, it stays so.
+    fn gain(&self, without: &Self) -> Gain {
+        let sum = |losses: &[f64]| losses.iter().sum::<f64>();
+        let plain: Vec<f64> = without.parts.iter().flat_map(|part| losses(part, 1.0)).collect();
+        let cooled = without.cooled_losses();
+        let best = if sum(&plain) <= sum(&cooled) { plain } else { cooled };
+        let pairs: Vec<(f64, f64)> = best.into_iter().zip(self.cooled_losses()).collect();
+        Gain::of(&pairs)
+    }
+}
+
+/// The temperature of documents, see [`views::temperature`].
+fn temperature<'a>(documents: impl Iterator<Item = &'a Judged> + Clone) -> f64 {
+    let labels = documents.clone().map(|(said, _)| said.probabilities().len()).max().unwrap_or(0);
+    let of = |(said, truth): &Judged| {
+        let mut said = said.probabilities().to_vec();
+        // One model may have learned fewer labels than another.
+        said.resize(labels, 0.0);
+        Some((said, u32::try_from((*truth)?).ok()?))
+    };
+    let known: Vec<(Vec<f64>, u32)> = documents.filter_map(of).collect();
+    views::temperature(&known)
+}
+
+/// The loss of each document at a temperature, see [`loss`].
+fn losses(documents: &[Judged], temperature: f64) -> Vec<f64> {
+    let cooled = |said: &Prediction| views::cooled(said.probabilities().to_vec(), temperature);
+    let each = documents.iter().map(|(said, truth)| loss(*truth, &Prediction::of(cooled(said))));
+    each.collect()
 }
 
 /// The documents of all parts but one, and those of that part. Every fourth document of each label
@@ -175,22 +226,30 @@ fn divided(trainer: &Trainer, part: usize) -> (Trainer, Vec<(&str, &[u8])>) {
     (learned, judged)
 }
 
-/// A trainer with the documents that a model is sure of as well, and how many these are.
+/// The most probable label of each document, and its probability.
+fn guesses<'a>(model: &'a TextModel, documents: &[Vec<u8>]) -> Vec<(&'a str, f64)> {
+    let mut predictor = model.predictor();
+    let guess = |text: &Vec<u8>| {
+        let said = predictor.predict(text);
+        let best = said.best();
+        (model.labels()[best].as_str(), said.probabilities()[best])
+    };
+    documents.iter().map(guess).collect()
+}
+
+/// A trainer with the documents whose guessed labels are probable enough as well, and how many
+/// these are.
 fn grown(
     trainer: &Trainer,
-    model: &TextModel,
-    unlabelled: &[Vec<u8>],
+    documents: &[Vec<u8>],
+    guesses: &[(&str, f64)],
     threshold: f64,
 ) -> (Trainer, u64) {
     let (mut grown, mut taken) = (trainer.clone(), 0);
-    let mut predictor = model.predictor();
-    for text in unlabelled {
-        let prediction = predictor.predict(text);
-        let best = prediction.best();
-        if prediction.probabilities()[best] >= threshold {
-            grown.add(&model.labels()[best], text);
-            taken += 1;
-        }
+    let sure = documents.iter().zip(guesses).filter(|(_, guess)| guess.1 >= threshold);
+    for (text, (label, _)) in sure {
+        grown.add(label, text);
+        taken += 1;
     }
     (grown, taken)
 }
@@ -222,7 +281,7 @@ mod tests {
             (8..200).flat_map(|number| [text(0, number), text(1, number)]).collect();
         let never = AtomicBool::new(false);
         let (trained, help) = train_with_unlabelled(&trainer, &unlabelled, &never).unwrap();
-        assert_eq!(help.judged, 8);
+        assert_eq!(help.judged, 16);
         assert!(help.errors <= help.errors_without && help.taken > 300, "{help:?}");
         assert_eq!(trained.labels, [("sea".to_owned(), 8), ("war".to_owned(), 8)]);
         let again = train_with_unlabelled(&trainer, &unlabelled, &never).unwrap();
@@ -297,6 +356,55 @@ mod tests {
         let explained = model.explain(&text).unwrap();
         let odds = (best(&found) / (1.0 - best(&found))).log2();
         assert!((explained.explanation.total() - odds).abs() < 1e-3, "{odds}");
+    }
+
+    #[test]
+    fn a_gain_within_its_standard_error_is_none() {
+        // Gains of 3 and -1 bits: mean 1, standard deviation 2, of 100 documents 0.2.
+        let pairs = |lost: f64| -> Vec<(f64, f64)> {
+            (0..100).map(|at| (4.0, if at % 2 == 0 { 1.0 } else { 5.0 } + lost)).collect()
+        };
+        let gain = Gain::of(&pairs(0.0));
+        assert!((gain.mean - 1.0).abs() < 1e-12, "{gain:?}");
+        assert!((gain.deviation - 2.0 / 99f64.sqrt()).abs() < 1e-12, "{gain:?}");
+        let is_certain = |lost| Gain::of(&pairs(lost)).is_certain();
+        assert!(is_certain(0.0) && is_certain(0.7));
+        assert!(!is_certain(0.9) && !is_certain(1.0) && !is_certain(3.0));
+        for few in [&[][..], &[(5.0, 1.0)], &[(1.0, 1.0); 9]] {
+            assert!(!Gain::of(few).is_certain(), "{few:?}");
+        }
+    }
+
+    /// A judgement of two parts of fifty documents, of which the model is as sure as this; all but
+    /// every tenth are right.
+    fn judgement(sure: f64) -> Judgement {
+        let part = (0..50).map(|at| {
+            let said = Prediction::of(vec![sure, 1.0 - sure]);
+            (said, Some(usize::from(at % 10 == 0)))
+        });
+        let part: Vec<Judged> = part.collect();
+        Judgement { parts: vec![part.clone(), part] }
+    }
+
+    #[test]
+    fn models_are_compared_at_temperatures_of_other_documents() {
+        // Both claim the same once they are cooled, however sure they were.
+        let (hot, right) = (judgement(0.999), judgement(0.9));
+        assert!((hot.temperature() - 999f64.ln() / 9f64.ln()).abs() < 0.01);
+        assert!(hot.gain(&judgement(0.99)).mean.abs() < 1e-4);
+        assert!(hot.gain(&right).mean.abs() < 1e-4 && right.gain(&hot).mean.abs() < 1e-4);
+        // What is too unsure is not made surer, neither with the other documents nor without.
+        let unsure = judgement(0.7);
+        assert!(unsure.gain(&right).mean < -0.05 && right.gain(&unsure).mean > 0.05);
+
+        // The temperature of a part comes from the others: a part of right documents alone is
+        // judged at that of a part of wrong ones.
+        let of = |truth| vec![(Prediction::of(vec![0.99, 0.01]), Some(truth)); 20];
+        let torn = Judgement { parts: vec![of(0), of(1)] };
+        let losses = torn.cooled_losses();
+        let half = 2f64.powf(-losses[0]);
+        assert!((half - views::cooled(vec![0.99, 0.01], 10.0)[0]).abs() < 1e-9, "{half}");
+        assert!((losses[39] - 100f64.log2()).abs() < 1e-9, "{}", losses[39]);
     }
 
     #[test]

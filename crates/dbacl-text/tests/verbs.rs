@@ -4,6 +4,7 @@
 use dbacl_testing::{Done, Scratch, command, finish, skip};
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Stdio;
 
@@ -289,11 +290,21 @@ fn a_search_tells_what_it_tries() {
 #[test]
 fn texts_without_labels_are_learned_where_they_help() {
     let scratch = Scratch::new();
-    let few: String = documents().lines().take(24).flat_map(|line| [line, "\n"]).collect();
-    scratch.write("few.tsv", few);
-    let texts = documents();
-    let texts = texts.lines().filter_map(|line| line.split_once('\t'));
-    scratch.write("many.txt", texts.flat_map(|(_, text)| [text, "\n"]).collect::<String>());
+    // Each text has three of the eight words of its label, so that few texts do not tell all.
+    let text = |label: usize, number: usize| {
+        let words = [
+            ["whale", "ship", "sailor", "harbour", "wave", "deck", "mast", "anchor"],
+            ["nation", "soldier", "battle", "army", "cannon", "general", "peace", "treaty"],
+        ];
+        let own = |at: usize| words[label][at % 8];
+        format!("{} {} {} the {number}", own(number), own(number + 1), own(number * 3))
+    };
+    let lines = |numbers: Range<usize>, labels: [&str; 2]| -> String {
+        let each = numbers.flat_map(|number| [0, 1].map(|label| (label, number)));
+        each.map(|(label, number)| format!("{}{}\n", labels[label], text(label, number))).collect()
+    };
+    scratch.write("few.tsv", lines(0..8, ["sea\t", "war\t"]));
+    scratch.write("many.txt", lines(8..200, ["", ""]));
     // Few documents are warned about.
     let train = |line: &str| {
         let done = run(&scratch, line, "");
@@ -302,7 +313,7 @@ fn texts_without_labels_are_learned_where_they_help() {
     };
     let said = train("train few.tsv -o model --unlabelled many.txt");
     let last = said.lines().last().unwrap_or_default();
-    assert!(last.contains(" of 72 texts without labels were learned"), "{said}");
+    assert!(last.contains(" of 384 texts without labels were learned"), "{said}");
     let about = run(&scratch, "info model", "").quiet(0);
     assert!(about.contains("documents without labels"), "{about}");
 
