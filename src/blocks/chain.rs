@@ -9,13 +9,15 @@
 use super::coding::{Reader, Writer};
 use super::error::BlockError;
 use super::frame::{Block, Frame};
-use crate::joint::dataset::{Views, rows};
-use crate::joint::solver::{self, Duals, Fit, Weight};
+use crate::joint::abreast::{Course, Fits, WIDEST};
+use crate::joint::solver::Duals;
 use crate::numeric::elementary::narrow;
 use crate::parallel;
 use std::ops::Range;
 use std::sync::Mutex;
 
+/// The fewest problems of a processor that are solved side by side.
+const FEWEST: usize = 8;
 /// Passes of a round over each block.
 const PASSES: u32 = 2;
 
@@ -99,12 +101,21 @@ pub struct LabelCounts {
     pub counts_held_out: Vec<u32>,
 }
 
+/// Where a chain has come to with a problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fitted {
+    /// The weights by feature.
+    pub weights: Vec<f32>,
+    /// The bias.
+    pub bias: f64,
+}
+
 /// What a chain answers.
 pub enum Answer {
     /// To [`Task::Count`], by label.
     Counts(Vec<LabelCounts>),
-    /// To [`Task::Round`]: weights and biases by problem, where this chain has come to.
-    Fits(Vec<Fit>),
+    /// To [`Task::Round`], by problem.
+    Fits(Vec<Fitted>),
     /// To [`Task::Score`]: by document, then label; and the labels of the documents.
     Scores(Vec<f64>, Vec<u32>),
 }
@@ -164,42 +175,60 @@ fn count(
 }
 
 #[allow(clippy::cast_precision_loss)] // a number of chains
-fn fit(frame: &Frame, round: &Round, share: &mut dyn Share) -> Result<Vec<Fit>, BlockError> {
+fn fit(frame: &Frame, round: &Round, share: &mut dyn Share) -> Result<Vec<Fitted>, BlockError> {
     let chains = frame.chains() as f64;
     let widening = chains.sqrt();
-    let start = |problem: usize| {
-        let scales = round.scales[problem].iter();
-        let weight =
-            |(&value, &scale): (&f32, &f32)| Weight { value, scale: scale * narrow(chains) };
-        let weights = round.weights[problem].iter().zip(scales).map(weight).collect();
-        let bias = round.biases[problem] / widening;
-        Mutex::new(Fit { weights, bias, duals: Vec::new() })
-    };
     let problems = round.weights.len();
-    let fits: Vec<Mutex<Fit>> = (0..problems).map(start).collect();
+    let groups = groups(problems, parallel::processors());
+    let start = |group: &Range<usize>| {
+        let first = if frame.labels == 2 { 1 } else { round.first + group.start };
+        let biases: Vec<f64> =
+            round.biases[group.clone()].iter().map(|bias| bias / widening).collect();
+        let weights = &round.weights[group.clone()];
+        let scales = (&round.scales[group.clone()], narrow(chains));
+        Mutex::new(Fits::resumed(first, (weights, &biases), scales))
+    };
+    let fits: Vec<Mutex<Fits>> = groups.iter().map(start).collect();
     for at in 0..share.blocks() {
         let Block { data, held_out } = Block::read(frame, &share.block(at)?)?;
+        let part: Vec<bool> = held_out.iter().map(|&it| round.is_whole || !it).collect();
         let length = data.len() * problems;
         let old = if round.is_first { vec![[0.0; 2]; length] } else { share.duals(at, length)? };
-        let new = parallel::all(problems, |problem| {
-            let Ok(mut fit) = fits[problem].lock() else { return Vec::new() };
-            let label = if frame.labels == 2 { 1 } else { round.first + problem };
-            let side = |(&own, &is_held_out): (&u32, &bool)| match own as usize == label {
-                _ if is_held_out && !round.is_whole => 0,
-                true => 1,
-                false => -1,
-            };
-            let sides: Vec<i8> = data.labels.iter().zip(&held_out).map(side).collect();
-            let rows = rows(&data, |feature| fit.weights[feature as usize].scale, widening);
-            let views = Views { scales: Vec::new(), rows };
-            fit.duals = old[data.len() * problem..][..data.len()].to_vec();
-            solver::improve(&mut fit, &data, &views, &sides, round.cost, PASSES);
-            std::mem::take(&mut fit.duals)
+        let new = parallel::all(groups.len(), |at| {
+            let own = groups[at].start * data.len()..groups[at].end * data.len();
+            let mut duals = old[own].to_vec();
+            let (data, part, cost) = (&data, &part, round.cost);
+            let course = Course { data, part, cost, passes: PASSES, widening };
+            if let Ok(mut fits) = fits[at].lock() {
+                fits.go_over(&course, &mut duals);
+            }
+            duals
         });
         share.set_duals(at, &new.concat())?;
     }
-    let fits = fits.into_iter().filter_map(|fit| fit.into_inner().ok());
-    Ok(fits.map(|fit| Fit { bias: fit.bias * widening, ..fit }).collect())
+    let fits = fits.into_iter().filter_map(|fits| fits.into_inner().ok());
+    let each = fits.flat_map(Fits::into_weights);
+    Ok(each.map(|(weights, bias)| Fitted { weights, bias: bias * widening }).collect())
+}
+
+/// Problems that are solved side by side: a power of two each time, so that no lane is idle, and
+/// few enough to keep all processors busy. Side by side, few problems take longer than alone.
+fn groups(problems: usize, processors: usize) -> Vec<Range<usize>> {
+    let each = problems.div_ceil(processors.max(1));
+    let widest = if each < FEWEST { 1 } else { (1 << each.ilog2()).min(WIDEST) };
+    let mut groups = Vec::new();
+    let mut start = 0;
+    while start < problems {
+        let rest = problems - start;
+        let width = match rest {
+            _ if rest >= widest => widest,
+            1..4 => 1,
+            _ => 1 << rest.ilog2(),
+        };
+        groups.push(start..start + width);
+        start += width;
+    }
+    groups
 }
 
 /// Scores, nats a unit of complexity.
@@ -317,7 +346,7 @@ impl Answer {
                 out.number(1);
                 out.number(fits.len() as u64);
                 for fit in fits {
-                    out.words(fit.weights.iter().map(|weight| weight.value.to_le_bytes()));
+                    out.floats(&fit.weights);
                     out.real(fit.bias);
                 }
             }
@@ -353,15 +382,30 @@ impl Answer {
                 labels.collect::<Result<_, BlockError>>().map(Self::Counts)
             }
             1 => {
-                let fits = (0..bytes.size()?).map(|_| {
-                    let values = bytes.floats()?.into_iter();
-                    let weights = values.map(|value| Weight { value, scale: 0.0 }).collect();
-                    Ok(Fit { weights, bias: bytes.real()?, duals: Vec::new() })
-                });
+                let fits = (0..bytes.size()?)
+                    .map(|_| Ok(Fitted { weights: bytes.floats()?, bias: bytes.real()? }));
                 fits.collect::<Result<_, BlockError>>().map(Self::Fits)
             }
             2 => Ok(Self::Scores(bytes.reals()?, bytes.integers()?)),
             _ => Err(bytes.damaged()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_are_divided_into_powers_of_two() {
+        let widths = |problems, processors| -> Vec<usize> {
+            groups(problems, processors).iter().map(ExactSizeIterator::len).collect()
+        };
+        assert_eq!(widths(75, 2), [16, 16, 16, 16, 8, 1, 1, 1]);
+        assert_eq!(widths(20, 2), [8, 8, 4]);
+        assert_eq!(widths(4, 2), [1; 4]);
+        assert_eq!(widths(9, 0), [8, 1]);
+        assert_eq!(widths(0, 2), [0; 0]);
+        assert_eq!(groups(13, 1), [0..8, 8..12, 12..13]);
     }
 }

@@ -254,7 +254,7 @@ impl<'a, C: Chains> Leader<'a, C> {
                     for (problem, fit) in fits.iter().enumerate() {
                         let each = fit.weights.iter().zip(&old.weights[problem]);
                         for ((new, old), change) in each.zip(&mut changes[problem]) {
-                            *change += new.value - old;
+                            *change += new - old;
                         }
                         bias_changes[problem] += fit.bias - old.biases[problem];
                     }

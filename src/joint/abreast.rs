@@ -8,8 +8,8 @@
 //! several at a time. Squared lengths of views are worked out for the documents that need them
 //! only, which are those within the margin of a category.
 
-use super::dataset::{Cell, Dataset, MIN_DOCUMENTS, Row, contrast, scale};
-use super::solver::{Duals, Fit, Weight};
+use super::dataset::{Cell, Dataset, MIN_DOCUMENTS, Row, Views, contrast, rows, scale};
+use super::solver::{self, Duals, Fit, Weight};
 use crate::numeric::elementary::narrow;
 use crate::numeric::random::SplitMix64;
 use hashbrown::HashMap;
@@ -29,47 +29,117 @@ pub fn solve(
 ) -> Fits {
     let part: Vec<bool> = (0..data.len()).map(takes_part).collect();
     let (first, width) = (problems.start, problems.len());
-    let lanes = match width {
-        0..=4 => Lanes::Four(Abreast::solve(data, first, &part, cost, passes)),
-        5..=8 => Lanes::Eight(Abreast::solve(data, first, &part, cost, passes)),
-        _ => Lanes::Sixteen(Abreast::solve(data, first, &part, cost, passes)),
+    let course = Course { data, part: &part, cost, passes, widening: 1.0 };
+    let lanes: Box<dyn Lanes + Send> = match width {
+        0..=4 => Box::new(Abreast::<4>::solve(first, &course)),
+        5..=8 => Box::new(Abreast::<8>::solve(first, &course)),
+        _ => Box::new(Abreast::<16>::solve(first, &course)),
     };
     Fits { width, lanes }
 }
 
-/// Fits that were made side by side.
-pub struct Fits {
-    width: usize,
-    lanes: Lanes,
+/// What fits go over.
+pub struct Course<'a> {
+    /// The documents.
+    pub data: &'a Dataset,
+    /// Which of them take part.
+    pub part: &'a [bool],
+    /// The cost C.
+    pub cost: f64,
+    /// How often the fits go over them.
+    pub passes: u32,
+    /// What bias inputs are multiplied by.
+    pub widening: f64,
 }
 
-enum Lanes {
-    Four(Abreast<4>),
-    Eight(Abreast<8>),
-    Sixteen(Abreast<16>),
+/// Fits that are made side by side.
+pub struct Fits {
+    width: usize,
+    lanes: Box<dyn Lanes + Send>,
 }
 
 impl Fits {
+    /// Fits of category `first` and those behind it, one for each of `weights`, to go on from these
+    /// weights and biases. Scales are multiplied by `stretch`.
+    pub fn resumed(
+        first: usize,
+        (weights, biases): (&[Vec<f32>], &[f64]),
+        (scales, stretch): (&[Vec<f32>], f32),
+    ) -> Self {
+        fn lanes<const L: usize>(
+            first: usize,
+            (weights, biases): (&[Vec<f32>], &[f64]),
+            (scales, stretch): (&[Vec<f32>], f32),
+        ) -> Box<dyn Lanes + Send> {
+            let mut bias = [0.0; L];
+            bias.iter_mut().zip(biases).for_each(|(own, &bias)| *own = bias);
+            Box::new(Abreast::<L> {
+                first,
+                weights: abreast(weights, 1.0),
+                scales: abreast(scales, stretch),
+                bias,
+                duals: Vec::new(),
+            })
+        }
+        let width = weights.len();
+        let (state, scales) = ((weights, biases), (scales, stretch));
+        let lanes = match width {
+            0..=1 => Box::new(Alone::resumed(first, state, scales)),
+            2..=4 => lanes::<4>(first, state, scales),
+            5..=8 => lanes::<8>(first, state, scales),
+            _ => lanes::<16>(first, state, scales),
+        };
+        Self { width, lanes }
+    }
+
+    /// Goes over documents. Their dual variables, by fit and then document, are replaced.
+    pub fn go_over(&mut self, course: &Course<'_>, duals: &mut [Duals]) {
+        self.lanes.go_over(course, duals, self.width);
+    }
+
+    /// The weights and the bias of each fit.
+    pub fn into_weights(self) -> Vec<(Vec<f32>, f64)> {
+        self.lanes.weights(self.width)
+    }
+
     /// The score of a document for each fit, see [`Fit::margin`].
     pub fn margins(&self, data: &Dataset, document: usize) -> Vec<f64> {
-        let mut margins = match &self.lanes {
-            Lanes::Four(fits) => fits.margins(data, document).to_vec(),
-            Lanes::Eight(fits) => fits.margins(data, document).to_vec(),
-            Lanes::Sixteen(fits) => fits.margins(data, document).to_vec(),
-        };
+        let mut margins = self.lanes.margins(data, document);
         margins.truncate(self.width);
         margins
     }
 
     /// The fits, one by one.
     pub fn into_fits(self) -> Vec<Fit> {
-        let width = self.width;
-        match self.lanes {
-            Lanes::Four(fits) => fits.into_fits(width),
-            Lanes::Eight(fits) => fits.into_fits(width),
-            Lanes::Sixteen(fits) => fits.into_fits(width),
+        (0..self.width).map(|lane| self.lanes.fit(lane)).collect()
+    }
+}
+
+/// Features whose numbers are put side by side, or apart, at a time.
+const CHUNK: usize = 256;
+
+/// The numbers of each feature side by side, times `factor`.
+fn abreast<const L: usize>(lists: &[Vec<f32>], factor: f32) -> Vec<[f32; L]> {
+    let mut rows = vec![[0.0; L]; lists.first().map_or(0, Vec::len)];
+    for (at, rows) in rows.chunks_mut(CHUNK).enumerate() {
+        for (lane, list) in lists.iter().enumerate() {
+            let own = rows.iter_mut().zip(&list[at * CHUNK..]);
+            own.for_each(|(row, number)| row[lane] = number * factor);
         }
     }
+    rows
+}
+
+/// Fits side by side, however many.
+trait Lanes {
+    /// See [`Fits::go_over`]; there are dual variables of `width` fits.
+    fn go_over(&mut self, course: &Course<'_>, duals: &mut [Duals], width: usize);
+    /// See [`Fits::margins`].
+    fn margins(&self, data: &Dataset, document: usize) -> Vec<f64>;
+    /// The weights of each of the first `width` lanes, and its bias.
+    fn weights(&self, width: usize) -> Vec<(Vec<f32>, f64)>;
+    /// The fit of a lane.
+    fn fit(&self, lane: usize) -> Fit;
 }
 
 /// Sums over a document's features in two views, see [`Dataset`], and their product: scale, scale
@@ -78,6 +148,8 @@ type Squares = [f64; 3];
 
 /// `L` fits. Lanes behind the last category hold fits that are not used.
 struct Abreast<const L: usize> {
+    /// Number of the category in the first lane.
+    first: usize,
     weights: Vec<[f32; L]>,
     scales: Vec<[f32; L]>,
     bias: [f64; L],
@@ -87,51 +159,59 @@ struct Abreast<const L: usize> {
 /// Data of the passes over the documents besides the fits.
 struct Passes<'a, const L: usize> {
     data: &'a Dataset,
-    /// Number of the category in the first lane.
-    first: usize,
     softness: f64,
+    widening: f64,
     /// By document and lane; NaN until they are needed.
     squares: Vec<[Squares; L]>,
 }
 
 impl<const L: usize> Abreast<L> {
-    fn solve(data: &Dataset, first: usize, part: &[bool], cost: f64, passes: u32) -> Self {
-        let scales = scales(data, first, part);
+    fn solve(first: usize, course: &Course<'_>) -> Self {
+        let scales = scales(course.data, first, course.part);
         let mut fits = Self {
+            first,
             weights: vec![[0.0; L]; scales.len()],
             scales,
             bias: [0.0; L],
-            duals: vec![[[0.0; 2]; L]; data.len()],
+            duals: vec![[[0.0; 2]; L]; course.data.len()],
         };
+        fits.improve(course);
+        fits
+    }
+
+    /// Goes over the documents, to which the dual variables belong.
+    fn improve(&mut self, course: &Course<'_>) {
+        let Course { data, part, cost, passes, widening } = *course;
         let squares = vec![[[f64::NAN; 3]; L]; data.len()];
-        let mut run = Passes { data, first, softness: 1.0 / (2.0 * cost), squares };
-        let (order, apart) = order::<L>(data, first, part);
+        let mut run = Passes { data, softness: 1.0 / (2.0 * cost), widening, squares };
+        let (order, apart) = order::<L>(data, self.first, part);
         let mut places: Vec<usize> = (0..order.len()).collect();
         let mut shuffle = SplitMix64::new(1);
         for _ in 0..passes {
             shuffle.shuffle(&mut places);
             for &place in &places {
                 match apart.get(&place) {
-                    None => fits.step(&mut run, order[place], 0..L),
+                    None => self.step(&mut run, order[place], 0..L),
                     Some(documents) => {
                         for (lane, &document) in documents.iter().enumerate() {
-                            fits.step(&mut run, document, lane..lane + 1);
+                            self.step(&mut run, document, lane..lane + 1);
                         }
                     }
                 }
             }
         }
-        fits
     }
 
     /// One step of the fits in `lanes` for a document: both views, one after the other.
     fn step(&mut self, run: &mut Passes<'_, L>, document: usize, lanes: Range<usize>) {
         let data = run.data;
         let cells = data.row(document);
-        let row = row_of(data, document);
+        let mut row = row_of(data, document);
+        row.presence_bias *= run.widening;
+        row.counts_bias *= run.widening;
         let (ones, counts) = sums(&self.weights, cells);
         for lane in lanes {
-            let is_own = data.labels[document] as usize == run.first + lane;
+            let is_own = data.labels[document] as usize == self.first + lane;
             let y = if is_own { 1.0 } else { -1.0 };
             let [old_presence, old_counts] = self.duals[document][lane];
             let bias = self.bias[lane];
@@ -174,12 +254,31 @@ impl<const L: usize> Abreast<L> {
             self.bias[lane] += s_presence * row.presence_bias + s_counts * row.counts_bias;
         }
     }
+}
 
-    fn margins(&self, data: &Dataset, document: usize) -> [f64; L] {
+impl<const L: usize> Lanes for Abreast<L> {
+    fn go_over(&mut self, course: &Course<'_>, duals: &mut [Duals], width: usize) {
+        let documents = course.data.len();
+        let of = |document: usize| {
+            let mut own = [[0.0; 2]; L];
+            let lanes = own.iter_mut().take(width).enumerate();
+            lanes.for_each(|(lane, own)| *own = duals[lane * documents + document]);
+            own
+        };
+        self.duals = (0..documents).map(of).collect();
+        self.improve(course);
+        for (document, own) in std::mem::take(&mut self.duals).iter().enumerate() {
+            for (lane, own) in own.iter().take(width).enumerate() {
+                duals[lane * documents + document] = *own;
+            }
+        }
+    }
+
+    fn margins(&self, data: &Dataset, document: usize) -> Vec<f64> {
         use super::scoring::Scoring;
         let row = row_of(data, document);
         let (ones, counts) = sums(&self.weights, data.row(document));
-        let mut margins = [0.0; L];
+        let mut margins = vec![0.0; L];
         for (lane, margin) in margins.iter_mut().enumerate() {
             let bias = self.bias[lane] * row.counts_bias;
             if data.scoring == Scoring::Counts {
@@ -193,18 +292,82 @@ impl<const L: usize> Abreast<L> {
         margins
     }
 
-    fn into_fits(self, width: usize) -> Vec<Fit> {
-        let fit = |lane: usize| Fit {
-            weights: self
-                .weights
-                .iter()
-                .zip(&self.scales)
+    fn weights(&self, width: usize) -> Vec<(Vec<f32>, f64)> {
+        let empty = |lane: usize| (Vec::with_capacity(self.weights.len()), self.bias[lane]);
+        let mut lists: Vec<(Vec<f32>, f64)> = (0..width).map(empty).collect();
+        for rows in self.weights.chunks(CHUNK) {
+            for (lane, (list, _)) in lists.iter_mut().enumerate() {
+                list.extend(rows.iter().map(|row| row[lane]));
+            }
+        }
+        lists
+    }
+
+    fn fit(&self, lane: usize) -> Fit {
+        let each = self.weights.iter().zip(&self.scales);
+        Fit {
+            weights: each
                 .map(|(weights, scales)| Weight { value: weights[lane], scale: scales[lane] })
                 .collect(),
             bias: self.bias[lane],
             duals: self.duals.iter().map(|duals| duals[lane]).collect(),
+        }
+    }
+}
+
+/// The first of `lists`, if there is one.
+fn only(lists: &[Vec<f32>]) -> &[f32] {
+    lists.first().map_or(&[], Vec::as_slice)
+}
+
+/// One fit, by a solver that is faster for one.
+struct Alone {
+    /// Number of its category.
+    own: usize,
+    fit: Fit,
+}
+
+impl Alone {
+    fn resumed(
+        own: usize,
+        (weights, biases): (&[Vec<f32>], &[f64]),
+        (scales, stretch): (&[Vec<f32>], f32),
+    ) -> Self {
+        let (weights, scales) = (only(weights), only(scales));
+        let weight = |(&value, scale): (&f32, &f32)| Weight { value, scale: scale * stretch };
+        let weights = weights.iter().zip(scales).map(weight).collect();
+        let bias = biases.first().copied().unwrap_or_default();
+        Self { own, fit: Fit { weights, bias, duals: Vec::new() } }
+    }
+}
+
+impl Lanes for Alone {
+    fn go_over(&mut self, course: &Course<'_>, duals: &mut [Duals], _: usize) {
+        let Course { data, part, cost, passes, widening } = *course;
+        let side = |(&label, &takes_part): (&u32, &bool)| match label as usize == self.own {
+            _ if !takes_part => 0,
+            true => 1,
+            false => -1,
         };
-        (0..width).map(fit).collect()
+        let sides: Vec<i8> = data.labels.iter().zip(part).map(side).collect();
+        let rows = rows(data, |feature| self.fit.weights[feature as usize].scale, widening);
+        let views = Views { scales: Vec::new(), rows };
+        self.fit.duals = duals.to_vec();
+        solver::improve(&mut self.fit, data, &views, &sides, cost, passes);
+        duals.copy_from_slice(&std::mem::take(&mut self.fit.duals));
+    }
+
+    fn margins(&self, data: &Dataset, document: usize) -> Vec<f64> {
+        vec![self.fit.margin(data, document, &row_of(data, document))]
+    }
+
+    fn weights(&self, _: usize) -> Vec<(Vec<f32>, f64)> {
+        let values = self.fit.weights.iter().map(|weight| weight.value);
+        vec![(values.collect(), self.fit.bias)]
+    }
+
+    fn fit(&self, _: usize) -> Fit {
+        self.fit.clone()
     }
 }
 
@@ -325,11 +488,9 @@ fn order<const L: usize>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::dataset::Views;
     use super::super::documents::{Corpus, Term};
     use super::super::scoring::Scoring;
     use super::super::select::sides;
-    use super::super::solver;
     use super::*;
     use crate::token::id::FeatureId;
 
@@ -389,6 +550,46 @@ mod tests {
                         assert_eq!(margins[document][problem - start], margin);
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn fits_that_go_on_are_those_that_go_on_alone() {
+        let data = data(6, 200);
+        let part: Vec<bool> = (0..data.len()).map(|document| document % 4 != 1).collect();
+        let (widening, stretch) = (2f64.sqrt(), 2.0);
+        let features = data.ids.len();
+        let number = |at: usize| f32::from(u8::try_from(at % 7).unwrap()) / 50.0;
+        // Neighbours in the lanes must not be mixed up, whatever the width is.
+        for width in 1..=6 {
+            let list = |lane: usize| (0..features).map(|at| number(at + lane)).collect();
+            let weights: Vec<Vec<f32>> = (0..width).map(list).collect();
+            let scales: Vec<Vec<f32>> = (3..width + 3).map(list).collect();
+            let biases: Vec<f64> = (0..width).map(|lane| f64::from(number(lane))).collect();
+            let mut duals = vec![[0.0, 0.25]; width * data.len()];
+            let mut fits = Fits::resumed(0, (&weights, &biases), (&scales, stretch));
+            let course = Course { data: &data, part: &part, cost: 0.3, passes: 2, widening };
+            fits.go_over(&course, &mut duals);
+            let found = fits.into_weights();
+            assert_eq!(found.len(), width);
+            for (lane, (found, bias)) in found.iter().enumerate() {
+                let each = weights[lane].iter().zip(&scales[lane]);
+                let each = each.map(|(&value, scale)| Weight { value, scale: scale * stretch });
+                let mut alone = Fit {
+                    weights: each.collect(),
+                    bias: biases[lane],
+                    duals: vec![[0.0, 0.25]; data.len()],
+                };
+                let scale = |feature: u32| scales[lane][feature as usize] * stretch;
+                let rows = rows(&data, scale, widening);
+                let views = Views { scales: Vec::new(), rows };
+                let sides = sides(&data, lane, |document| !part[document]);
+                solver::improve(&mut alone, &data, &views, &sides, 0.3, 2);
+                let values: Vec<f32> = alone.weights.iter().map(|weight| weight.value).collect();
+                assert_eq!((found, *bias), (&values, alone.bias), "{lane} of {width}");
+                assert_eq!(duals[lane * data.len()..][..data.len()], alone.duals);
+                assert_ne!(values, weights[lane]);
             }
         }
     }
