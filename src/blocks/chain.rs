@@ -116,7 +116,8 @@ pub enum Answer {
     Counts(Vec<LabelCounts>),
     /// To [`Task::Round`], by problem.
     Fits(Vec<Fitted>),
-    /// To [`Task::Score`]: by document, then label; and the labels of the documents.
+    /// To [`Task::Score`]: by document, then label; and the labels of the documents. Scores of a
+    /// document without features are NaN.
     Scores(Vec<f64>, Vec<u32>),
 }
 
@@ -150,7 +151,7 @@ fn count(
     };
     let mut found: Vec<LabelCounts> = labels.clone().map(none).collect();
     for at in 0..share.blocks() {
-        let Block { data, held_out } = Block::read(frame, &share.block(at)?)?;
+        let Block { data, held_out, .. } = Block::read(frame, &share.block(at)?)?;
         for (document, &is_held_out) in held_out.iter().enumerate() {
             let label = (data.labels[document] as usize).checked_sub(labels.start);
             let Some(own) = label.and_then(|label| found.get_mut(label)) else { continue };
@@ -190,7 +191,7 @@ fn fit(frame: &Frame, round: &Round, share: &mut dyn Share) -> Result<Vec<Fitted
     };
     let fits: Vec<Mutex<Fits>> = groups.iter().map(start).collect();
     for at in 0..share.blocks() {
-        let Block { data, held_out } = Block::read(frame, &share.block(at)?)?;
+        let Block { data, held_out, .. } = Block::read(frame, &share.block(at)?)?;
         let part: Vec<bool> = held_out.iter().map(|&it| round.is_whole || !it).collect();
         let length = data.len() * problems;
         let old = if round.is_first { vec![[0.0; 2]; length] } else { share.duals(at, length)? };
@@ -240,8 +241,13 @@ fn score(
 ) -> Result<(Vec<f64>, Vec<u32>), BlockError> {
     let (mut scores, mut labels) = (Vec::new(), Vec::new());
     for at in 0..share.blocks() {
-        let Block { data, held_out } = Block::read(frame, &share.block(at)?)?;
-        for document in (0..data.len()).filter(|&document| held_out[document]) {
+        let Block { data, judged, .. } = Block::read(frame, &share.block(at)?)?;
+        for (document, label) in judged {
+            labels.push(label);
+            let Some(document) = document else {
+                scores.resize(scores.len() + values.len(), f64::NAN);
+                continue;
+            };
             let complexity = data.complexity(data.scoring, document);
             scores.extend(values.iter().zip(offsets).map(|(values, offset)| {
                 let cells = data.row(document).iter();
@@ -250,7 +256,6 @@ fn score(
                     .sum();
                 sum / complexity + offset
             }));
-            labels.push(data.labels[document]);
         }
     }
     Ok((scores, labels))

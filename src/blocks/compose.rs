@@ -279,13 +279,21 @@ pub struct Parts<'a> {
     pub biases: &'a [f64],
 }
 
+/// Fitted categories.
+pub struct Composed {
+    /// The categories, in the order of the labels.
+    pub categories: Vec<Category<Vec<u8>>>,
+    /// The header line of the fit, which says how probabilities are calibrated.
+    pub line: RefitLine,
+}
+
 /// Makes the fitted categories. Their probabilities are calibrated by the scores of documents that
 /// the first fit did not learn.
 pub fn compose(
     parts: &Parts<'_>,
     columns: &mut Columns,
     (scores, labels): (&[f64], &[u32]),
-) -> Result<Vec<Category<Vec<u8>>>, BlockError> {
+) -> Result<Composed, BlockError> {
     let Parts { frame, mixing, settings, contrast, hulls, biases } = *parts;
     let mut tables = vec![Vec::new(); frame.labels];
     columns.each_row(frame, |feature, row| {
@@ -331,5 +339,5 @@ pub fn compose(
         let file = publish::file(hull, b"category", &line, &table, log_partitions[at], None);
         categories.push(category(file)?);
     }
-    Ok(categories)
+    Ok(Composed { categories, line })
 }

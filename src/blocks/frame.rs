@@ -10,7 +10,8 @@
 //! A numbered document is a row of varints: twice the number of its label, and 1 if it is held
 //! out; occurrences of features; distinct features; and how many of these take part. Each of them
 //! follows in the order of the numbers: twice the distance from the one before, and 1 if it occurs
-//! several times; then how often.
+//! several times; then how often. Of documents without features only those that are held out have
+//! a row, so that the judgements of several views can be told apart.
 
 use super::coding::{Reader, Writer};
 use super::error::BlockError;
@@ -167,7 +168,7 @@ impl Numberer {
     }
 
     /// Appends document `number`, whose label has the number `label`, to `out`; a document without
-    /// features is left out.
+    /// features is left out, unless it is held out.
     pub fn append(
         &mut self,
         frame: &Frame,
@@ -176,7 +177,7 @@ impl Numberer {
         out: &mut Vec<u8>,
     ) {
         let (occurrences, terms) = self.reader.terms(document);
-        if terms.is_empty() {
+        if terms.is_empty() && !frame.is_held_out(number) {
             return;
         }
         self.cells.clear();
@@ -209,6 +210,9 @@ pub struct Block {
     pub data: Dataset,
     /// Whether each is held out.
     pub held_out: Vec<bool>,
+    /// Those that are held out, with the numbers of their labels: their numbers among the
+    /// documents, `None` for one without features, which is not among them.
+    pub judged: Vec<(Option<usize>, u32)>,
 }
 
 impl Block {
@@ -219,7 +223,7 @@ impl Block {
     pub fn read(frame: &Frame, bytes: &[u8]) -> Result<Self, BlockError> {
         let mut bytes = Reader::new(bytes, "a block of documents");
         let data = Dataset::numbered(frame.labels, frame.max_order, frame.length());
-        let mut block = Self { data, held_out: Vec::new() };
+        let mut block = Self { data, held_out: Vec::new(), judged: Vec::new() };
         let (mut cells, width) = (Vec::new(), frame.width() as u64);
         while !bytes.rest.is_empty() {
             let label = bytes.number()?;
@@ -238,8 +242,14 @@ impl Block {
             }
             let known = u32::try_from(label / 2).ok().filter(|&at| (at as usize) < frame.labels);
             let known = known.ok_or(bytes.damaged())?;
-            block.data.push(known, occurrences, distinct, &cells);
-            block.held_out.push(label % 2 == 1);
+            let is_held_out = label % 2 == 1;
+            if is_held_out {
+                block.judged.push(((distinct > 0).then_some(block.data.len()), known));
+            }
+            if distinct > 0 {
+                block.data.push(known, occurrences, distinct, &cells);
+                block.held_out.push(is_held_out);
+            }
         }
         Ok(block)
     }

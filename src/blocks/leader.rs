@@ -7,7 +7,7 @@
 //! ```
 
 use super::chain::{Answer, LabelCounts, Round, Task};
-use super::compose::{Column, Columns, Parts, compose, ordinary};
+use super::compose::{Column, Columns, Composed, Parts, compose, ordinary};
 use super::error::BlockError;
 use super::frame::Frame;
 use super::settings::BlockSettings;
@@ -17,6 +17,7 @@ use crate::joint::dataset::{BIAS_INPUT, contrast, scale};
 use crate::joint::ordinary::{rise, without};
 use crate::joint::select::{Form, Quality, Settings, problems};
 use crate::numeric::elementary::narrow;
+use std::borrow::Cow;
 use std::fs::File;
 use std::ops::Range;
 
@@ -47,10 +48,22 @@ pub struct BlockFit {
     pub quality: Quality,
     /// How many these were.
     pub judged: usize,
+    /// What was said of the documents that are held out, in an order that all fits of the same
+    /// documents share.
+    pub held_out: HeldOut,
     /// The settings.
     pub settings: Settings,
     /// How many features take part.
     pub features: usize,
+}
+
+/// What was said of documents that a fit had not learned.
+#[derive(Debug)]
+pub struct HeldOut {
+    /// By document, then label; NaN for a document without features.
+    pub probabilities: Vec<f64>,
+    /// The numbers of their labels.
+    pub labels: Vec<u32>,
 }
 
 /// Fits the categories of all labels.
@@ -105,9 +118,11 @@ impl<'a, C: Chains> Leader<'a, C> {
         let log_partitions: Vec<f64> =
             hulls.iter().map(|hull| hull.header().log_partition).collect();
         let biases = self.rounds(cost, false)?;
-        let (scores, labels) = self.score(blend, &biases, &log_partitions)?;
+        let (mut scores, labels) = self.score(blend, &biases, &log_partitions)?;
         let biases = self.rounds(cost, true)?;
-        let quality = Quality::of(&scores, &labels, self.frame.labels);
+        let (known, labels_of_known) = known(&scores, &labels, self.frame.labels);
+        let quality = Quality::of(&known, &labels_of_known, self.frame.labels);
+        let judged = labels_of_known.len();
         let settings = Settings { cost, blend, general: 0.0 };
         let documents: Vec<u64> = self.labels.iter().map(|label| label.documents).collect();
         let contrast = self.contrast();
@@ -119,9 +134,16 @@ impl<'a, C: Chains> Leader<'a, C> {
             hulls: &hulls,
             biases: &biases,
         };
-        let categories = compose(&parts, &mut self.columns, (&scores, &labels))?;
-        let (judged, features) = (labels.len(), self.frame.width());
-        Ok(BlockFit { categories, documents, quality, judged, settings, features })
+        let Composed { categories, line } =
+            compose(&parts, &mut self.columns, (&known, &labels_of_known))?;
+        drop((known, labels_of_known));
+        for row in scores.chunks_exact_mut(self.frame.labels) {
+            let probabilities = line.probabilities(row);
+            row.copy_from_slice(&probabilities);
+        }
+        let held_out = HeldOut { probabilities: scores, labels };
+        let features = self.frame.width();
+        Ok(BlockFit { categories, documents, quality, judged, held_out, settings, features })
     }
 
     fn contrast(&self) -> bool {
@@ -344,6 +366,22 @@ impl<'a, C: Chains> Leader<'a, C> {
         }
         Ok((scores, labels))
     }
+}
+
+/// The scores and labels of documents that have features.
+fn known<'a>(
+    scores: &'a [f64],
+    labels: &'a [u32],
+    width: usize,
+) -> (Cow<'a, [f64]>, Cow<'a, [u32]>) {
+    if !scores.iter().any(|score| score.is_nan()) {
+        return (scores.into(), labels.into());
+    }
+    let rows = scores.chunks_exact(width).zip(labels);
+    let known: Vec<(&[f64], &u32)> = rows.filter(|(row, _)| !row[0].is_nan()).collect();
+    let scores: Vec<f64> = known.iter().flat_map(|(row, _)| row.iter().copied()).collect();
+    let labels: Vec<u32> = known.iter().map(|&(_, &label)| label).collect();
+    (scores.into(), labels.into())
 }
 
 fn add_all(all: &mut [u32], own: &[u32]) {

@@ -82,6 +82,31 @@ impl<'a> LocalBlocks<'a> {
         Ok(())
     }
 
+    /// Checks whether about `memory` bytes are enough, and returns how many labels can be fitted at
+    /// a time with them.
+    ///
+    /// # Errors
+    /// [`BlockError::Memory`].
+    pub fn labels_at_a_time(&self, memory: Option<u64>) -> Result<usize, BlockError> {
+        let frame = self.frame;
+        let length = |place: &Place| {
+            place.waiting.len() as u64 + place.parts.iter().map(|part| part.1 as u64).sum::<u64>()
+        };
+        let block = self.chains.iter().flatten().map(length).max().unwrap_or(0);
+        // A cell takes at least one byte in the file, and eight in memory.
+        let needed = needed(frame.width()) + 10 * block;
+        match memory {
+            None => Ok(frame.labels),
+            Some(memory) if memory < needed => {
+                Err(BlockError::Memory { needed, features: frame.width() })
+            }
+            Some(memory) => {
+                let more = (memory - needed) / (PER_CELL * frame.width().max(1) as u64);
+                Ok(usize::try_from(more).unwrap_or(usize::MAX).saturating_add(1).min(frame.labels))
+            }
+        }
+    }
+
     /// Fits the categories with about `memory` bytes, or with as many as that takes. `file` makes
     /// files that vanish; once `stop` is set, the work ends.
     ///
@@ -94,24 +119,11 @@ impl<'a> LocalBlocks<'a> {
         stop: &AtomicBool,
     ) -> Result<BlockFit, BlockError> {
         let Self { frame, settings, .. } = self;
+        let at_a_time = self.labels_at_a_time(memory)?;
         for place in self.chains.iter_mut().flatten() {
             write(&self.file, &mut self.end, place)?;
             place.waiting = Vec::new();
         }
-        let longest = |place: &Place| place.parts.iter().map(|part| part.1 as u64).sum::<u64>();
-        let block = self.chains.iter().flatten().map(longest).max().unwrap_or(0);
-        // A cell takes at least one byte in the file, and eight in memory.
-        let needed = needed(frame.width()) + 10 * block;
-        let at_a_time = match memory {
-            None => frame.labels,
-            Some(memory) if memory < needed => {
-                return Err(BlockError::Memory { needed, features: frame.width() });
-            }
-            Some(memory) => {
-                let more = (memory - needed) / (PER_CELL * frame.width().max(1) as u64);
-                usize::try_from(more).unwrap_or(usize::MAX).saturating_add(1).min(frame.labels)
-            }
-        };
         let columns = file()?;
         let mut chains =
             LocalChains { frame, file: self.file, chains: self.chains, duals: file()?, stop };

@@ -28,7 +28,7 @@ pub use crate::joint::solver::Duals;
 pub use chain::{Answer, Share, Task, work};
 pub use error::BlockError;
 pub use frame::{Frame, Numberer, place};
-pub use leader::{BlockFit, Chains, Leader};
+pub use leader::{BlockFit, Chains, HeldOut, Leader};
 pub use local::{LocalBlocks, needed};
 pub use settings::{BlockSettings, CHAINS, FEATURES, check};
 pub use tally::{Tallier, Tally};

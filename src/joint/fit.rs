@@ -6,7 +6,7 @@
 
 use super::blend::{self, Set};
 use super::calibrate::{
-    Calibration, logistic, platt, platt_of_few, temperature, threshold_for_false_positives,
+    Calibration, platt, platt_of_few, temperature, threshold_for_false_positives,
 };
 use super::dataset::Dataset;
 use super::documents::Corpus;
@@ -730,7 +730,7 @@ impl FittedWeights {
     /// [`Choice`].
     pub fn probabilities(&self, scores: &[f64]) -> Vec<f64> {
         let scaled: Vec<f64> = scores.iter().map(|score| score * self.set.scale).collect();
-        self.line.log_odds(&scaled).into_iter().map(logistic).collect()
+        self.line.probabilities(&scaled)
     }
 
     /// The bytes of the file of category `at`, which the header calls `name`; `ordinary` is what

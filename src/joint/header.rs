@@ -324,6 +324,12 @@ impl RefitLine {
         (0..scores.len()).map(against).collect()
     }
 
+    /// The probabilities of the categories for a document of these scores; NaN for a document
+    /// without tokens.
+    pub fn probabilities(&self, scores: &[f64]) -> Vec<f64> {
+        self.log_odds(scores).into_iter().map(logistic).collect()
+    }
+
     /// The verdict on a document, from its scores under the categories in the order of the set,
     /// nats a unit of complexity, see [`Scoring`], and the grounds. The verdict on a document
     /// without tokens, which has no scores, is unsure.
@@ -603,7 +609,7 @@ mod tests {
         assert_eq!(odds, [-6.25 * 0.5 + 0.5, 6.25 * 0.5 - 0.5]);
         assert!(line.log_odds(&[f64::NAN, 1.0]).iter().all(|odds| odds.is_nan()));
         let scores = [1.0, 3.0, 2.0];
-        let shares: f64 = line.log_odds(&scores).into_iter().map(logistic).sum();
+        let shares: f64 = line.probabilities(&scores).iter().sum();
         assert!((shares - 1.0).abs() < 1e-12, "{shares}");
         let verdict = line.verdict(&scores, Grounds::default());
         assert_eq!((verdict.category, verdict.is_unsure), (1, false));

@@ -5,8 +5,8 @@ use crate::errors;
 use crate::model::Model;
 use crate::texts::Texts;
 use crate::trainer::{Trainer, warn};
-use dbacl::blocks::{Answer, BlockError, Chains, Frame, Task};
-use dbacl_text::InBlocks;
+use dbacl::blocks::BlockError;
+use dbacl_text::{Frames, InBlocks};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -71,7 +71,7 @@ impl BlockPlan {
             let tally = tally.and_then(|tally| Ok(tally.cast_into::<PyBytes>()?));
             tally.map_err(|raised| error = Some(raised)).ok()
         });
-        let frame = self.plan.frame(each.map(|tally| tally.as_bytes().to_vec()), labels);
+        let frame = self.plan.frames(each.map(|tally| tally.as_bytes().to_vec()), labels);
         match error {
             Some(error) => Err(error),
             None => Ok(PyBytes::new(py, &frame.map_err(failure)?.to_bytes())),
@@ -81,7 +81,7 @@ impl BlockPlan {
     /// How many chains of blocks the texts of a frame are dealt to.
     #[staticmethod]
     fn chains(frame: &[u8]) -> PyResult<usize> {
-        Ok(Frame::from_bytes(frame).map_err(failure)?.chains())
+        Ok(Frames::from_bytes(frame).map_err(failure)?.chains())
     }
 
     /// The number of the chain of text `number` of `texts`.
@@ -102,7 +102,7 @@ impl BlockPlan {
         if numbers.len() != texts.len() || labels.len() != texts.len() {
             return Err(PyValueError::new_err("there are not as many numbers or labels as texts"));
         }
-        let frame = Frame::from_bytes(frame).map_err(failure)?;
+        let frame = Frames::from_bytes(frame).map_err(failure)?;
         let each = numbers.into_iter().zip(labels).zip(&texts);
         let each = each.map(|((number, label), text)| (number, label, text.as_slice()));
         let blocks = py.detach(|| self.plan.numbered(&frame, each));
@@ -120,10 +120,8 @@ impl BlockPlan {
         state: Vec<u8>,
     ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
         let mut state = state;
-        let answer = py.detach(|| {
-            let frame = Frame::from_bytes(frame)?;
-            dbacl_text::BlockPlan::work(&frame, task, &blocks, &mut state)
-        });
+        let answer =
+            py.detach(|| dbacl_text::BlockPlan::work(frame, task, &blocks, &mut state));
         Ok((PyBytes::new(py, &answer.map_err(failure)?), PyBytes::new(py, &state)))
     }
 
@@ -137,7 +135,7 @@ impl BlockPlan {
         ask: &Bound<'_, PyAny>,
         folder: PathBuf,
     ) -> PyResult<Model> {
-        let frame = Frame::from_bytes(frame).map_err(failure)?;
+        let frame = Frames::from_bytes(frame).map_err(failure)?;
         for (label, _) in &labels {
             dbacl_text::check_label(label.as_bytes())
                 .map_err(|fault| PyValueError::new_err(format!("label {label:?}: {fault}")))?;
@@ -145,42 +143,28 @@ impl BlockPlan {
         if labels.len() < 2 || !labels.is_sorted_by(|a, b| a.0 < b.0) {
             return Err(PyValueError::new_err("two labels or more are needed, sorted"));
         }
-        let mut chains = Asked { ask, error: None };
-        let trained = self.plan.train(&frame, &labels, &mut chains, &folder);
-        if let Some(error) = chains.error {
+        // What the function has raised.
+        let mut error = None;
+        let mut each = |task: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<(), BlockError>| {
+            let mut raised = |raised: PyErr| {
+                let text = raised.to_string();
+                error = Some(raised);
+                BlockError::Elsewhere(text)
+            };
+            let answers = ask.call1((PyBytes::new(ask.py(), task),));
+            let answers = answers.and_then(|answers| answers.try_iter()).map_err(&mut raised)?;
+            for answer in answers {
+                let answer = answer.and_then(|answer| Ok(answer.cast_into::<PyBytes>()?));
+                take(answer.map_err(&mut raised)?.as_bytes())?;
+            }
+            Ok(())
+        };
+        let trained = self.plan.train(&frame, &labels, &mut each, &folder);
+        if let Some(error) = error {
             return Err(error);
         }
         let trained = trained.map_err(errors::of_training)?;
         warn(ask.py(), &trained.warnings)?;
         Ok(Model::new(trained.model))
-    }
-}
-
-/// Chains that a function of Python asks.
-struct Asked<'a, 'py> {
-    ask: &'a Bound<'py, PyAny>,
-    /// What it has raised.
-    error: Option<PyErr>,
-}
-
-impl Chains for Asked<'_, '_> {
-    fn each(
-        &mut self,
-        task: &Task,
-        take: &mut dyn FnMut(Answer) -> Result<(), BlockError>,
-    ) -> Result<(), BlockError> {
-        let py = self.ask.py();
-        let mut raised = |error: PyErr| {
-            let text = error.to_string();
-            self.error = Some(error);
-            BlockError::Elsewhere(text)
-        };
-        let answers = self.ask.call1((PyBytes::new(py, &task.to_bytes()),));
-        let answers = answers.and_then(|answers| answers.try_iter()).map_err(&mut raised)?;
-        for answer in answers {
-            let answer = answer.and_then(|answer| Ok(answer.cast_into::<PyBytes>()?));
-            take(Answer::from_bytes(answer.map_err(&mut raised)?.as_bytes())?)?;
-        }
-        Ok(())
     }
 }

@@ -47,7 +47,7 @@ mod train;
 pub mod unlabelled;
 mod views;
 
-pub use blocks::{BlockPlan, BlockTrainer};
+pub use blocks::{Ask, BlockPlan, BlockTrainer, Frames};
 pub use data::{DataError, Format, Reading, Record};
 pub use evaluate::{Evaluation, PerLabel};
 pub use label::{LabelFault, check as check_label, file_name};

@@ -503,32 +503,40 @@ impl Trainer {
         let mut documents = Vec::new();
         for (at, &truth) in truths.iter().enumerate() {
             let found = held_out.iter_mut().filter_map(|fit| fit.next_if(|one| one.0 == at));
-            let views: Vec<&Vec<f64>> = found.map(|(_, view)| view).collect();
+            let views: Vec<&[f64]> = found.map(|(_, view)| view.as_slice()).collect();
             if views.len() == fits.len() {
                 documents.push((views, truth));
             }
         }
-        let scale = views::scale(&documents);
-        let (mut errors, mut scored) = (0, Vec::new());
-        for (views, truth) in &documents {
-            let Some(found) = views::combine(views, scale) else { continue };
-            errors += usize::from(Prediction::of(found.clone()).best() != *truth as usize);
-            if let [first, second] = found[..] {
-                let score = log(second.max(f64::MIN_POSITIVE)) - log(first.max(f64::MIN_POSITIVE));
-                scored.push(Scored { score, positive: *truth == 1 });
-            }
-        }
-        let area_above = if self.labels.len() == 2 { area_above(&scored) } else { 0.0 };
-        Together { scale, quality: FitQuality { errors, area_above }, judged: documents.len() }
+        judge_together(&documents, self.labels.len())
     }
 }
 
+/// How several views judge documents together. Of each document, `documents` has what the views
+/// find and the number of its label among `labels`.
+pub(crate) fn judge_together(documents: &[(Vec<&[f64]>, u32)], labels: usize) -> Together {
+    let scale = views::scale(documents);
+    let (mut errors, mut scored) = (0, Vec::new());
+    for (views, truth) in documents {
+        let Some(found) = views::combine(views, scale) else { continue };
+        errors += usize::from(Prediction::of(found.clone()).best() != *truth as usize);
+        if let [first, second] = found[..] {
+            let score = log(second.max(f64::MIN_POSITIVE)) - log(first.max(f64::MIN_POSITIVE));
+            scored.push(Scored { score, positive: *truth == 1 });
+        }
+    }
+    let area_above = if labels == 2 { area_above(&scored) } else { 0.0 };
+    Together { scale, quality: FitQuality { errors, area_above }, judged: documents.len() }
+}
+
 /// What several views say together of documents that none of them has seen.
-struct Together {
+pub(crate) struct Together {
     /// See [`crate::views`].
-    scale: f64,
-    quality: FitQuality,
-    judged: usize,
+    pub scale: f64,
+    /// How well they do.
+    pub quality: FitQuality,
+    /// How many documents these were.
+    pub judged: usize,
 }
 
 /// What a model tells of its training: documents, cost and blend, errors and documents judged.

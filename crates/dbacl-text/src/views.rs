@@ -73,7 +73,7 @@ fn shares(scores: &[f64], scale: f64) -> Vec<f64> {
 
 /// The scale of these documents, given by what each view finds and by the number of their label;
 /// two decimals, as it is written.
-pub fn scale(documents: &[(Vec<&Vec<f64>>, u32)]) -> f64 {
+pub fn scale<V: AsRef<[f64]>>(documents: &[(Vec<V>, u32)]) -> f64 {
     let most = documents.first().map_or(1, |(views, _)| views.len());
     let scores: Vec<f64> = documents.iter().flat_map(|(views, _)| means(views)).collect();
     let labels: Vec<u32> = documents.iter().map(|&(_, label)| label).collect();
@@ -134,6 +134,6 @@ mod tests {
         // Always right although one view cannot tell.
         let right: Vec<(Vec<&Vec<f64>>, u32)> = (0..50).map(|_| (vec![&sure, &torn], 0)).collect();
         assert_eq!(scale(&right), 2.0);
-        assert_eq!(scale(&[]), 1.0);
+        assert_eq!(scale::<Vec<f64>>(&[]), 1.0);
     }
 }

@@ -347,6 +347,19 @@ fn blocks_make_the_same_model_with_any_memory() {
     train("-o single --block 72");
     assert!(scratch.read("whole") == scratch.read("single"));
 
+    for preset in ["--both", "--chars"] {
+        train(&format!("-o whole {preset}"));
+        train(&format!("-o single --block 72 {preset}"));
+        assert!(scratch.read("whole") == scratch.read("single"), "{preset}");
+        train(&format!("-o model --block 10 {preset}"));
+        train(&format!("-o tight --block 10 --memory 40M {preset}"));
+        assert!(scratch.read("model") == scratch.read("tight"), "{preset}");
+        let about = run(&scratch, "info model", "").quiet(0);
+        assert!(about.contains("views") && about.contains("scale"), "{about}");
+        let said = run(&scratch, "predict model", "a ship\n").quiet(0);
+        assert!(said.starts_with("sea\t"), "{said}");
+    }
+
     for line in ["--block 0", "--memory 1G", "--block 10 --keep", "--block 10 --memory 2X"] {
         run(&scratch, &format!("train train.tsv -o x {line}"), "").complaint(64);
     }

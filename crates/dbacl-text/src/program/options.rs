@@ -213,7 +213,7 @@ pub(crate) struct TrainArguments {
     /// Fit so many documents at a time, for more than memory holds
     #[arg(long, value_name = "DOCUMENTS", help_heading = "Many documents")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    #[arg(conflicts_with_all = ["keep", "unlabelled", "seconds", "choose", "both", "regex"])]
+    #[arg(conflicts_with_all = ["keep", "unlabelled", "seconds", "choose", "regex"])]
     pub block: Option<u64>,
     /// With --block, the memory that may be used, such as 500M or 2G; it changes nothing else
     #[arg(long, value_name = "SIZE", value_parser = size, requires = "block")]
