@@ -25,6 +25,9 @@ const COST: f64 = 0.2;
 /// The share of the ordinary scores that is kept where nothing else is said. More of it does harm
 /// where short texts are few.
 const BLEND: f64 = 0.01;
+/// The same share for [`Preset::Words`]: ordinary scores of single words are better than those of
+/// pairs, which count each word several times.
+const WORDS_BLEND: f64 = 0.1;
 /// The same share for [`Preset::Chars`]. Languages that are alike differ in how often they use the
 /// same letters, which ordinary scores tell better than the fit of single documents.
 const CHARS_BLEND: f64 = 0.4;
@@ -123,7 +126,11 @@ impl TrainOptions {
     /// The options of a preset, with settings that suit most texts. Those of
     /// [`FitOptions::default`] are chosen by cross-validation instead.
     pub fn new(preset: Preset) -> Self {
-        let blend = if preset == Preset::Chars { CHARS_BLEND } else { BLEND };
+        let blend = match preset {
+            Preset::Words => WORDS_BLEND,
+            Preset::Pairs | Preset::Both => BLEND,
+            Preset::Chars => CHARS_BLEND,
+        };
         let fit = FitOptions::default().cost(COST).blend(blend).quick();
         let learn = preset.options();
         let second = preset.second(&learn);
