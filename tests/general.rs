@@ -215,7 +215,8 @@ fn any_number_of_folders_begins_with_a_general_model() {
     let labels = ["lists", "ham", "spam"];
     let folders = ["lists=lists", OWN[0], OWN[1], "--general", "g"];
     let learned = dbacl(path, &[&["--mail-learn", "f"], &folders[..]].concat(), b"");
-    let warning = "dbacl:warning: the general model g knows ham and spam: it cannot tell lists from other mail\n";
+    let warning = "dbacl:warning: the general model g knows ham and spam: it cannot tell lists \
+                   from other mail\n";
     assert!(text(&learned.stderr).contains(warning), "{}", text(&learned.stderr));
     assert!(text(&learned.stdout).contains(", general 0.5,"), "{}", text(&learned.stdout));
     let both = |path: &Path| ["spam", "ham"].map(|label| verdict(path, &labels, &unknown(label)));

@@ -9,6 +9,8 @@ DATA holds the unpacked corpora: NAME/train.tsv and NAME/test.tsv (label, tab, t
 or NAME/train/LABEL/FILE and NAME/test/LABEL/FILE. Files of folders become one line each. OUT is a
 folder for what is made on the way; finished rows are kept there in rows.ndjson and are not made
 again. The other systems come from PyPI: pip install fasttext-wheel vowpalwabbit scikit-learn
+With fasttext-wheel 0.9.2 the search for settings (autotune) does not end in its time; that of
+fasttext-community 0.11.9 does.
 
 Every system sees the same lines in the same random order. fastText and vowpalwabbit get them in
 lower case with punctuation apart, as fastText's tutorial prepares text; the others cut text

@@ -610,8 +610,8 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         (line, Some(verdicts), misfiled)
     }
 
-    /// The odds of the general model with this share, as long as the documents tell nothing of odds:
-    /// those of one of two categories are missing, or of all but one of more.
+    /// The odds of the general model with this share, as long as the documents tell nothing of
+    /// odds: those of one of two categories are missing, or of all but one of more.
     fn odds_of_general(&self, data: &Dataset, share: f64) -> Option<Calibration> {
         let with_documents = data.documents_by_category().into_iter().filter(|&own| own > 0);
         let general = self.general.filter(|_| share > 0.0 && with_documents.count() < 2)?;

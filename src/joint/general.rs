@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The general model of a set: another set, which was fitted on documents of other people, and whose
-//! scores are added to those of the fit (spec refit 3.7).
+//! The general model of a set: another set, which was fitted on documents of other people, and
+//! whose scores are added to those of the fit (spec refit 3.7).
 //!
 //! ```text
 //! score = fitted score + blend * ordinary score + general * score of the general model
 //! ```
 //!
 //! Categories are the same where they have the same name. What the general model knows and the set
-//! does not stands for all that the set has besides: to a category of another name the general model
-//! gives the mean score of those of its own that the set does not have. If it has none of that kind,
-//! it gives the mean of all, and speaks neither for such a category nor against it.
+//! does not stands for all that the set has besides: to a category of another name the general
+//! model gives the mean score of those of its own that the set does not have. If it has none of
+//! that kind, it gives the mean of all, and speaks neither for such a category nor against it.
 //!
 //! All scores are linear in the features of a document, so the weights are added when the files of
 //! the set are written, and verdicts need the general model no more. The general model has not seen

@@ -4,17 +4,14 @@
 
 use super::error::FittedSetError;
 use super::filter_folder::{LEDGER, MAGIC, ORDER, is_order};
-use super::refit::open_general;
 use crate::atomic_file::beside;
 use crate::category::layout::ANY_MAGIC;
 use crate::error::Warning;
-use crate::joint::general::GeneralModel;
 use crate::joint::ledger;
 use crate::joint::state::head::KIND;
 use crate::joint::store::ledger_file::{copy_head, unshare};
 use crate::joint::store::{Change, Name, Store, member};
 use crate::lock::Lock;
-use memmap2::Mmap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -180,13 +177,10 @@ impl SetFiles {
         is_mail.then(|| self.change.path(OsStr::new(CORRECTIONS)))
     }
 
-    /// The general model; `None` for a set without one.
-    ///
-    /// # Errors
-    /// [`FittedSetError::Category`], [`FittedSetError::General`].
-    pub fn open_general(&self) -> Result<Option<GeneralModel<Mmap>>, FittedSetError> {
-        let files = general_files(self.change.folder());
-        if files.is_empty() { Ok(None) } else { open_general(&files, &self.labels()).map(Some) }
+    /// The files of the general model, each with the label of its category; none for a set without
+    /// one.
+    pub fn general(&self) -> Vec<(Vec<u8>, PathBuf)> {
+        general_files(self.change.folder())
     }
 
     /// The error with the paths that users know.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The general model of a mail filter: a copy of the categories of another filter, which was learned
-//! from mail of other people.
+//! The general model of a mail filter: a copy of the categories of another filter, which was
+//! learned from mail of other people.
 //!
 //! ```text
 //! other filter ─→ general.LABEL, of each category ─→ each generation of the set ─→ GeneralModel
@@ -48,8 +48,8 @@ pub fn reading_of(folder: &Path) -> Option<MailReading> {
 /// `labels`, which reads mail as `reading` says. A warning names the labels that it does not know.
 ///
 /// # Errors
-/// [`FittedSetError::General`] where that filter has none of the labels, reads otherwise or is none;
-/// errors of reading and writing.
+/// [`FittedSetError::General`] where that filter has none of the labels, reads mail otherwise or
+/// is none; errors of reading and writing.
 pub fn bring(
     change: &Change,
     from: &Path,

@@ -57,6 +57,15 @@ pub fn open_general<L: AsRef<[u8]>>(
     model.map_err(|reason| FittedSetError::General { path, reason: reason.into() })
 }
 
+/// The general model of a set that is being changed; `None` for a set without one.
+///
+/// # Errors
+/// As for [`open_general`].
+pub fn general_of(files: &SetFiles) -> Result<Option<GeneralModel<Mmap>>> {
+    let own = files.general();
+    if own.is_empty() { Ok(None) } else { open_general(&own, &files.labels()).map(Some) }
+}
+
 /// The kind of file at the path of a category that is going to be fitted anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
@@ -205,7 +214,7 @@ impl<'a> RefitJob<'a> {
                 fit::check(&categories, &names)?;
             }
         }
-        let general = files.open_general()?;
+        let general = general_of(files)?;
         Ok(Self { files, found, categories, names, ledger, general })
     }
 

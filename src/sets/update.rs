@@ -9,8 +9,8 @@
 use super::error::FittedSetError;
 use super::files::{SetFiles, label_of, ordinary_path};
 use super::refit::{
-    head_or_ordinary, head_unless_damaged, load, read_state, refit_from_ledger, replace,
-    write_state,
+    general_of, head_or_ordinary, head_unless_damaged, load, read_state, refit_from_ledger,
+    replace, write_state,
 };
 use super::report::Outcome;
 use crate::atomic_file::{Unforced, beside};
@@ -366,7 +366,7 @@ impl<'a> OpenFiles<'a> {
         let (state, known) = read_state(ledger_path, &ledger.head)?;
         line.documents = state.documents();
         let fits = state.numbers.set == line.set;
-        let general = if line.general > 0.0 { files.open_general().ok()? } else { None };
+        let general = if line.general > 0.0 { general_of(files).ok()? } else { None };
         if general.is_none() && line.general > 0.0 {
             return None;
         }

@@ -45,7 +45,7 @@ pub fn quotient(a: f64, b: f64) -> f64 {
 #[inline(never)]
 #[must_use]
 pub fn root(x: f64) -> f64 {
-    // A test for `x < 0` would be removed: the compiler takes any NaN for the root of such a number.
+    // The compiler would remove a test for `x < 0`: it takes any NaN for the root of such a number.
     settled(x.sqrt(), x, x)
 }
 

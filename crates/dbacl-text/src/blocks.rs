@@ -108,8 +108,10 @@ fn parted<'a>(mut bytes: &'a [u8], what: &'static str) -> Result<Vec<&'a [u8]>, 
 }
 
 /// Hands a task to all chains, and their answers in the order of the chains to the function.
-pub type Ask<'a> = dyn FnMut(&[u8], &mut dyn FnMut(&[u8]) -> Result<(), BlockError>) -> Result<(), BlockError>
-    + 'a;
+pub type Ask<'a> = dyn FnMut(&[u8], &mut dyn FnMut(&[u8]) -> Done) -> Done + 'a;
+
+/// Whether chains have done what they were asked for.
+type Done = Result<(), BlockError>;
 
 /// The chains of a view, which are asked by bytes.
 struct Asking<'a, 'b> {
