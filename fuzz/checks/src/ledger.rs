@@ -175,7 +175,7 @@ pub fn ledger_state(data: &[u8]) {
         state.learn(&record, offset, |offset| old(&ledger, offset));
         state.numbers.ledger = ledger.head.sum;
         state.numbers.ledger_length = ledger.head.length;
-        let changes = state.changes(|_| 0.0);
+        let changes = state.changes(|_| None);
         assert!(changes.iter().flatten().all(|(id, _)| id.0 > 0));
         if let [first, second] = changes.as_slice() {
             // A feature speaks for one of the two, or for neither and was learned.

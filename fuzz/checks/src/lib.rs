@@ -262,7 +262,7 @@ pub fn refit(data: &[u8]) {
         assert_eq!(again.terms, record.terms);
     }
     if let Some(mut state) = State::parse(data.to_vec()) {
-        let _ = state.changes(|_| 0.0);
+        let _ = state.changes(|_| None);
         let mut changes = Vec::new();
         state.write_changes(&mut changes).expect("memory takes all");
         assert!(changes.len() < 512, "nothing has changed");
@@ -271,7 +271,7 @@ pub fn refit(data: &[u8]) {
     }
     let empty = ledger::empty_state();
     if let Some(mut state) = State::open(Box::new(empty.clone()), empty.len(), data.to_vec()) {
-        let _ = (state.names(), state.changes(|_| 0.0), state.is_damaged());
+        let _ = (state.names(), state.changes(|_| None), state.is_damaged());
     }
     for line in data.split(|&byte| byte == b'\n') {
         if let Some(line) = RefitLine::parse(line) {
