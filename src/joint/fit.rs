@@ -664,7 +664,7 @@ fn verdicts(
     }
     let each = unsure.into_iter().zip(shares).filter(|_| judge.wants_unsure && known.is_some());
     let usual = each.map(|(unsure, shares): (usize, Vec<f64>)| match shares.len() {
-        // Nothing is usual of no documents, and nothing is unusual.
+        // Where there are no documents, none that comes can be called unusual.
         0 => Usual { unsure: 1.0, known: 0.0 },
         all => Usual {
             unsure: real(unsure) / real(all),

@@ -50,7 +50,8 @@ impl<D: AsRef<[u8]>> GeneralModel<D> {
     /// says which of them has the same name.
     ///
     /// # Errors
-    /// Why they are none, in words that follow "cannot be the general model:".
+    /// The reason why they cannot be a general model, in words that follow "cannot be the general
+    /// model:".
     pub fn new(own: Vec<Category<D>>, same: Vec<Option<usize>>) -> Result<Self, &'static str> {
         let lines: Vec<Option<RefitLine>> =
             own.iter().map(|category| RefitLine::find(category.other_lines())).collect();
