@@ -131,6 +131,7 @@ pub fn empty(
         unique_features: 0,
         documents: 0,
         moments: Moments::default(),
+        // A medium without features has the mass 1/16, as in `fit::class_masses`.
         log_masses: [crate::numeric::elementary::log(16.0); MEDIA],
         options: settings.options,
         scheme: Some(settings.scheme),
