@@ -209,6 +209,8 @@ follow() {
 
 # serve ARGUMENT...: the server in the background; returns when it listens.
 serve() {
+  # What a server before this one wrote there would be taken for the new one's.
+  rm -f "$work/server.log"
   dbacl-server "$@" 2>"$work/server.log" &
   server=$!
   children="$children $server"
