@@ -32,8 +32,6 @@ use crate::joint::store::{Change, Name, Store, ledger_file, member};
 use crate::parallel;
 use hashbrown::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
@@ -220,12 +218,8 @@ fn private_folder(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    let made = atomic_file::private_folder(folder).and_then(|()| {
-        let lock = folder.join(LEDGER).with_extension("lock");
-        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(lock)
-    });
     let path = folder.to_path_buf();
-    made.map(|_| ()).map_err(|source| FittedSetError::Folder { path, source })
+    atomic_file::private_folder(folder).map_err(|source| FittedSetError::Folder { path, source })
 }
 
 /// The names of the filter that is in `folder`.

@@ -8,9 +8,9 @@
 use crate::atomic_file::is_named;
 use rustix::fs::{OFlags, major, minor};
 use rustix::io::Errno;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -132,27 +132,54 @@ impl Drop for Lock {
 fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(mode_in(path)).custom_flags(flags);
-    let file = match options.open(path) {
-        // Another user's file can be locked without being written to.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|_| error)?
+    options.write(true).custom_flags(flags);
+    let file = loop {
+        match options.open(path) {
+            // Another user's file can be locked without being written to.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
+                break opened.map_err(|_| error)?;
+            }
+            Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+                return Err(taken());
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            opened => break opened?,
         }
-        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
-            return Err(taken());
+        match options.clone().create_new(true).mode(ALONE).open(path) {
+            // Another process has made it meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => {
+                let file = made?;
+                give_access(&file, path);
+                break file;
+            }
         }
-        opened => opened?,
     };
     let metadata = file.metadata()?;
     if metadata.is_file() && metadata.len() == 0 { Ok(file) } else { Err(taken()) }
 }
 
-/// The mode of a new lock: the group of a shared folder may take the lock, and has to open it for
-/// that; in a private folder the lock is its owner's alone.
-fn mode_in(path: &Path) -> u32 {
+/// The mode of a lock that its owner alone may take.
+const ALONE: u32 = 0o600;
+
+/// Gives a new lock its mode, whatever the umask, and its group and owner. It is its owner's alone,
+/// unless the folder's group may write in the folder: then this group may take the lock, and has to
+/// open it for that. A lock that the superuser makes belongs to the owner of the folder. Where that
+/// is not permitted the lock is its maker's alone.
+fn give_access(file: &File, path: &Path) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let shared = fs::metadata(folder.unwrap_or(Path::new("."))).map_or(0, |folder| folder.mode());
-    0o600 | shared & 0o040
+    let mut mode = ALONE;
+    if let Ok(folder) = fs::metadata(folder.unwrap_or(Path::new("."))) {
+        if rustix::process::geteuid().is_root() && folder.uid() != 0 {
+            let _ = fchown(file, Some(folder.uid()), Some(folder.gid()));
+        }
+        let is_shared = folder.mode() & 0o020 != 0;
+        if is_shared && fchown(file, None, Some(folder.gid())).is_ok() {
+            mode |= 0o040;
+        }
+    }
+    let _ = file.set_permissions(Permissions::from_mode(mode));
 }
 
 fn taken() -> io::Error {
@@ -195,7 +222,6 @@ fn holder_in(locks: &str, device: (u32, u32), number: u64) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     static FREE: AtomicBool = AtomicBool::new(false);
 
@@ -204,18 +230,29 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_in_a_private_folder_is_private() {
+    fn a_lock_is_private_unless_the_group_may_write_in_the_folder() {
         let folder = tempfile::tempdir().unwrap();
-        for (of_folder, expected) in [(0o700, 0o600), (0o750, 0o640)] {
-            let permissions = fs::Permissions::from_mode(of_folder);
-            fs::set_permissions(folder.path(), permissions).unwrap();
+        for (of_folder, expected) in [(0o700, 0o600), (0o755, 0o600), (0o770, 0o640)] {
+            fs::set_permissions(folder.path(), Permissions::from_mode(of_folder)).unwrap();
             let path = folder.path().join("x.lock");
             let lock = take(&path, Duration::ZERO, &FREE).unwrap();
-            // The process may have a mask that takes the group's bit away.
             let mode = fs::metadata(&path).unwrap().mode() & 0o777;
-            assert!(mode == expected || mode == 0o600, "{mode:o} in {of_folder:o}");
+            assert_eq!(mode, expected, "{mode:o} in {of_folder:o}");
             drop(lock.vanishing());
         }
+    }
+
+    #[test]
+    fn a_lock_that_the_superuser_makes_belongs_to_the_owner_of_the_folder() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::chown(folder.path(), Some(12345), Some(12346)).unwrap();
+        let path = folder.path().join("x.lock");
+        let _lock = take(&path, Duration::ZERO, &FREE).unwrap();
+        let found = fs::metadata(&path).unwrap();
+        assert_eq!((found.uid(), found.gid()), (12345, 12346));
     }
 
     #[test]
