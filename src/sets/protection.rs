@@ -8,6 +8,9 @@ use crate::joint::fit::{FALSE_POSITIVES, FitOptions};
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
+/// The longest label, in bytes. A label is a part of file names, which have 255 bytes at most.
+const LONGEST: usize = 200;
+
 /// Usual labels of mail that must not be lost.
 const GOOD: [&str; 12] = [
     "ham",
@@ -40,7 +43,7 @@ pub(super) fn in_order<'a>(
 ) -> Result<Vec<(&'a MailFolder, Option<f64>)>> {
     for folder in folders {
         let label = folder.label.as_str();
-        let is_plain = !label.is_empty()
+        let is_plain = (1..=LONGEST).contains(&label.len())
             && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
             && ![LEDGER, ORDER, "unsure", "error"].contains(&label);
         if !is_plain {
@@ -122,6 +125,10 @@ mod tests {
         for wrong in ["ham", "ham ham", "ham ledger", "a/b d", "ham a b a", "unsure spam"] {
             assert!(in_order(&folders(wrong), &usual).is_err(), "{wrong}");
         }
+        let long = "a".repeat(LONGEST);
+        assert!(in_order(&folders(&format!("{long} spam")), &usual).is_ok());
+        let longer = folders(&format!("{long}x {long}y"));
+        assert!(matches!(in_order(&longer, &usual), Err(FittedSetError::BadLabel { .. })));
         let many: Vec<String> = (0..=MOST).map(|number| format!("l{number}")).collect();
         assert!(in_order(&folders(&many.join(" ")), &usual).is_err());
         assert_eq!(in_order(&folders(&many[1..].join(" ")), &usual).unwrap().len(), MOST);
