@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Why a fitted set could not be opened or changed.
 
+use super::files::ordinary_path;
 use super::filter_folder::MailFilterError;
 use crate::error::Error;
 use crate::joint::fit::FitError;
@@ -110,6 +111,18 @@ pub enum FittedSetError {
     /// All fitted categories are damaged, so the settings that they were fitted with are lost.
     #[error("what the set was fitted with is lost: use --refit")]
     SettingsLost,
+    /// One of the categories has the name under which the set would keep the ordinary file of
+    /// another.
+    #[error(
+        "{} and {} cannot be in one set: under the second name it keeps the ordinary file of the \
+         first",
+        path.display(),
+        ordinary_path(path).display()
+    )]
+    OrdinaryName {
+        /// The other category.
+        path: PathBuf,
+    },
     /// The categories do not make one set.
     #[error("{}", mismatch.text())]
     Mismatch {

@@ -94,12 +94,21 @@ pub fn members(names: &[PathBuf], store: &Store) -> Vec<OsString> {
             || member("category.", name.file_name().unwrap_or_default()),
             |(_, member)| member,
         );
-        while members.contains(&own) {
+        while members.iter().any(|other| {
+            *other == own || with_ordinary(other) == own || with_ordinary(&own) == *other
+        }) {
             own.push(".other");
         }
         members.push(own);
     }
     members
+}
+
+/// The file name in a set of the ordinary file that belongs to the category `member`.
+fn with_ordinary(member: &OsStr) -> OsString {
+    let mut name = member.to_owned();
+    name.push(ORDINARY);
+    name
 }
 
 /// The paths that users know of a set with these categories, each with its file name in the set.
@@ -108,9 +117,7 @@ pub fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Path>) -> 
     let mut links = Vec::new();
     for (path, own) in names.iter().zip(members) {
         links.push(name(path.clone(), own.clone(), ANY_MAGIC));
-        let mut kept = own.clone();
-        kept.push(ORDINARY);
-        links.push(name(beside(path, ORDINARY), kept, ANY_MAGIC));
+        links.push(name(ordinary_path(path), with_ordinary(own), ANY_MAGIC));
     }
     if let Some(path) = ledger {
         links.push(name(path.to_path_buf(), LEDGER.into(), ledger::ANY_MAGIC));
@@ -127,12 +134,15 @@ impl SetFiles {
     /// Begins to change a set, of which the caller holds the lock.
     ///
     /// # Errors
-    /// [`FittedSetError::Generation`], [`FittedSetError::Ledger`].
+    /// [`FittedSetError::Generation`], [`FittedSetError::Ledger`], [`FittedSetError::OrdinaryName`].
     pub fn open(
         names: &[PathBuf],
         ledger: Option<&Path>,
         lock: Lock,
     ) -> Result<Self, FittedSetError> {
+        if let Some(path) = names.iter().find(|name| names.contains(&ordinary_path(name))) {
+            return Err(FittedSetError::OrdinaryName { path: path.clone() });
+        }
         let store = store_of(names, ledger);
         let members = members(names, &store);
         let links = links(names, &members, ledger);
