@@ -26,6 +26,7 @@ mod properties;
 mod refit;
 mod refit_faults;
 mod release;
+mod set_files;
 mod sets;
 mod setup;
 mod signature;

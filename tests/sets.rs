@@ -24,14 +24,14 @@ const CALLS: [&str; 12] = [
 
 /// A fault for a run of the program: at its call `number` of the system call `call`, `how`
 /// happens (an error, or a signal).
-struct Fault<'a> {
-    call: &'a str,
-    number: usize,
-    how: &'a str,
+pub struct Fault<'a> {
+    pub call: &'a str,
+    pub number: usize,
+    pub how: &'a str,
 }
 
 /// Runs the program and lets a system call fail.
-fn faulty(folder: &Path, fault: &Fault<'_>, args: &[&str], input: &[u8]) -> Output {
+pub fn faulty(folder: &Path, fault: &Fault<'_>, args: &[&str], input: &[u8]) -> Output {
     let Fault { call, number, how } = fault;
     let mut run = command("strace");
     run.args(["-f", "-qq", "-o", "/dev/null", "-e"]).arg(format!("trace={call}"));
@@ -40,7 +40,7 @@ fn faulty(folder: &Path, fault: &Fault<'_>, args: &[&str], input: &[u8]) -> Outp
     spawn(run, folder, input).wait_with_output().expect("it ends")
 }
 
-fn has_tracer() -> bool {
+pub fn has_tracer() -> bool {
     let mut run = Command::new("strace");
     run.args(["-qq", "-o", "/dev/null", "-e", "inject=mkdir:error=ENOSPC:when=1", "true"]);
     run.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
@@ -48,12 +48,12 @@ fn has_tracer() -> bool {
 
 #[track_caller]
 #[allow(clippy::needless_pass_by_value)] // it is asked for once
-fn done(output: Output) -> String {
+pub fn done(output: Output) -> String {
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
 }
 
-const LEARN: [&str; 4] = ["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"];
+pub const LEARN: [&str; 4] = ["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"];
 
 fn mailbox(folder: &Path, label: &str, mails: impl IntoIterator<Item = usize>) {
     let mails: String = mails.into_iter().map(|number| mail(label, number)).collect();
@@ -61,7 +61,7 @@ fn mailbox(folder: &Path, label: &str, mails: impl IntoIterator<Item = usize>) {
 }
 
 /// A folder with 30 mails of either kind in mailboxes, and a filter that has learned them.
-fn filter() -> tempfile::TempDir {
+pub fn filter() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for label in ["ham", "spam"] {
         mailbox(folder.path(), label, 0..30);
@@ -71,7 +71,7 @@ fn filter() -> tempfile::TempDir {
 }
 
 /// The same as an earlier version of dbacl left it: files, no links.
-fn older_filter() -> tempfile::TempDir {
+pub fn older_filter() -> tempfile::TempDir {
     older_filter_read("unicode")
 }
 
@@ -89,7 +89,7 @@ fn older_filter_read(reading: &str) -> tempfile::TempDir {
     folder
 }
 
-fn copy(from: &Path) -> tempfile::TempDir {
+pub fn copy(from: &Path) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let copied = Command::new("cp").arg("-a").arg(from.join(".")).arg(folder.path()).status();
     assert!(copied.expect("cp starts").success());
@@ -98,7 +98,7 @@ fn copy(from: &Path) -> tempfile::TempDir {
 
 /// The verdict on a mail, which must never be `error`.
 #[track_caller]
-fn verdict(folder: &Path, mail: &str) -> String {
+pub fn verdict(folder: &Path, mail: &str) -> String {
     let output = dbacl(folder, &["--mail-filter", "f"], mail.as_bytes());
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     let line = stdout.lines().find(|line| line.starts_with("X-DBACL: ")).expect("a verdict");
@@ -107,14 +107,14 @@ fn verdict(folder: &Path, mail: &str) -> String {
 }
 
 /// Documents of the filter, by the head of its ledger.
-fn documents(folder: &Path) -> u32 {
+pub fn documents(folder: &Path) -> u32 {
     let new = fs::read(folder.join("f/ledger.set/current/ledger.head"));
     let head = new.or_else(|_| fs::read(folder.join("f/ledger"))).expect("a ledger");
     u32::from_le_bytes(head[33..37].try_into().expect("four bytes"))
 }
 
 /// What is in a set's folder that should not be there between two changes.
-fn leftovers(folder: &Path) -> Vec<String> {
+pub fn leftovers(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder.join("f/ledger.set")).expect("a set");
     let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().unwrap());
     let mut names: Vec<String> = names.filter(|name| name != "current").collect();
@@ -197,7 +197,7 @@ fn at_every_call(
 }
 
 /// How often a command makes a call.
-fn calls(start: &Path, call: &str, args: &[&str], input: &[u8]) -> usize {
+pub fn calls(start: &Path, call: &str, args: &[&str], input: &[u8]) -> usize {
     let folder = copy(start);
     let log = folder.path().join("calls");
     let mut run = command("strace");
@@ -211,12 +211,12 @@ fn calls(start: &Path, call: &str, args: &[&str], input: &[u8]) -> usize {
 }
 
 /// A good mail that the filter has not seen.
-fn other() -> String {
+pub fn other() -> String {
     mail("ham", 9) + "quite another one\n"
 }
 
 /// A mail that the filter has not seen.
-fn news() -> String {
+pub fn news() -> String {
     mail("spam", 77) + "with a word of its own\n"
 }
 
@@ -399,7 +399,7 @@ fn a_full_disk_changes_nothing() {
 }
 
 /// Everything that a set's files say.
-fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+pub fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let names = ["ham", "spam", "ham.ordinary", "spam.ordinary", "ledger", "ledger.state", "order"];
     let read =
         |name: &&str| ((*name).to_owned(), fs::read(folder.join("f").join(name)).expect("there"));
@@ -472,7 +472,7 @@ fn a_folder_of_an_older_version_is_taken_over_at_the_first_change() {
     assert_eq!(u32::from_le_bytes(head[33..37].try_into().unwrap()), 61);
 }
 
-fn mode(path: impl AsRef<Path>) -> u32 {
+pub fn mode(path: impl AsRef<Path>) -> u32 {
     fs::metadata(path).expect("there").permissions().mode() & 0o777
 }
 

@@ -259,7 +259,8 @@ pub(super) fn listed<T: AsRef<str>>(names: &[T]) -> String {
 fn generation_text(source: &Error) -> String {
     match source {
         Error::Occupied { path } => {
-            format!("the file {} is already used for something", path.display())
+            let kind = if path.is_dir() { "folder" } else { "file" };
+            format!("the {kind} {} is already used for something", path.display())
         }
         other => other.to_string(),
     }

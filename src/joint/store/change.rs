@@ -6,10 +6,11 @@ use super::manifest::{self, Manifest, Purpose};
 use super::{CURRENT, Generation, NEW, Store, folder_of, number};
 use crate::atomic_file::beside;
 use crate::error::{Error, Result};
-use rustix::fs::{AtFlags, CWD, OFlags, linkat};
+use crate::input::source::open_regular;
+use rustix::fs::{AtFlags, CWD, linkat};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{
     DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown, symlink,
@@ -21,6 +22,9 @@ const FOLDER: u32 = 0o700;
 
 /// The mode of new files.
 const FILE: u32 = 0o600;
+
+/// The name of the link that is going to replace the one to the current generation.
+pub(super) const CURRENT_NEW: &str = "current.new";
 
 /// The usual number of generations: the current one, the one before, and the last that was
 /// synchronised to the device.
@@ -168,7 +172,7 @@ impl Store {
         let mut beginning = Vec::new();
         let file = File::open(&name.path).map_err(failed)?;
         let length = name.ours.len() as u64;
-        io::Read::read_to_end(&mut io::Read::take(file, length), &mut beginning).map_err(failed)?;
+        file.take(length).read_to_end(&mut beginning).map_err(failed)?;
         if name.ours.starts_with(&beginning) { Ok(Found::File) } else { Err(occupied()) }
     }
 
@@ -207,9 +211,38 @@ impl Store {
                 .sum::<u32>();
         }
         match make_folder(&self.folder, mode) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.check_folder(),
             made => made.map_err(|error| Error::io(&self.folder, error)),
         }
+    }
+
+    /// Whether the folder that is already there belongs to a set. One without a current generation
+    /// does if it holds nothing but what an unfinished change has left.
+    ///
+    /// # Errors
+    /// [`Error::Occupied`] when it holds something else: it is the user's own. [`Error::Io`].
+    fn check_folder(&self) -> Result<()> {
+        let failed = |error| Error::io(&self.folder, error);
+        let occupied = || Error::Occupied { path: self.folder.clone() };
+        if !fs::metadata(&self.folder).map_err(failed)?.is_dir() {
+            return Err(occupied());
+        }
+        if fs::symlink_metadata(self.folder.join(CURRENT)).is_ok() {
+            return Ok(());
+        }
+        for entry in fs::read_dir(&self.folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let (name, path) = (entry.file_name(), entry.path());
+            let is_ours = match number(&name) {
+                _ if name == CURRENT_NEW => entry.file_type().map_err(failed)?.is_symlink(),
+                None if !name.as_bytes().starts_with(NEW.as_bytes()) => false,
+                _ => list_in(&path).is_some() || is_empty_folder(&path),
+            };
+            if !is_ours {
+                return Err(occupied());
+            }
+        }
+        Ok(())
     }
 
     fn begin(&self, with_files: bool) -> Result<Change> {
@@ -269,9 +302,10 @@ impl Store {
     fn remove_unfinished(&self) -> Result<Vec<u64>> {
         let entries = fs::read_dir(&self.folder).map_err(|error| Error::io(&self.folder, error))?;
         let mut numbers = Vec::new();
-        for entry in entries.flatten() {
+        for entry in entries {
+            let entry = entry.map_err(|error| Error::io(&self.folder, error))?;
             let name = entry.file_name();
-            if name == "current.new" {
+            if name == CURRENT_NEW {
                 let _ = fs::remove_file(entry.path());
             } else if name.as_bytes().starts_with(NEW.as_bytes()) {
                 remove_unused(&entry.path());
@@ -289,8 +323,10 @@ impl Store {
     /// use. `just` is the one before if it is known.
     fn tidy(&self, just: Option<u64>) -> Result<()> {
         let current = self.current()?;
-        let numbers = self.remove_unfinished()?;
+        let mut numbers = self.remove_unfinished()?;
         let Some(current) = current else { return Ok(()) };
+        // Folders of the user that are named with a number are not counted.
+        numbers.retain(|number| list_in(&self.folder.join(number.to_string())).is_some());
         let before = numbers.iter().rev().copied().find(|&number| number < current);
         let before = just.or(before);
         if numbers.iter().all(|&number| number == current || Some(number) == before) {
@@ -387,7 +423,7 @@ impl Change {
         }
         // Readers take a lock, too.
         let _ = self.list.unlock();
-        let (link, new) = (self.store.folder.join(CURRENT), self.store.folder.join("current.new"));
+        let (link, new) = (self.store.folder.join(CURRENT), self.store.folder.join(CURRENT_NEW));
         let linked = symlink(number.to_string(), &new).and_then(|()| fs::rename(&new, &link));
         linked.map_err(|error| {
             let _ = fs::remove_file(&new);
@@ -470,22 +506,38 @@ fn sync(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a generation's folder unless it is in use. A link in its place is left alone.
-fn remove_unused(folder: &Path) {
+/// The list of files in a generation's folder, open; `None` where there is none. If a named pipe
+/// stands there, opening does not wait.
+fn list_in(folder: &Path) -> Option<File> {
     if !fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
-        return;
+        return None;
     }
-    // The lock is held until the folder is removed. If a named pipe stands there, opening does not
-    // wait.
-    let at_once = OFlags::NONBLOCK.bits().cast_signed();
-    let list =
-        OpenOptions::new().write(true).custom_flags(at_once).open(folder.join(manifest::NAME));
-    if let Ok(list) = &list
-        && list.try_lock().is_err()
-    {
+    let file = open_regular(&folder.join(manifest::NAME)).ok()?;
+    // It is empty while the folder is being filled, and may be empty after a power failure.
+    let mut beginning = Vec::new();
+    (&file).take(manifest::MAGIC.len() as u64).read_to_end(&mut beginning).ok()?;
+    manifest::MAGIC.as_bytes().starts_with(&beginning).then_some(file)
+}
+
+fn is_empty_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+        && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// Removes a generation's folder unless it is in use. A link in its place is left alone, and so is
+/// a folder without the list of files: it is not a generation but the user's own.
+fn remove_unused(folder: &Path) {
+    let Some(list) = list_in(folder) else {
+        if is_empty_folder(folder) {
+            // A process that was killed may have left it.
+            let _ = fs::remove_dir(folder);
+        }
         return;
+    };
+    // The lock is held until the folder is removed.
+    if list.try_lock().is_ok() {
+        remove_folder(folder);
     }
-    remove_folder(folder);
 }
 
 /// Removes a folder and the files in it, as far as possible. The list of files is removed last,

@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// How the file begins.
-const MAGIC: &str = "# dbacl generation 1\n";
+pub const MAGIC: &str = "# dbacl generation 1\n";
 
 /// The file's name in a generation's folder. Readers hold a shared lock on it.
 pub const NAME: &str = "generation";

@@ -113,8 +113,11 @@ impl Store {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(Error::io(&self.folder, error)),
         };
-        let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
-        let mut numbers: Vec<u64> = names.filter_map(|name| number(&name)).collect();
+        let mut numbers = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| Error::io(&self.folder, error))?;
+            numbers.extend(number(&entry.file_name()));
+        }
         numbers.sort_unstable();
         Ok(numbers)
     }
@@ -138,6 +141,7 @@ fn folder_of(path: &Path) -> &Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use change::CURRENT_NEW;
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     use std::os::unix::fs::symlink;
 
@@ -168,6 +172,52 @@ mod tests {
             publish(&store);
         }
         assert_eq!(fs::read(outside.join("kept")).unwrap(), b"mail");
+    }
+
+    #[test]
+    fn folders_of_the_user_are_left_alone() {
+        let (_room, store) = set();
+        let kept = [store.folder().join("1700/letter"), store.folder().join("new.text/letter")];
+        for path in &kept {
+            fs::create_dir(path.parent().unwrap()).unwrap();
+            fs::write(path, "the only copy").unwrap();
+        }
+        for _ in 0..5 {
+            publish(&store);
+        }
+        assert!(kept.iter().all(|path| path.exists()));
+        // The generation before is kept, although the user's folder has a number just below.
+        let generations = store.numbers().unwrap();
+        assert_eq!(generations, [1700, 1704, 1705]);
+    }
+
+    #[test]
+    fn a_folder_of_the_user_is_not_made_a_set() {
+        let room = tempfile::tempdir().unwrap();
+        let store = Store::beside(&room.path().join("train"));
+        let occupied = || {
+            let refused = store.replacement();
+            assert!(matches!(refused, Err(Error::Occupied { path }) if path == store.folder()));
+        };
+        fs::write(store.folder(), "notes").unwrap();
+        occupied();
+        fs::remove_file(store.folder()).unwrap();
+        for name in ["1/essay", "new.0/essay", "essay"] {
+            let path = store.folder().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "the only copy").unwrap();
+            occupied();
+            assert_eq!(fs::read(&path).unwrap(), b"the only copy");
+            fs::remove_dir_all(store.folder()).unwrap();
+        }
+        // What a killed change leaves is a set's.
+        fs::create_dir_all(store.folder().join("new.0")).unwrap();
+        fs::create_dir_all(store.folder().join("new.1")).unwrap();
+        fs::write(store.folder().join("new.1/generation"), "").unwrap();
+        fs::write(store.folder().join("new.1/category.ham"), "half").unwrap();
+        symlink("1", store.folder().join(CURRENT_NEW)).unwrap();
+        publish(&store);
+        assert_eq!(fs::read_dir(store.folder()).unwrap().count(), 2);
     }
 
     #[test]
