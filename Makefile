@@ -28,7 +28,7 @@ help:
 	@echo 'make signature-long  the same on other machines and C libraries; or make signature-arm64 ...'
 	@echo 'make test-spark learn and classify on an Apache Spark of this machine'
 	@echo 'make python     the wheel of the Python module, in target/wheels'
-	@echo 'make digits     which results of the C library differ from the recorded ones'
+	@echo 'make digits     whether logarithms and exponentials have their bits'
 	@echo 'make check-systems  daily tasks where HOME, /tmp, the locale or memory is missing'
 	@echo 'make dist       static programs, bills of materials, image, sums: target/dist'
 	@echo 'make check-dist what is in target/dist works'
@@ -189,4 +189,5 @@ check-systems: release
 	@tests/systems/run $(BIN)
 
 digits:
-	@testdata/digits/run
+	@.ci/need-cargo $(CARGO)
+	@CARGO=$(CARGO) testdata/digits/run

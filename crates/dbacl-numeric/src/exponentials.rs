@@ -8,7 +8,7 @@
 //! place and no larger. So within a binade of `t` the arguments depend on `k + rise` alone: one
 //! table for each binade.
 
-use super::elementary::exp;
+use super::elementary::{descending_exps, exp};
 
 /// Arguments this many steps of 1/32 below 0 and further down, less one step, have an exponential
 /// of 0: it falls below half the smallest number at -745.13.
@@ -28,7 +28,7 @@ pub struct Exponentials {
 
 impl Default for Exponentials {
     fn default() -> Self {
-        let grid = (0..STEPS).map(|at| exp(on_grid(at))).collect();
+        let grid = descending_exps(0.0).take(STEPS).collect();
         Self { shift: 0.0, top: 0, is_on_grid: true, grid, off_grid: OffGrid::default() }
     }
 }
@@ -136,30 +136,21 @@ impl OffGrid {
         self.ranks.clear();
         self.tables.clear();
         let mut last_binade = None;
+        let mut exps = descending_exps(0.0);
         for k in (0..STEPS).map(|below| top - i32::try_from(below).expect("some ten thousand")) {
             let t = f64::from(k) / 32.0 - m;
             let binade = t.to_bits() >> 52;
             if last_binade != Some(binade) {
                 last_binade = Some(binade);
                 // A smaller argument in the same binade has the same rounding.
-                let argument = |below: usize| {
-                    let rise = i32::try_from(below).expect("some ten thousand");
-                    exp(f64::from(top - rise - k) / 32.0 + t)
-                };
-                let table = (0..self.ranks.len()).map(argument).collect();
-                self.tables.push(table);
+                exps = descending_exps(f64::from(top - k) / 32.0 + t);
+                self.tables.push(exps.by_ref().take(self.ranks.len()).collect());
             }
             let rank = self.tables.len() - 1;
-            self.tables[rank].push(exp(t));
+            self.tables[rank].extend(exps.next());
             self.ranks.push(u8::try_from(rank).expect("there are few binades"));
         }
     }
-}
-
-/// The argument so many steps below 0.
-#[allow(clippy::cast_precision_loss)] // some ten thousand at most
-fn on_grid(steps: usize) -> f64 {
-    -(steps as f64) / 32.0
 }
 
 #[cfg(test)]
