@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use chess_search::PackedMove;
+use dbacl_numeric::elementary::log2;
 use shakmaty::{Chess, Color, Move, Position, Square};
 
 use crate::text::game::{Completion, position_key};
@@ -60,7 +61,7 @@ impl Count {
     /// Minus log2 of an estimate of the points that the move scores, bits.
     pub fn bits(self) -> f64 {
         let points = f64::from(self.wins) + f64::from(self.draws) / 2.0;
-        -((points + 1.0) / (f64::from(self.games()) + 2.0)).log2()
+        -log2((points + 1.0) / (f64::from(self.games()) + 2.0))
     }
 
     /// The same games as the other side saw them.

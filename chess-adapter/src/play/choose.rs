@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Choosing by scores: the selection rules and the randomised draw (spec chess 5.2 and 5.3).
 
+use dbacl_numeric::elementary::exp2;
 use shakmaty::Role;
 
 use crate::random::Random;
@@ -76,7 +77,7 @@ fn capturer(completion: &Completion) -> Role {
 /// The weight of each score in a randomised draw: `min(1, 2^-((s - first) / temperature))`.
 pub fn weights(scores: &[f64], temperature: f64) -> Vec<f64> {
     let Some(first) = scores.first() else { return Vec::new() };
-    scores.iter().map(|s| (-(s - first) / temperature).exp2().min(1.0)).collect()
+    scores.iter().map(|s| exp2(-(s - first) / temperature).min(1.0)).collect()
 }
 
 /// Draws one of the candidates.

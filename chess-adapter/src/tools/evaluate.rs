@@ -4,6 +4,7 @@
 use std::io::BufRead;
 
 use anyhow::{Context as _, Result, bail};
+use dbacl_numeric::elementary::log2;
 use serde::Serialize;
 use shakmaty::{Chess, Move};
 
@@ -231,7 +232,7 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
             tally.first += u32::from(rank == 1);
             tally.first_five += u32::from(rank <= 5);
             tally.reciprocal += 1.0 / f64::from(rank);
-            tally.bits -= shares[place].max(f64::MIN_POSITIVE).log2();
+            tally.bits -= log2(shares[place].max(f64::MIN_POSITIVE));
         }
     }
     let mut all = Tally::default();

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use anyhow::Result;
+use dbacl_numeric::elementary::log2;
 use shakmaty::{Board, Color, File, Move, Piece, Position as _, Rank, Role, Square};
 
 use crate::features::legend;
@@ -146,7 +147,7 @@ fn judge(
     let Some(place) = ranking.iter().position(|s| s.completion.m == played) else {
         return Ok(String::new());
     };
-    let surprise = (1.0 / shares[place].max(f64::MIN_POSITIVE)).log2();
+    let surprise = log2(1.0 / shares[place].max(f64::MIN_POSITIVE));
     judged.moves += 1;
     judged.first += u32::from(place == 0);
     judged.bits += surprise;

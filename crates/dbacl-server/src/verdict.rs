@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A filter's verdict in the terms of mail servers: a score beside a threshold.
 
+use std::f64::consts::LN_10;
+
 use dbacl::SetVerdict;
+use dbacl_numeric::elementary::log;
 
 /// The score from which mail is spam, in every protocol.
 pub const REQUIRED: f64 = 5.0;
@@ -80,7 +83,7 @@ impl Judged {
     /// unsure of, at most 0 for other mail. Within each range it grows with the decimal logarithm
     /// of the odds.
     pub fn score(&self) -> f64 {
-        let odds = (self.spam / (1.0 - self.spam)).log10();
+        let odds = log(self.spam / (1.0 - self.spam)) / LN_10;
         let odds = if odds.is_nan() { 0.0 } else { odds.clamp(-MOST, MOST) };
         match self.decision {
             Decision::Ham => odds.min(0.0),

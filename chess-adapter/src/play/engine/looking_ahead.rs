@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use chess_search::{Classical, Found, Limits, Request, Searcher};
+use dbacl_numeric::elementary::{exp2, log2};
 use shakmaty::Move;
 
 use super::Engine;
@@ -109,7 +110,7 @@ fn odds_bonus(list: &[Scored], centipawns: f64) -> Vec<i32> {
     let shares = choose::shares(list, 1.0);
     let best = shares.first().copied().unwrap_or(1.0);
     let bonus = |share: &f64| {
-        let bits = (share / best).max(f64::MIN_POSITIVE).log2();
+        let bits = log2((share / best).max(f64::MIN_POSITIVE));
         #[expect(clippy::cast_possible_truncation, reason = "held within a pawn")]
         let bonus = (centipawns * bits).clamp(-MOST_ODDS, 0.0).round() as i32;
         bonus
@@ -174,5 +175,5 @@ pub(super) fn look_ahead(
 /// `-log2 sum 2^-s`, or the plain minimum.
 pub(super) fn soft_minimum(scores: &[f64], hard: bool) -> f64 {
     let best = scores.iter().copied().fold(f64::INFINITY, f64::min);
-    if hard { best } else { best - scores.iter().map(|s| (best - s).exp2()).sum::<f64>().log2() }
+    if hard { best } else { best - log2(scores.iter().map(|s| exp2(best - s)).sum()) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Usage texts and pictures.
 
+use dbacl::numeric::elementary::log;
 use std::fmt::Write;
 
 use super::program::Program;
@@ -59,7 +60,7 @@ pub fn picture(curves: &[Vec<(usize, usize)>], is_logarithmic: bool) -> String {
     let (messages, errors) = (most(|point| point.0), most(|point| point.1));
     let scale = |value: usize, most: usize| {
         if is_logarithmic {
-            (value as f64 + 1.0).ln() / (most as f64 + 1.0).ln()
+            log(value as f64 + 1.0) / log(most as f64 + 1.0)
         } else {
             value as f64 / most as f64
         }

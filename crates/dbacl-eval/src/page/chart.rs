@@ -4,6 +4,7 @@
 //! Colours come from the page's classes `s0` to `s7`, so that charts follow its light or dark
 //! scheme. All text is escaped.
 
+use dbacl::numeric::elementary::log;
 use dbacl::report::html::escape;
 use std::fmt::Write;
 
@@ -96,7 +97,7 @@ fn deviate(p: f64) -> f64 {
         coefficients.iter().fold(0.0, |sum, coefficient| sum * x + coefficient)
     };
     let tail = |p: f64| {
-        let q = (-2.0 * p.ln()).sqrt();
+        let q = (-2.0 * log(p)).sqrt();
         polynomial(&C, q) / (polynomial(&D, q) * q + 1.0)
     };
     let p = p.clamp(1e-9, 1.0 - 1e-9);
@@ -120,7 +121,7 @@ impl Scale {
     fn place(self, value: f64) -> f64 {
         let (value, low, high) = match self {
             Self::Linear(low, high) => (value, low, high),
-            Self::Log(low, high) => (value.max(low / 2.0).ln(), low.ln(), high.ln()),
+            Self::Log(low, high) => (log(value.max(low / 2.0)), log(low), log(high)),
             Self::Probit(low, high) => (deviate(value), deviate(low), deviate(high)),
         };
         ((value - low) / (high - low)).clamp(0.0, 1.0)
