@@ -18,6 +18,7 @@ mod golden;
 mod hostile;
 mod interface;
 mod languages;
+mod mail_input;
 mod mail_systems;
 mod mails;
 mod manual;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Collects the documents of a learning run for its ledger. A document is a message of a mailbox,
-//! or else a file.
+//! or else a whole source. A source whose first line is no `From ` line is no mailbox.
 
 use super::documents::{Collector, Corpus, Makeup};
 use crate::document::{Cutter, LineState};
@@ -17,8 +17,8 @@ pub struct DocumentKeeper {
     /// Puts `>` before lines that only look like the beginning of a message; `None` where sources
     /// are no mail.
     separators: Option<Separators>,
-    /// The source may hold several messages.
-    splits: bool,
+    /// The source may be a mailbox; its first line says whether it is one.
+    may_be_mailbox: bool,
     /// Whether a document begins with this line.
     begins: bool,
 }
@@ -30,20 +30,20 @@ impl DocumentKeeper {
             collector: Collector::default(),
             corpus: Corpus::default(),
             separators: is_mail.then(Separators::default),
-            splits: false,
+            may_be_mailbox: false,
             begins: false,
         }
     }
 
     /// A source begins; mail may be a whole mailbox in it.
     pub const fn start_source(&mut self, may_be_mailbox: bool) {
-        self.splits = self.separators.is_some() && may_be_mailbox;
+        self.may_be_mailbox = self.separators.is_some() && may_be_mailbox;
     }
 
     /// A line as it was read; it may be changed.
     pub fn raw_line(&mut self, line: &mut Vec<u8>) {
         if let Some(separators) = &mut self.separators {
-            self.begins = separators.line(line, self.splits) && self.splits;
+            self.begins = separators.line(line, self.may_be_mailbox) && self.may_be_mailbox;
         }
     }
 
@@ -55,7 +55,7 @@ impl DocumentKeeper {
             self.end_document();
             cutter.restart();
         }
-        self.splits.then_some(begins)
+        self.may_be_mailbox.then_some(begins)
     }
 
     /// A feature of the document.

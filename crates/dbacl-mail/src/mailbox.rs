@@ -73,29 +73,42 @@ pub fn is_empty(line: &[u8]) -> bool {
     matches!(line, b"\n" | b"\r\n")
 }
 
+/// Whether a source that begins so is a mailbox: its first line that is not empty is a `From `
+/// line. A mail may have such lines further down, in a patch or in a mailbox that it quotes.
+pub fn is_mailbox(beginning: &[u8]) -> bool {
+    let mut lines = beginning.split_inclusive(|&byte| byte == b'\n');
+    lines.find(|line| !is_empty(line)).is_some_and(|line| line.starts_with(FROM))
+}
+
 /// Looks at the lines of a source, one after the other.
 #[derive(Debug, Clone, Copy)]
 pub struct Separators {
     is_first: bool,
+    /// Whether the source is a mailbox; `None` as long as all of its lines were empty.
+    is_mailbox: Option<bool>,
     boundaries: Boundaries,
 }
 
 impl Default for Separators {
     fn default() -> Self {
-        Self { is_first: true, boundaries: Boundaries::new(Rule::SenderAndDate) }
+        let boundaries = Boundaries::new(Rule::SenderAndDate);
+        Self { is_first: true, is_mailbox: None, boundaries }
     }
 }
 
 impl Separators {
     /// Puts `>` before a line that only looks like the beginning of a message. The first line may
-    /// be any; further messages begin only in a source that is a mailbox. Returns whether a message
-    /// begins.
-    pub fn line(&mut self, line: &mut Vec<u8>, is_mailbox: bool) -> bool {
+    /// be any; further messages begin only in a source that may hold several and is a mailbox, see
+    /// [`is_mailbox`]. Returns whether a message begins.
+    pub fn line(&mut self, line: &mut Vec<u8>, may_be_mailbox: bool) -> bool {
         let found = self.boundaries.line(line);
+        if self.is_mailbox.is_none() && !is_empty(line) {
+            self.is_mailbox = Some(is_mailbox(line));
+        }
         if std::mem::replace(&mut self.is_first, false) {
             return true;
         }
-        let begins = is_mailbox && found == Line::Begins;
+        let begins = may_be_mailbox && self.is_mailbox == Some(true) && found == Line::Begins;
         if found != Line::Plain && !begins {
             line.insert(0, b'>');
         }
@@ -188,24 +201,35 @@ mod tests {
     #[test]
     fn only_what_would_be_misread_is_quoted() {
         let strict = "From a@b.c Mon Jan  1 00:00:00 2024\n";
-        for (lines, is_mailbox, quoted) in [
-            (vec!["From x\n"], true, vec![]),
-            (vec!["\n", "From x\n"], true, vec![1]),
-            (vec!["\r\n", "From x\r\n"], true, vec![1]),
-            (vec!["a\n", "From x\n"], true, vec![]),
-            (vec!["a\n", "\n", strict], true, vec![]),
-            (vec!["a\n", "\n", strict], false, vec![2]),
-            (vec!["a", "\n", "From x\n"], true, vec![]),
-            (vec!["\n", "\n", "From x\n", "\n", "From y\n"], true, vec![2, 4]),
+        for (lines, may_be_mailbox, quoted, messages) in [
+            (vec!["From x\n"], true, vec![], vec![0]),
+            (vec!["\n", "From x\n"], true, vec![1], vec![0]),
+            (vec!["\r\n", "From x\r\n"], true, vec![1], vec![0]),
+            (vec!["a\n", "From x\n"], true, vec![], vec![0]),
+            (vec![strict, "\n", strict], true, vec![], vec![0, 2]),
+            (vec!["From x\n", "\n", strict], true, vec![], vec![0, 2]),
+            (vec!["\r\n", "\n", strict, "\n", strict], true, vec![], vec![0, 2, 4]),
+            (vec![strict, "\n", strict], false, vec![2], vec![0]),
+            // A mail that quotes a mailbox is one mail.
+            (vec!["a\n", "\n", strict], true, vec![2], vec![0]),
+            (vec!["\n", "a\n", "\n", strict], true, vec![3], vec![0]),
+            (vec![">From x\n", "\n", strict], true, vec![2], vec![0]),
+            (vec!["a\n", "\n", strict], false, vec![2], vec![0]),
+            (vec!["a", "\n", "From x\n"], true, vec![], vec![0]),
+            (vec!["\n", "\n", "From x\n", "\n", "From y\n"], true, vec![2, 4], vec![0]),
         ] {
             let mut separators = Separators::default();
             for (number, line) in lines.iter().enumerate() {
                 let mut seen = line.as_bytes().to_vec();
-                let begins = separators.line(&mut seen, is_mailbox);
-                let was_quoted = seen.starts_with(b">");
-                assert_eq!(begins, number == 0 || is_mailbox && *line == strict, "{lines:?}");
+                let begins = separators.line(&mut seen, may_be_mailbox);
+                let was_quoted = seen.len() > line.len();
+                assert_eq!(begins, messages.contains(&number), "{lines:?}");
                 assert_eq!(was_quoted, quoted.contains(&number), "{lines:?}");
-                assert_eq!(seen.strip_prefix(b">").unwrap_or(&seen), line.as_bytes());
+                if !was_quoted {
+                    assert_eq!(seen, line.as_bytes());
+                    continue;
+                }
+                assert_eq!(seen, [b">", line.as_bytes()].concat());
             }
         }
     }

@@ -23,7 +23,7 @@ use std::path::Path;
 /// What is a document in a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// A message of a mailbox, else a file.
+    /// A message of a mailbox, which begins with a `From ` line, else a file.
     Whole,
     /// A line.
     Line,
@@ -67,8 +67,8 @@ struct Documents<'a> {
     names: &'a [Vec<u8>],
     label: u32,
     unit: Unit,
-    /// Whether a source may hold several messages.
-    splits: bool,
+    /// Whether the source may be a mailbox; its first line says whether it is one.
+    may_be_mailbox: bool,
     separators: Separators,
     /// Whether a message begins with this line.
     begins: bool,
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
             names,
             label: 0,
             unit: Unit::Whole,
-            splits: false,
+            may_be_mailbox: false,
             separators: Separators::default(),
             begins: false,
             verdicts: VerdictHeaders::default(),
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
         let documents = &mut self.documents;
         documents.unit = unit;
         documents.label = label;
-        documents.splits = documents.is_mail && folder.is_none();
+        documents.may_be_mailbox = documents.is_mail && folder.is_none();
         documents.line = 0;
         reading.operands = match (source, folder) {
             (_, Some(folder)) => messages_of(folder),
@@ -209,7 +209,7 @@ impl FeatureSink for Documents<'_> {
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         self.line += 1;
         if self.is_mail {
-            self.begins = self.separators.line(line, self.splits) && self.splits;
+            self.begins = self.separators.line(line, self.may_be_mailbox) && self.may_be_mailbox;
             // A verdict that came with the mail must not become a feature.
             if self.verdicts.contain(line) {
                 return Ok(false);
