@@ -2,9 +2,12 @@
 //! Corrections: a ledger of the documents that users have corrected, beside the ledger of all
 //! documents. They override the folders from which documents are learned, until the folders agree.
 //! Of several corrections of one document the last one counts.
+//!
+//! A correction to a label that no folder has cannot be applied. It is kept until there is such a
+//! folder again, since the missing label may be an oversight.
 
 use super::documents::Term;
-use super::ledger::{Fault, Ledger};
+use super::ledger::{Fault, Ledger, MAX_NAMES};
 use hashbrown::HashMap;
 
 /// The result of applying corrections to a ledger.
@@ -12,10 +15,16 @@ use hashbrown::HashMap;
 pub struct Corrected {
     /// The ledger.
     pub ledger: Ledger,
-    /// Corrections that are still needed.
+    /// Corrections that are still needed, and those that were not applied. Its names are those of
+    /// the ledger, in their order, and behind them the labels that the ledger does not have.
     pub corrections: Ledger,
-    /// Their number.
+    /// How many corrections are still needed and were applied.
     pub applied: usize,
+    /// The labels that the ledger does not have, each with the number of corrections to it that
+    /// were not applied.
+    pub unplaced: Vec<(Vec<u8>, usize)>,
+    /// How many of these corrections are not kept, because a ledger cannot have so many labels.
+    pub lost: usize,
 }
 
 /// Applies `corrections` to a ledger that was made from folders. A document that is found under its
@@ -52,7 +61,8 @@ pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> 
     let mut corrected = ledger.filter(|record, _| {
         wanted.get(&record.fingerprint).is_none_or(|&label| record.label as usize == label)
     })?;
-    let mut applied = 0;
+    let (mut applied, mut lost) = (0, 0);
+    let mut unplaced: Vec<(Vec<u8>, usize)> = Vec::new();
     let mut kept = Ledger::new(ledger.head.settings, ledger.head.names.clone());
     corrections.each(|record, _| {
         if let Some(left) = times.get_mut(&record.fingerprint) {
@@ -61,7 +71,23 @@ pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> 
                 return true;
             }
         }
-        let Some(label) = place(record.label) else { return true };
+        let Some(label) = place(record.label) else {
+            let name = corrections.head.names.get(record.label as usize);
+            let name = name.map_or_else(Vec::new, |name| name.name.clone());
+            let at = unplaced.iter().position(|(known, _)| *known == name);
+            let at = at.unwrap_or_else(|| {
+                unplaced.push((name.clone(), 0));
+                unplaced.len() - 1
+            });
+            unplaced[at].1 += 1;
+            if ledger.head.names.len() + at < MAX_NAMES {
+                let label = kept.head.label(&name);
+                kept.push(label, record.occurrences, &record.terms);
+            } else {
+                lost += 1;
+            }
+            return true;
+        };
         let [same, other] = found.get(&record.fingerprint).copied().unwrap_or_default();
         if other == 0 && same > 0 {
             return true;
@@ -74,7 +100,7 @@ pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> 
         }
         true
     })?;
-    Ok(Corrected { ledger: corrected, corrections: kept, applied })
+    Ok(Corrected { ledger: corrected, corrections: kept, applied, unplaced, lost })
 }
 
 /// A correction of a document: its label, the occurrences of its features, and its terms.
@@ -177,6 +203,40 @@ mod tests {
                     .unwrap();
             assert_eq!(documents(&done.ledger), expected);
         }
+    }
+
+    #[test]
+    fn corrections_to_labels_without_a_folder_wait_for_one() {
+        // Labels of the corrections are ham, spam, junk; the folders are ham and junk.
+        let folders = ledger(&["ham", "junk"], &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 5)]);
+        let all =
+            ledger(&["ham", "spam", "junk"], &[(2, 1), (1, 2), (2, 3), (1, 3), (1, 4), (2, 4)]);
+        let done = apply(&folders, &all).unwrap();
+        // The last correction of document 3 is to a label without a folder, so none is applied.
+        assert_eq!(documents(&done.ledger), [(0, 2), (0, 3), (1, 5), (1, 1), (1, 4)]);
+        assert_eq!((done.applied, done.lost), (2, 0));
+        assert_eq!(done.unplaced, [(b"spam".to_vec(), 2)]);
+        assert_eq!(documents(&done.corrections), [(1, 1), (2, 2), (2, 3), (1, 4)]);
+        assert!(done.corrections.head.are_named(&["ham", "junk", "spam"].map(Vec::from)));
+        // What was kept can be written and read, and is applied when there is such a folder.
+        let kept = Ledger::parse(&done.corrections.bytes()).unwrap();
+        let folders = ledger(&["spam", "ham"], &[(1, 1), (1, 2), (1, 3), (0, 5)]);
+        let done = apply(&folders, &kept).unwrap();
+        assert_eq!(documents(&done.ledger), [(1, 1), (0, 5), (0, 2), (0, 3)]);
+        assert_eq!(done.unplaced, [(b"junk".to_vec(), 2)]);
+        assert_eq!(documents(&done.corrections), [(2, 1), (0, 2), (0, 3), (2, 4)]);
+    }
+
+    #[test]
+    fn a_ledger_of_corrections_has_no_more_names_than_can_be_read() {
+        let labels: Vec<String> = (0..MAX_NAMES).map(|number| format!("n{number}")).collect();
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+        let each: Vec<(u32, u32)> =
+            (0..u32::try_from(MAX_NAMES).unwrap()).map(|number| (number, number + 100)).collect();
+        let done = apply(&ledger(&["ham", "spam"], &[(0, 1)]), &ledger(&labels, &each)).unwrap();
+        assert_eq!((done.applied, done.unplaced.len(), done.lost), (0, MAX_NAMES, 2));
+        let kept = Ledger::parse(&done.corrections.bytes()).unwrap();
+        assert_eq!(documents(&kept).len(), MAX_NAMES - 2);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub const ANY_MAGIC: &[u8] = b"# dbacl ledger ";
 pub const HEAD: usize = 64;
 
 /// Categories of a ledger at most.
-const MAX_NAMES: usize = 255;
+pub const MAX_NAMES: usize = 255;
 
 /// The settings by which the features of a ledger's documents were made. Features made by different
 /// settings cannot be compared.

@@ -20,6 +20,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Name of the ledger of corrections in a mail filter's set.
 pub const CORRECTIONS: &str = "corrections";
 
+/// The name of the ledger of corrections of mail that was read in the way called `reading`, in the
+/// set of a filter that reads mail otherwise now.
+pub fn set_aside(reading: &str) -> OsString {
+    format!("{CORRECTIONS}.{reading}").into()
+}
+
 /// A ledger's path with this ending is the path of the changes of its state.
 pub const CHANGES: &str = ".changes";
 

@@ -10,7 +10,7 @@
 
 use super::drift;
 use super::error::{FittedSetError, lock};
-use super::files::{CORRECTIONS, SetFiles, links};
+use super::files::{CORRECTIONS, SetFiles, links, set_aside};
 use super::filter_folder::{LEDGER, MAGIC, ORDER, labels};
 use super::folder_counts::{Reading, unopened};
 use super::general::{self, GeneralSource};
@@ -24,7 +24,7 @@ use super::refit::{RefitJob, Refitted};
 use crate::atomic_file::{self, Unforced};
 use crate::category::layout::ANY_MAGIC;
 use crate::error::{Warning, WarningSink};
-use crate::joint::corrections;
+use crate::joint::corrections::{self, Corrected};
 use crate::joint::documents::fingerprint;
 use crate::joint::fit::{FitNote, FitOptions, MisfiledDocument};
 use crate::joint::ledger::{self, Ledger, Settings};
@@ -130,7 +130,7 @@ pub fn learn(
     if options.general == GeneralSource::Same {
         general::keep((&store, &change), &labels, current == Some(reading), warnings)?;
     }
-    let applied = correct(&store, &change, &mut ledger, warnings)?;
+    let applied = correct(&store, &change, (&mut ledger, reading), warnings)?;
     let changes = drift::changes(folder, &ledger);
     ledger_file::save(&change.path(OsStr::new(LEDGER)), &ledger)?;
     let mut documents = Vec::new();
@@ -233,27 +233,83 @@ fn names_of(folder: &Path, ledger: &Path) -> Vec<Name> {
     links(&names, &members, Some(ledger))
 }
 
-/// Applies the current filter's corrections to the ledger of the next generation, and returns how
-/// many of them are still needed.
+/// Applies the current filter's corrections to the ledger of the next generation, which reads mail
+/// as `reading` says, and returns how many of them are still needed. A warning tells of those that
+/// cannot be applied; they are kept until they can.
 fn correct(
     store: &Store,
     change: &Change,
-    ledger: &mut Ledger,
+    (ledger, reading): (&mut Ledger, MailReading),
     warnings: WarningSink<'_>,
 ) -> Result<usize> {
     let current = store.open().map_err(FittedSetError::generation)?;
     let Some(current) = current else { return Ok(0) };
-    let Some(kept) = ledger_file::load(&current.path(OsStr::new(CORRECTIONS)))? else {
-        return Ok(0);
-    };
-    if kept.head.settings != ledger.head.settings {
-        let text = "the corrections were made with other options and are not applied";
-        warnings(Warning::new(text));
-        return Ok(0);
+    let mut applied = 0;
+    for name in [CORRECTIONS.into(), set_aside(reading.name())] {
+        let Some(kept) = ledger_file::load(&current.path(&name))? else { continue };
+        if kept.head.settings == ledger.head.settings {
+            let done = corrections::apply(ledger, &kept)?;
+            tell_unplaced(&done, warnings);
+            applied = done.applied;
+            *ledger = done.ledger;
+            ledger_file::save(&change.path(OsStr::new(CORRECTIONS)), &done.corrections)?;
+        } else if kept.head.documents > 0 {
+            put_aside(change, &kept, warnings)?;
+        }
     }
-    let done = corrections::apply(ledger, &kept)?;
-    *ledger = done.ledger;
-    let path = change.path(OsStr::new(CORRECTIONS));
-    ledger_file::save(&path, &done.corrections)?;
-    Ok(done.applied)
+    let others = MailReading::ALL.into_iter().filter(|(other, _)| *other != reading);
+    for name in others.map(|(_, name)| set_aside(name)) {
+        let Some(kept) = ledger_file::load(&current.path(&name))? else { continue };
+        let path = change.path(&name);
+        if !path.exists() {
+            ledger_file::save(&path, &kept)?;
+        }
+    }
+    Ok(applied)
+}
+
+/// Tells which corrections were not applied because no folder has their label.
+fn tell_unplaced(done: &Corrected, warnings: WarningSink<'_>) {
+    for (label, number) in &done.unplaced {
+        let label = String::from_utf8_lossy(label);
+        let [corrections, were, are_kept] = counted(*number);
+        warnings(Warning::new(format!(
+            "{corrections} to {label} {were} not applied, since no folder is called {label}: \
+             {are_kept} until one is"
+        )));
+    }
+    if done.lost > 0 {
+        let [corrections, were, _] = counted(done.lost);
+        warnings(Warning::new(format!(
+            "{corrections} {were} lost, since a filter cannot know so many names without a folder"
+        )));
+    }
+}
+
+/// Keeps corrections of mail that was read otherwise until it is read so again: features of two
+/// readings cannot be compared.
+fn put_aside(change: &Change, kept: &Ledger, warnings: WarningSink<'_>) -> Result<()> {
+    let [corrections, were, are_kept] = counted(kept.head.documents as usize);
+    let Some(reading) = MailReading::of_settings(&kept.head.settings) else {
+        warnings(Warning::new(format!(
+            "{corrections} {were} made with options that no --reading has, and cannot be kept"
+        )));
+        return Ok(());
+    };
+    let name = reading.name();
+    ledger_file::save(&change.path(&set_aside(name)), kept)?;
+    warnings(Warning::new(format!(
+        "{corrections} {were} made with --reading {name} and {were} not applied: {are_kept} until \
+         mail is read so again"
+    )));
+    Ok(())
+}
+
+/// So many corrections, and the verbs that go with them.
+fn counted(number: usize) -> [String; 3] {
+    if number == 1 {
+        ["1 correction", "was", "it is kept"].map(str::to_owned)
+    } else {
+        [format!("{number} corrections"), "were".into(), "they are kept".into()]
+    }
 }

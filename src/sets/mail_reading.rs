@@ -34,6 +34,12 @@ impl MailReading {
         Self::ALL.into_iter().find(|(_, known)| *known == name).map(|(reading, _)| reading)
     }
 
+    /// What the reading is called on the command line.
+    pub(super) fn name(self) -> &'static str {
+        let name = Self::ALL.into_iter().find(|(reading, _)| *reading == self);
+        name.map_or("", |(_, name)| name)
+    }
+
     /// How mail is read and learned: what did best across times (`docs/quality-refit.md`).
     pub(super) fn options(self) -> LearnOptions {
         use ModelOption::{HtmlAlt, HtmlLinks, KeepCase, MailHeaders, MailTHeaders, MailUnicode};
@@ -53,6 +59,13 @@ impl MailReading {
         ledger_file::settings(reading.options, reading.scheme, reading.order, &[])
     }
 
+    /// The reading by which the documents of a ledger with these settings were read; `None` if that
+    /// was another one.
+    pub(super) fn of_settings(settings: &Settings) -> Option<Self> {
+        let mut all = Self::ALL.into_iter().map(|(reading, _)| reading);
+        all.find(|reading| reading.settings() == *settings)
+    }
+
     /// The reading of the filter in `store`, or of one that an older version left at `ledger`;
     /// `None` if there is no filter that can be read.
     pub(super) fn of_filter(store: &Store, ledger: &Path) -> Option<Self> {
@@ -60,8 +73,7 @@ impl MailReading {
         let ledger =
             current.map_or_else(|| ledger.to_path_buf(), |now| now.path(OsStr::new(LEDGER)));
         let head = ledger_file::head(&ledger).ok()?;
-        let mut all = Self::ALL.into_iter().map(|(reading, _)| reading);
-        all.find(|reading| reading.settings() == head.settings)
+        Self::of_settings(&head.settings)
     }
 }
 
@@ -73,6 +85,8 @@ mod tests {
     fn readings_are_told_apart_by_name_and_ledger() {
         for (reading, name) in MailReading::ALL {
             assert_eq!(MailReading::by_name(name), Some(reading));
+            assert_eq!(reading.name(), name);
+            assert_eq!(MailReading::of_settings(&reading.settings()), Some(reading));
             for (other, _) in MailReading::ALL {
                 assert_eq!(reading.settings() == other.settings(), reading == other);
             }
