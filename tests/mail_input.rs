@@ -101,3 +101,24 @@ fn a_mailbox_on_standard_input_is_many_mails() {
     done(dbacl(path, &["--mail-correct", "f", "ham"], all.as_bytes()));
     assert_eq!(documents(path, &single("spam", 41)), (65, vec!["ham".into()]));
 }
+
+#[test]
+fn mail_from_a_pipe_is_learned_whole_with_a_window() {
+    let folder = folders();
+    let path = folder.path();
+    // More mail than a reader looks at to find out the age of a mail.
+    let many: String = (0..900).map(|number| mail("ham", number)).collect();
+    assert!(many.len() > 1 << 17);
+    fs::write(path.join("many"), &many).expect("written");
+    let learn = |name: &str, window: &[&str], ham: &str, input: &str| {
+        let args = [&["--mail-learn", name, ham, "spam=spam"], window].concat();
+        done(dbacl(path, &args, input.as_bytes()))
+    };
+    let window = ["--window", "100000"];
+    let expected = learn("f", &[], "ham=many", "");
+    assert!(expected.contains("930 documents (ham 900, spam 30)"), "{expected}");
+    assert_eq!(learn("g", &window, "ham=many", ""), expected);
+    assert_eq!(learn("h", &window, "ham=/dev/stdin", &many), expected);
+    let few = learn("i", &window, "ham=/dev/stdin", &mail("ham", 1));
+    assert!(few.contains("31 documents (ham 1, spam 30)"), "{few}");
+}

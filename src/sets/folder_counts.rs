@@ -86,10 +86,10 @@ impl<'a> Reading<'a> {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(FittedSetError::Stopped);
             }
-            let Some(source) = open(file)? else { continue };
+            let Some(mut source) = open(file)? else { continue };
             if let Some(since) = self.since {
-                let head = beginning(&file.path);
-                let is_mailbox = file.may_be_mailbox && mailbox::begins_message(first_line(&head));
+                let head = self.beginning(&mut source, file)?;
+                let is_mailbox = file.may_be_mailbox && mailbox::is_mailbox(&head);
                 if !is_mailbox && day_of(&head).is_some_and(|day| day < since) {
                     continue;
                 }
@@ -140,6 +140,29 @@ impl<'a> Reading<'a> {
         let (corpus, places) = (keeper.corpus, places.found);
         Ok(LearnedFolder { category, is_empty, learning, corpus, places, warnings })
     }
+
+    /// How a source begins. All of it is still to be read afterwards: a pipe cannot be opened a
+    /// second time.
+    fn beginning(&self, source: &mut Source<'static>, file: &MailFile) -> Result<Vec<u8>> {
+        let mut head = vec![0; HEAD];
+        let mut length = 0;
+        while length < HEAD {
+            match source.reader.read(&mut head[length..]) {
+                Ok(0) => break,
+                Ok(read) => length += read,
+                Err(_) if self.stop.load(Ordering::Relaxed) => return Err(FittedSetError::Stopped),
+                // While nothing comes from a pipe, its reader looks for signals.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => {
+                    return Err(FittedSetError::Unread { path: file.path.clone(), source });
+                }
+            }
+        }
+        head.truncate(length);
+        let rest = std::mem::replace(&mut source.reader, Box::new(io::empty()));
+        source.reader = Box::new(io::Cursor::new(head.clone()).chain(rest));
+        Ok(head)
+    }
 }
 
 /// Opens a file with mail; `None` for a file of a folder that has been removed meanwhile.
@@ -162,20 +185,7 @@ fn open(file: &MailFile) -> Result<Option<Source<'static>>> {
 }
 
 /// Number of bytes at the beginning of a mail in which its day is looked for.
-const HEAD: u64 = 1 << 16;
-
-/// The beginning of a file; empty if the file cannot be read, which is reported when it is learned.
-fn beginning(path: &Path) -> Vec<u8> {
-    let mut head = Vec::new();
-    if let Ok(file) = std::fs::File::open(path) {
-        let _ = file.take(HEAD).read_to_end(&mut head);
-    }
-    head
-}
-
-fn first_line(head: &[u8]) -> &[u8] {
-    head.split(|&byte| byte == b'\n').next().unwrap_or_default()
-}
+const HEAD: usize = 1 << 16;
 
 /// Leaves out those mails of a mailbox that are too old.
 struct Age {
