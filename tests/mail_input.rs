@@ -34,6 +34,14 @@ fn done(output: Output) -> String {
     text(&output.stdout)
 }
 
+/// What the program says when it refuses.
+#[track_caller]
+fn refused(folder: &Path, args: &[&str]) -> String {
+    let output = dbacl(folder, args, b"");
+    assert_eq!(output.status.code(), Some(1), "{args:?}: {output:?}");
+    text(&output.stderr)
+}
+
 fn open(folder: &Path) -> FittedSet {
     FittedSet::open(&folder.join("f"), &FittedSetOptions::default()).expect("a filter")
 }
@@ -121,4 +129,36 @@ fn mail_from_a_pipe_is_learned_whole_with_a_window() {
     assert_eq!(learn("h", &window, "ham=/dev/stdin", &many), expected);
     let few = learn("i", &window, "ham=/dev/stdin", &mail("ham", 1));
     assert!(few.contains("31 documents (ham 1, spam 30)"), "{few}");
+}
+
+#[test]
+fn learning_that_is_refused_leaves_nothing_behind() {
+    let folder = folders();
+    let path = folder.path();
+    let names = |place: &Path| {
+        let entries = fs::read_dir(place).expect("a folder").map(|entry| entry.expect("an entry"));
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names(path);
+    let stderr = refused(path, &["--mail-learn", ".", "ham=ham", "spam=spam"]);
+    assert!(stderr.contains("already used for something; nothing was changed"), "{stderr}");
+    assert_eq!(names(path), before);
+    // There is a mail, but nothing in it to learn.
+    fs::write(path.join("hollow"), "\n").expect("written");
+    let before = names(path);
+    for place in ["f", "."] {
+        let stderr = refused(path, &["--mail-learn", place, "ham=hollow", "junk=spam"]);
+        assert!(stderr.contains("there is no mail to learn in hollow"), "{stderr}");
+        assert_eq!(names(path), before, "{place}");
+    }
+    // What was there before stays.
+    fs::create_dir(path.join("f")).expect("made");
+    fs::write(path.join("f/ledger.lock"), "").expect("written");
+    refused(path, &["--mail-learn", "f", "ham=hollow", "spam=spam"]);
+    assert_eq!(names(&path.join("f")), ["ledger.lock"]);
+    done(dbacl(path, &LEARN, b""));
+    refused(path, &["--mail-learn", "f", "ham=hollow", "spam=spam"]);
+    assert!(path.join("f/ledger.lock").exists() && path.join("f/ham").exists());
 }
