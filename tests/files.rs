@@ -425,6 +425,27 @@ fn a_signal_ends_the_wait_for_somebody_who_writes() {
 }
 
 #[test]
+fn a_signal_ends_the_wait_for_mail_and_nothing_is_learned() {
+    let scratch = with_filter();
+    fifo(&scratch, "pipe");
+    let before = scratch.read("filter/ledger");
+    for args in [
+        "--mail-correct filter spam",
+        "--mail-correct filter spam pipe",
+        "--mail-learn filter ham=pipe spam=spam",
+        "--mail-learn filter --window 100000 ham=pipe spam=spam",
+    ] {
+        let mut command = scratch.dbacl_command(args.split_whitespace());
+        let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("dbacl starts");
+        // As long as this lives, the input has no end.
+        let _input = child.stdin.take().expect("piped");
+        let complaint = terminate(child).complaint(1);
+        assert!(complaint.ends_with("stopped by a signal; nothing was changed\n"), "{complaint}");
+        assert_eq!(scratch.read("filter/ledger"), before, "{args}");
+    }
+}
+
+#[test]
 fn files_that_anybody_may_write_to_are_told() {
     let scratch = with_filter();
     scratch.write("text", TEXT);

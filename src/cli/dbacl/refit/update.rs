@@ -55,6 +55,9 @@ pub fn run(
         let unit = request.unit.unwrap_or(Unit::Whole);
         reader.read(reading, signals, source.map(OsString::as_os_str), unit, label)?;
     }
+    if signals.stopped() {
+        return Err(FittedSetError::Stopped.into());
+    }
     let corpus = reader.into_corpus();
     if corpus.documents.is_empty() {
         return Err(Failure::new(Kind::Data, "there are no features in the document"));
