@@ -2,8 +2,9 @@
 //! What a mail filter reads as mail: one mail or many in an input, pipes, mail that cannot be read.
 
 use crate::mails::{dbacl, mail, text};
-use dbacl::{FittedSet, FittedSetOptions, Outcome};
+use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions, Outcome};
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Output;
 
@@ -132,6 +133,90 @@ fn mail_from_a_pipe_is_learned_whole_with_a_window() {
 }
 
 #[test]
+fn nothing_that_cannot_be_read_is_left_out() {
+    let folder = folders();
+    let path = folder.path();
+    for label in ["one", "two"] {
+        for part in ["cur", "new"] {
+            fs::create_dir_all(path.join("P").join(label).join(part)).expect("made");
+        }
+        for number in 0..4 {
+            let place = path.join(format!("P/{label}/cur/{number}"));
+            fs::write(place, single("ham", number)).expect("written");
+        }
+    }
+    let learn = |ham: &str| ["--mail-learn", "f", ham, "spam=spam"].map(str::to_owned);
+    let run = |ham: &str| {
+        let args = learn(ham);
+        dbacl(path, &args.each_ref().map(String::as_str), b"")
+    };
+    assert!(done(run("ham=P")).contains("38 documents (ham 8, spam 30)"));
+    // A link that leads nowhere is like a mail that has been removed meanwhile.
+    symlink("nowhere", path.join("P/two/cur/gone")).expect("a link");
+    assert!(done(run("ham=P")).contains("38 documents (ham 8, spam 30)"));
+    let before = fs::read(path.join("f/ledger")).expect("there");
+    // A link to itself cannot be followed by anybody, not even by the superuser.
+    let is_refused = |place: &str, mails: &str| {
+        let output = run(mails);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{place}, {mails}: {stderr}");
+        assert!(stderr.contains(&format!("couldn't open {place}")), "{place}, {mails}: {stderr}");
+        assert!(fs::read(path.join("f/ledger")).expect("there") == before, "{place}, {mails}");
+    };
+    symlink("loop", path.join("P/two/cur/loop")).expect("a link");
+    is_refused("P/two/cur/loop", "ham=P");
+    is_refused("P/two/cur/loop", "ham=P/two");
+    is_refused("P/two/cur/loop", "ham=P/*/cur");
+    is_refused("P/two/cur/loop", "ham=P/*/cur/*");
+    fs::remove_file(path.join("P/two/cur/loop")).expect("removed");
+    fs::rename(path.join("P/two/cur"), path.join("elsewhere")).expect("moved");
+    symlink("cur", path.join("P/two/cur")).expect("a link");
+    is_refused("P/two/cur", "ham=P");
+    is_refused("P/two/cur", "ham=P/two");
+    is_refused("P/two/cur", "ham=P/*/cur/*");
+    // The documents of a fit are read as carefully.
+    fs::create_dir(path.join("plain")).expect("made");
+    fs::write(path.join("plain/1"), single("ham", 1)).expect("written");
+    symlink("loop", path.join("plain/loop")).expect("a link");
+    let stderr = refused(path, &["--mail-correct", "f", "ham", "plain"]);
+    assert!(stderr.contains("couldn't open plain/loop"), "{stderr}");
+    // Learning one category leaves out what it cannot read, as dbacl 1.14.1 does.
+    done(dbacl(path, &["-T", "email", "-l", "alone", "plain"], b""));
+}
+
+#[test]
+fn mail_without_permission_is_not_left_out() {
+    let folder = folders();
+    let path = folder.path();
+    for part in ["cur", "new"] {
+        fs::create_dir_all(path.join("P/box").join(part)).expect("made");
+    }
+    fs::write(path.join("P/box/cur/1"), single("ham", 1)).expect("written");
+    let chmod = |place: &str, mode| {
+        fs::set_permissions(path.join(place), fs::Permissions::from_mode(mode)).expect("ours");
+    };
+    chmod("P/box/cur", 0);
+    if fs::read_dir(path.join("P/box/cur")).is_ok() {
+        return; // the superuser reads everything
+    }
+    chmod("P/box/cur", 0o755);
+    for (place, mode, named) in [
+        ("P/box", 0o444, "P/box/cur"),
+        ("P/box/cur", 0o444, "P/box/cur/1"),
+        ("P/box/cur", 0o000, "P/box/cur"),
+    ] {
+        chmod(place, mode);
+        for ham in ["ham=P", "ham=P/box", "ham=P/*/cur/*"] {
+            let stderr = refused(path, &["--mail-learn", "f", ham, "spam=spam"]);
+            let named = if ham.ends_with('*') { place } else { named };
+            let expected = format!("couldn't open {named}: ");
+            assert!(stderr.contains(&expected), "{place} {mode:o} {ham}: {stderr}");
+        }
+        chmod(place, 0o755);
+    }
+}
+
+#[test]
 fn learning_that_is_refused_leaves_nothing_behind() {
     let folder = folders();
     let path = folder.path();
@@ -161,4 +246,16 @@ fn learning_that_is_refused_leaves_nothing_behind() {
     done(dbacl(path, &LEARN, b""));
     refused(path, &["--mail-learn", "f", "ham=hollow", "spam=spam"]);
     assert!(path.join("f/ledger.lock").exists() && path.join("f/ham").exists());
+}
+
+#[test]
+fn the_library_names_mail_that_cannot_be_read() {
+    let folder = folders();
+    let path = folder.path();
+    symlink("loop", path.join("ham/loop")).expect("a link");
+    let folders = ["ham", "spam"].map(|label| MailFolder::new(label, path.join(label)));
+    let learned = FittedSet::learn_folders(&path.join("f"), &folders, &MailLearnOptions::default());
+    let said = learned.expect_err("a link to itself").to_string();
+    assert!(said.contains("ham/loop"), "{said}");
+    assert!(!path.join("f").exists());
 }

@@ -101,7 +101,8 @@ pub fn standard_input() -> Source<'static> {
     Source { name: b"stdin".to_vec(), reader: Box::new(Patient(io::stdin().lock())) }
 }
 
-/// The regular files directly inside `folder`, following links, sorted bytewise by name.
+/// The regular files directly inside `folder`, following links, sorted bytewise by name; also what
+/// cannot be reached, since it may be a file.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -113,7 +114,11 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let paths = names.into_iter().map(|name| {
         PathBuf::from(std::ffi::OsString::from_vec([base, slash, name.as_slice()].concat()))
     });
-    Ok(paths.filter(|path| fs::metadata(path).is_ok_and(|metadata| metadata.is_file())).collect())
+    let may_be_file = |path: &PathBuf| match fs::metadata(path) {
+        Ok(metadata) => metadata.is_file(),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    };
+    Ok(paths.filter(may_be_file).collect())
 }
 
 #[cfg(test)]

@@ -169,13 +169,12 @@ impl<'a> Reading<'a> {
 fn open(file: &MailFile) -> Result<Option<Source<'static>>> {
     let path = &file.path;
     if !file.may_be_mailbox {
-        let source = source::open_entry(path);
-        if source.is_none() && path.exists() {
-            let source = std::fs::File::open(path).err();
-            let source = source.unwrap_or_else(|| io::ErrorKind::InvalidInput.into());
-            return Err(FittedSetError::Source { path: path.clone(), source });
-        }
-        return Ok(source);
+        let name = path.as_os_str().as_bytes().to_vec();
+        return match source::open_regular(path) {
+            Ok(file) => Ok(Some(Source { name, reader: Box::new(file) })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(FittedSetError::Source { path: path.clone(), source }),
+        };
     }
     match source::open(path.as_os_str(), &mut |_| {}) {
         Ok(Operand::File(source)) => Ok(Some(source)),
@@ -292,12 +291,12 @@ impl FeatureSink for KeptCounts {
     }
 }
 
-/// The error of a mail file that cannot be opened.
+/// The error of the mail at `path`, which cannot be opened; it names the file or folder within
+/// that mail that is the reason.
 pub fn unopened(path: &Path, error: Error) -> FittedSetError {
-    let path = path.to_path_buf();
-    let source = match error {
-        Error::Io { source, .. } => source,
-        other => io::Error::other(other),
+    let (path, source) = match error {
+        Error::Io { path, source } => (path, source),
+        other => (path.to_path_buf(), io::Error::other(other)),
     };
     FittedSetError::Source { path, source }
 }

@@ -8,6 +8,10 @@
 //! | an MH folder: a folder with `.mh_sequences` | files whose names are numbers |
 //! | a folder with files | each file is one message |
 //! | a folder with nothing but folders | those of its folders that are Maildirs or MH folders |
+//!
+//! What cannot be read is an error and never passed over: a filter without a part of its mail would
+//! look like one that was learned from all of it. Only what is not there (any more) is left out,
+//! because mail programs move and remove mail at any time.
 
 use crate::error::{Error, Result};
 use std::ffi::{OsStr, OsString};
@@ -28,7 +32,7 @@ pub struct MailFile {
 /// The files of the mail folder at `path`; none if there is no mail in it.
 ///
 /// # Errors
-/// [`Error::Io`] when something cannot be opened or listed.
+/// [`Error::Io`] with the path of what cannot be listed, or of a file that cannot be reached.
 pub fn files_of(path: &Path) -> Result<Vec<MailFile>> {
     let found = fs::metadata(path).map_err(|error| Error::io(path, error))?;
     if !found.is_dir() {
@@ -47,8 +51,10 @@ pub fn files_of(path: &Path) -> Result<Vec<MailFile>> {
 /// The messages of a Maildir; `None` if `path` is not a Maildir.
 fn maildir(path: &Path) -> Result<Option<Vec<PathBuf>>> {
     let parts = ["cur", "new"].map(|part| path.join(part));
-    if !parts.iter().all(|part| part.is_dir()) {
-        return Ok(None);
+    for part in &parts {
+        if !found(part)?.is_some_and(|found| found.is_dir()) {
+            return Ok(None);
+        }
     }
     let mut messages = Vec::new();
     for part in &parts {
@@ -79,6 +85,16 @@ fn messages_among(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     files
 }
 
+/// What is at `path`, links followed; `None` if there is nothing.
+fn found(path: &Path) -> Result<Option<fs::Metadata>> {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    match fs::metadata(path) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(None),
+        Err(error) => Err(Error::io(path, error)),
+    }
+}
+
 fn is_number(path: &Path) -> bool {
     let name = path.file_name().map_or(&[][..], OsStr::as_bytes);
     !name.is_empty() && name.iter().all(u8::is_ascii_digit)
@@ -101,9 +117,9 @@ impl Folder {
         let (mut files, mut folders) = (Vec::new(), Vec::new());
         for name in names {
             let path = folder.join(OsString::from_vec(name));
-            match fs::metadata(&path) {
-                Ok(found) if found.is_file() => files.push(path),
-                Ok(found) if found.is_dir() => folders.push(path),
+            match found(&path)? {
+                Some(found) if found.is_file() => files.push(path),
+                Some(found) if found.is_dir() => folders.push(path),
                 // The file was removed meanwhile, is a link to a file that does not exist, or is a
                 // pipe.
                 _ => {}

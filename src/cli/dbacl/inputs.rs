@@ -87,7 +87,7 @@ pub fn read<S: FeatureSink>(
                     }
                     let Some(source) = source::open_entry(path) else {
                         // Gone meanwhile, as mail may, or not readable.
-                        if reading.whole && path.exists() {
+                        if reading.whole && path.symlink_metadata().is_ok() {
                             let text = format!("couldn't open {}", path.display());
                             return Err(Failure::new(Kind::NoInput, text));
                         }

@@ -251,13 +251,45 @@ fn mail_folder(operand: &OsStr) -> Result<MailFolder, Failure> {
     let (true, false, Some(pattern)) = (is_pattern, path.exists(), place.to_str()) else {
         return Ok(MailFolder::new(label, path));
     };
-    let found = glob::glob(pattern)
-        .map_err(|error| Failure::new(Kind::Usage, format!("{pattern}: {error}")))?;
-    let mut found = found.filter_map(Result::ok);
+    let mut found = expand(pattern)?.into_iter();
     let Some(first) = found.next() else {
         return Err(Failure::new(Kind::NoInput, format!("no file or folder is called {pattern}")));
     };
     Ok(found.fold(MailFolder::new(label, first), MailFolder::and))
+}
+
+/// The paths that fit a pattern, in order.
+///
+/// # Errors
+/// A pattern that is none, and a folder in which it has to be looked for and that cannot be read:
+/// mail must not be left out in silence.
+fn expand(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
+    let unopened = |path: &Path, error: &io::Error| {
+        let text = format!("couldn't open {}: {error}", path.display());
+        Failure::new(Kind::of_reading(error), text)
+    };
+    let fitting = |part: &str| -> Result<Vec<PathBuf>, Failure> {
+        let found = glob::glob(part)
+            .map_err(|error| Failure::new(Kind::Usage, format!("{pattern}: {error}")))?;
+        let found: Result<_, _> = found.collect();
+        found.map_err(|error| unopened(error.path(), error.error()))
+    };
+    let is_nothing = |error: &io::Error| {
+        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    };
+    // A folder that may be listed but not entered is an empty one to `glob`.
+    for (slash, _) in pattern.match_indices('/').filter(|&(slash, _)| slash > 0) {
+        for folder in fitting(&pattern[..slash])? {
+            let entered = std::fs::metadata(folder.join("."));
+            if let Some(error) = entered.err().filter(|error| !is_nothing(error)) {
+                return Err(unopened(&folder, &error));
+            }
+        }
+    }
+    // Mail that was removed meanwhile is left out, as it is in a folder.
+    let mut found = fitting(pattern)?;
+    found.retain(|path| !std::fs::metadata(path).is_err_and(|error| is_nothing(&error)));
+    Ok(found)
 }
 
 /// Learns the mail on standard input, or in files, as what the user says it is.
