@@ -201,10 +201,10 @@ use dbacl_charset as charset;
 #[doc(hidden)]
 pub use dbacl_charset as charset;
 #[cfg(not(feature = "cli"))]
-use dbacl_files::{atomic_file, lock};
+use dbacl_files::{atomic_file, lock, reading};
 #[cfg(feature = "cli")]
 #[doc(hidden)]
-pub use dbacl_files::{atomic_file, lock};
+pub use dbacl_files::{atomic_file, lock, reading};
 #[cfg(not(feature = "cli"))]
 use dbacl_filter as filter;
 #[cfg(feature = "cli")]

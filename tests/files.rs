@@ -367,6 +367,92 @@ fn fifo(scratch: &Scratch, name: &str) {
         .expect("a new pipe");
 }
 
+/// Runs dbacl with the words of `args`, which must not wait for anything.
+#[track_caller]
+fn ends(scratch: &Scratch, args: &str) -> dbacl_testing::Done {
+    let mut command = scratch.dbacl_command(args.split_whitespace());
+    let mut child = command.spawn().expect("dbacl starts");
+    let start = Instant::now();
+    while child.try_wait().expect("our child").is_none() {
+        if start.elapsed() > Duration::from_secs(20) {
+            child.kill().expect("our child");
+            panic!("{args}: waits");
+        }
+        sleep(Duration::from_millis(5));
+    }
+    finish(child)
+}
+
+#[test]
+fn no_file_of_a_set_is_waited_for() {
+    let scratch = with_filter();
+    scratch.write("wrong", MAIL.replace("Subject: ", "Subject: but "));
+    scratch.dbacl("--mail-correct filter spam wrong").quiet(0);
+    // An older folder has its files beside each other, without generations.
+    scratch
+        .sh("cp -RL filter/ledger.set/current older; cd older; for one in ham spam; do \
+                mv category.$one $one; mv category.$one.ordinary $one.ordinary; done; \
+                rm -f generation ledger.head corrections.head")
+        .quiet(0);
+    for name in ["order", "category.ham", "ledger", "ledger.head", "corrections.head", "generation"]
+    {
+        let current = "changed/ledger.set/current";
+        for (odd, put) in [("pipe", "mkfifo"), ("device", "ln -s /dev/zero")] {
+            for args in [
+                "--mail-filter changed",
+                "--mail-correct changed spam mail",
+                "--mail-learn changed ham=ham spam=spam",
+            ] {
+                let script = format!(
+                    "rm -rf changed; cp -a filter changed; rm {current}/{name}; {put} {current}/{name}"
+                );
+                scratch.sh(&script).quiet(0);
+                // Some files can be made anew or are not needed; what counts is that it ends.
+                let done = ends(&scratch, args);
+                assert!(done.status <= 1, "{name} is a {odd}, {args}: {done:?}");
+            }
+        }
+    }
+    for put in ["mkfifo", "ln -s /dev/zero"] {
+        scratch.sh(&format!("rm older/order; {put} older/order")).quiet(0);
+        let mut command = scratch.dbacl_command(["--mail-filter", "older"]);
+        command.stdin(File::open(scratch.path("mail")).expect("a mail"));
+        let (mail, verdict) = without_verdict(&finish(command.spawn().expect("it starts")).stdout);
+        assert_eq!((mail.as_str(), verdict.as_str()), (MAIL, "X-DBACL: error\n"), "{put}");
+        let complaint = ends(&scratch, "--mail-correct older spam mail").complaint(1);
+        assert!(complaint.contains("older/order: not a regular file"), "{put}: {complaint}");
+    }
+    scratch.dbacl("-T email -l cat --keep kept mail").quiet(0);
+    for put in ["mkfifo", "ln -s /dev/zero"] {
+        scratch.sh(&format!("rm -f kept.head; {put} kept.head")).quiet(0);
+        let complaint = ends(&scratch, "-T email -l cat --keep kept mail").complaint(1);
+        assert!(complaint.contains("kept.head: not a regular file"), "{put}: {complaint}");
+    }
+}
+
+#[test]
+fn a_line_without_end_does_not_fill_the_memory() {
+    let scratch = Scratch::new();
+    let done = ends(&scratch, "--refit --choices /dev/zero -c one -c two -T text").complaint(1);
+    assert_eq!(done, "dbacl:error: /dev/zero: line 1: longer than 64 MiB\n");
+}
+
+#[test]
+fn mail_that_came_through_a_pipe_is_not_waited_for_again() {
+    let scratch = Scratch::new();
+    let mails = |label: &str, odd: &str| -> String {
+        let own = (0..120).map(|number| crate::mails::mail(label, number));
+        own.chain((0..2).map(|number| crate::mails::mail(odd, 200 + number))).collect()
+    };
+    scratch.write("ham", mails("ham", "ham"));
+    scratch.write("spam", mails("spam", "ham"));
+    fifo(&scratch, "pipe");
+    let learned =
+        scratch.sh("cat spam >pipe & timeout -k 1 20 dbacl --mail-learn filter ham=ham spam=pipe");
+    assert_eq!(learned.status, 0, "{learned:?}");
+    assert!(learned.stderr.contains("pipe, mail 121 looks like ham"), "{learned:?}");
+}
+
 #[test]
 fn pipes_and_devices_are_refused_by_name() {
     let scratch = prepared();
@@ -390,17 +476,7 @@ fn pipes_and_devices_are_refused_by_name() {
         "-c cat -c dog --input ndjson pipe",
         "-c cat -c dog --input ndjson /dev/zero",
     ] {
-        let mut child =
-            scratch.dbacl_command(args.split_whitespace()).spawn().expect("dbacl starts");
-        let start = Instant::now();
-        while child.try_wait().expect("our child").is_none() {
-            if start.elapsed() > Duration::from_secs(10) {
-                child.kill().expect("our child");
-                panic!("{args}: waits");
-            }
-            sleep(Duration::from_millis(5));
-        }
-        let complaint = finish(child).complaint(1);
+        let complaint = ends(&scratch, args).complaint(1);
         let named = ["pipe", "/dev/zero"].iter().any(|name| complaint.contains(name));
         assert!(named, "{args}: {complaint}");
     }
@@ -410,8 +486,22 @@ fn pipes_and_devices_are_refused_by_name() {
 fn a_signal_ends_the_wait_for_somebody_who_writes() {
     let scratch = prepared();
     fifo(&scratch, "pipe");
-    for args in ["-c cat pipe", "-l new pipe", "--count new pipe", "-f 1 -c cat pipe"] {
+    for args in [
+        "-c cat pipe",
+        "-l new pipe",
+        "--count new pipe",
+        "-f 1 -c cat pipe",
+        "--refit --choices pipe -c one -c two -T text",
+    ] {
         terminate(scratch.dbacl_command(args.split_whitespace()).spawn().expect("dbacl starts"));
+    }
+    for args in ["--merge new -", "--refit --choices - -c one -c two -T text"] {
+        let mut command = scratch.dbacl_command(args.split_whitespace());
+        let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("dbacl starts");
+        let silent = child.stdin.take();
+        assert_ne!(terminate(child).status, 0, "{args}");
+        drop(silent);
+        assert!(!scratch.path("new").exists() && !scratch.path("one").exists(), "{args}");
     }
     // If the filter is stopped before the mail has ended, the sender still has the mail.
     let scratch = with_filter();

@@ -3,5 +3,5 @@
 
 pub mod indent;
 pub mod lines;
-mod patient;
+pub mod patient;
 pub mod source;

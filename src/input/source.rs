@@ -4,13 +4,14 @@
 use super::patient::Patient;
 use crate::alloc_hints::take_memory;
 use crate::error::{Error, Result, Warning, WarningSink};
-use rustix::fs::OFlags;
+use crate::reading::open_at_once;
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+pub use crate::reading::open_regular;
 
 /// One thing to read.
 pub struct Source<'a> {
@@ -61,24 +62,6 @@ pub fn open(operand: &OsStr, warnings: WarningSink<'_>) -> Result<Operand> {
 pub fn open_entry(path: &Path) -> Option<Source<'static>> {
     let reader = open_regular(path).ok()?;
     Some(Source { name: path.as_os_str().as_bytes().to_vec(), reader: Box::new(reader) })
-}
-
-/// Opens a file without waiting for somebody to write into it, as a pipe with a name would.
-fn open_at_once(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
-}
-
-/// Opens a regular file; anything else, such as a pipe with a name, is refused at once.
-///
-/// # Errors
-/// Those of the operating system; [`io::ErrorKind::InvalidInput`] for what is no regular file.
-pub fn open_regular(path: &Path) -> io::Result<File> {
-    let file = open_at_once(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    Ok(file)
 }
 
 /// All of a regular file, in memory that is taken at once: page by page it costs more than the

@@ -3,6 +3,7 @@
 
 use crate::classify::Incomparable;
 use crate::error::Error;
+use crate::reading::{begins_with, read_small_text};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -64,7 +65,7 @@ pub enum MailFilterError {
 /// [`MailFilterError::NoFilter`], [`MailFilterError::Damaged`].
 pub fn labels(path: &Path) -> Result<Vec<String>, MailFilterError> {
     let path = path.to_path_buf();
-    let text = match std::fs::read_to_string(&path) {
+    let text = match read_small_text(&path) {
         Ok(text) => text,
         Err(source) => return Err(MailFilterError::NoFilter { path, source }),
     };
@@ -78,5 +79,5 @@ pub fn labels(path: &Path) -> Result<Vec<String>, MailFilterError> {
 
 /// Whether a file says which categories a filter has.
 pub fn is_order(path: &Path) -> bool {
-    std::fs::read(path).is_ok_and(|bytes| bytes.starts_with(MAGIC))
+    begins_with(path, MAGIC)
 }

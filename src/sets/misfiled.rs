@@ -5,7 +5,7 @@ use super::mailboxes::MailFile;
 use crate::error::{Warning, WarningSink};
 use crate::mail::mailbox::{Boundaries, Line, Rule};
 use crate::mail::subject::subject;
-use std::fs::File;
+use crate::reading::open_regular;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -68,7 +68,7 @@ pub fn tell(folder: &Path, mails: &[MisfiledMail<'_>], warnings: WarningSink<'_>
 
 /// How a mail of a file begins.
 fn head(file: &MailFile, number: u32) -> io::Result<Vec<u8>> {
-    let mut input = BufReader::new(File::open(&file.path)?);
+    let mut input = BufReader::new(open_regular(&file.path)?);
     let mut head = Vec::new();
     let mut boundaries = Boundaries::new(Rule::SenderAndDate);
     let mut begun = 0;

@@ -24,6 +24,7 @@ use crate::joint::state::State;
 use crate::joint::state::complete::state_of;
 use crate::joint::state::head::KIND;
 use crate::joint::store::ledger_file;
+use crate::reading::read_beginning;
 use memmap2::Mmap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -98,7 +99,8 @@ fn look(path: &Path) -> Result<Found> {
 
 /// Whether a file is empty or begins as a file of dbacl, so that it may be a damaged category.
 fn is_empty_or_ours(path: &Path) -> bool {
-    std::fs::read(path).is_ok_and(|bytes| bytes.is_empty() || bytes.starts_with(ANY_MAGIC))
+    let beginning = read_beginning(path, ANY_MAGIC.len() as u64);
+    beginning.is_ok_and(|bytes| bytes.is_empty() || bytes == ANY_MAGIC)
 }
 
 /// The head of a category that is being changed; `None` if it is damaged and has an ordinary file

@@ -21,9 +21,9 @@ use crate::learn::state::LearningState;
 use crate::learn::table::MAX_BITS;
 use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
+use crate::reading::open_regular;
 use crate::token::Feature;
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -77,7 +77,8 @@ impl Piece {
     /// Whether its file begins with the byte order mark of UTF-16.
     fn begins_with_mark(&self) -> bool {
         let mut beginning = Vec::new();
-        let read = File::open(&self.path).and_then(|file| file.take(4).read_to_end(&mut beginning));
+        let read =
+            open_regular(&self.path).and_then(|file| file.take(4).read_to_end(&mut beginning));
         read.is_ok() && decoding::begins_with_mark(&beginning)
     }
 }
@@ -264,7 +265,7 @@ impl Inputs<'_> {
         let mut reader = FeatureReader::stoppable(self.reading, self.stop).with_room(room);
         let mut sink = Indented { sink: counts, indented: self.indented };
         for piece in part {
-            let mut file = File::open(&piece.path).ok()?;
+            let mut file = open_regular(&piece.path).ok()?;
             file.seek(SeekFrom::Start(piece.from)).ok()?;
             let metered = Metered { inner: file.take(piece.to - piece.from), done: done.clone() };
             let source = Source { name: Vec::new(), reader: Box::new(metered) };
@@ -338,7 +339,7 @@ fn usual_room(parts: &[Vec<Piece>]) -> Option<u8> {
     /// Bytes looked at.
     const BEGINNING: u64 = 1 << 22;
     let piece = parts.first()?.first()?;
-    let file = File::open(&piece.path).ok()?;
+    let file = open_regular(&piece.path).ok()?;
     let mut stream = Stream::new(Box::new(file.take(piece.to.min(BEGINNING))), None);
     let (mut reader, mut line) = (LineReader::default(), Vec::new());
     let mut before = reader.room();
@@ -362,7 +363,7 @@ fn pieces(operands: &[OsString]) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut push = |path: &Path| -> Option<()> {
         let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-        File::open(path).ok()?;
+        open_regular(path).ok()?;
         pieces.push(Piece { path: path.to_path_buf(), from: 0, to: metadata.len() });
         Some(())
     };
@@ -413,7 +414,7 @@ fn cut(pieces: Vec<Piece>, size: u64, threads: usize, cuts: bool) -> Vec<Vec<Pie
 
 /// Where the first line begins at or behind `from`.
 fn next_line(path: &Path, from: u64) -> Option<u64> {
-    let mut file = File::open(path).ok()?;
+    let mut file = open_regular(path).ok()?;
     file.seek(SeekFrom::Start(from - 1)).ok()?;
     let mut line = Vec::new();
     let length = BufReader::new(file).read_until(b'\n', &mut line).ok()?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use dbacl_files::reading::read_small_text;
 
 use crate::features::basic::Template;
 use crate::play::classifier::{ChildProcesses, Program};
@@ -59,8 +60,8 @@ pub fn template(path: Option<&PathBuf>) -> Result<Template> {
     match path {
         None => Ok(Template::default()),
         Some(path) => {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read {}", path.display()))?;
+            let text =
+                read_small_text(path).with_context(|| format!("cannot read {}", path.display()))?;
             Template::parse(&text).with_context(|| format!("{}", path.display()))
         }
     }

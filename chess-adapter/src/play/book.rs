@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use chess_search::PackedMove;
+use dbacl_files::reading::read_regular;
 use dbacl_numeric::elementary::log2;
 use shakmaty::{Chess, Color, Move, Position, Square};
 
@@ -141,7 +142,7 @@ impl Book {
     /// The file cannot be read, or is no book.
     pub fn open(path: &Path) -> Result<Self> {
         let bytes =
-            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+            read_regular(path).with_context(|| format!("cannot read {}", path.display()))?;
         if bytes.starts_with(TEXT_MAGIC.as_bytes()) {
             let text =
                 std::str::from_utf8(&bytes).with_context(|| format!("{}", path.display()))?;

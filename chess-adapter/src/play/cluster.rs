@@ -12,6 +12,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
+use dbacl_files::reading::read_text;
 use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, Move, Position, Role, Square};
 
 use crate::play::book::{BookMove, Count, Counter, pack, unpack};
@@ -237,8 +238,7 @@ impl Clusters {
     ///
     /// The file cannot be read, or holds no clusters.
     pub fn open(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
+        let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
         Self::from_text(&text).with_context(|| format!("{}", path.display()))
     }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use chess_search::endgame::{EndgameTables, KIND, Table};
 use chess_search::{Endgames as _, Ending};
+use dbacl_files::reading::read_regular;
 use shakmaty::{Chess, Move, Position as _};
 
 /// Reads a table's file.
@@ -14,7 +15,7 @@ use shakmaty::{Chess, Move, Position as _};
 ///
 /// A file cannot be read, or holds no table.
 pub fn read_table(path: &Path) -> Result<Table> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = read_regular(path).with_context(|| format!("cannot read {}", path.display()))?;
     Table::from_bytes(&bytes).with_context(|| path.display().to_string())
 }
 

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use dbacl_files::reading::read_regular;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -13,7 +14,7 @@ use serde::de::DeserializeOwned;
 ///
 /// It cannot be read, or is damaged.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    let text = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = read_regular(path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_slice(&text).with_context(|| format!("{} is damaged", path.display()))
 }
 

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use dbacl::choices::Calibration;
+use dbacl_files::reading::read_small_text;
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
@@ -265,8 +266,8 @@ impl Manifest {
         if !path.exists() {
             return Ok(Template::default());
         }
-        let text = std::fs::read_to_string(&path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
+        let text =
+            read_small_text(&path).with_context(|| format!("cannot read {}", path.display()))?;
         Template::parse(&text).with_context(|| format!("{}", path.display()))
     }
 

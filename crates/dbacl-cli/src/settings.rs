@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A program's settings, read from a file in TOML.
 
+use dbacl_files::reading::read_small_text;
 use serde::de::DeserializeOwned;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ where
     let Some(chosen) = path.map(Path::to_path_buf).or(usual) else {
         return Ok(T::default());
     };
-    match std::fs::read_to_string(&chosen) {
+    match read_small_text(&chosen) {
         Ok(text) => parse(&text, &chosen),
         Err(error) if path.is_none() && error.kind() == ErrorKind::NotFound => Ok(T::default()),
         Err(source) => Err(SettingsError::Unreadable { path: chosen, source }),

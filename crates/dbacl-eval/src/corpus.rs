@@ -13,6 +13,7 @@
 use crate::mbox::Messages;
 use crate::protocol::Document;
 use dbacl::mail::mailbox::{FROM, Rule};
+use dbacl::reading::read_regular;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -161,7 +162,7 @@ impl Gatherer {
                     self.folder(label, &path)?;
                 }
             } else {
-                let bytes = read(&path)?;
+                let bytes = read_regular(&path).map_err(|error| about(&path, &error))?;
                 self.push(label, path.display().to_string(), bytes);
             }
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Files that are whole at every moment, and locks that let one process at a time change what
-//! belongs together.
+//! Files that are whole at every moment, locks that let one process at a time change what belongs
+//! together, and a way to read files that waits for nobody.
 //!
 //! ```
 //! use dbacl_files::atomic_file::{Disk, SaveError, replace};
@@ -27,9 +27,10 @@
 //! [`atomic_file`] writes beside the target, forces the bytes onto the device, renames, and forces
 //! the folder. [`lock`] takes locks that end with their process. Both follow no link that somebody
 //! else may have put into a shared folder. They need a Unix system; the number of a lock's holder
-//! is known on Linux only.
+//! is known on Linux only. [`reading`] opens regular files and refuses pipes and devices.
 
 #![warn(missing_docs)]
 
 pub mod atomic_file;
 pub mod lock;
+pub mod reading;

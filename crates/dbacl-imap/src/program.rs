@@ -9,16 +9,18 @@ use crate::state::{State, beside};
 use crate::watch::{Handles, Mode, News, Watcher};
 use dbacl_cli::arguments;
 use dbacl_cli::status::{FORBIDDEN, LATER, UNAVAILABLE, USAGE};
+use dbacl_files::lock::{Lock, LockError, Patience};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::fmt::Write as _;
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 const NAME: &str = "dbacl-imap";
 
@@ -111,19 +113,18 @@ fn settings(options: Options) -> Result<Config, crate::config::ConfigError> {
 }
 
 /// Locks the state for this process. Two processes with one state would learn every move twice.
-fn lock(path: &Path) -> Result<File, (u8, String)> {
-    let told = |error| (UNAVAILABLE, format!("{}: {error}", path.display()));
+fn lock(path: &Path) -> Result<Lock, (u8, String)> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let told = |error| (UNAVAILABLE, format!("{}: {error}", path.display()));
         fs::create_dir_all(folder).map_err(told)?;
     }
-    let file = File::create(beside(path, ".lock")).map_err(told)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            Err((LATER, format!("{}: another dbacl-imap uses this state", path.display())))
+    let at_once = Patience { limit: Duration::ZERO, stop: &AtomicBool::new(false) };
+    Lock::take(&beside(path, ".lock"), at_once, &mut || {}).map_err(|error| match error {
+        LockError::Held { .. } => {
+            (LATER, format!("{}: another dbacl-imap uses this state", path.display()))
         }
-        Err(TryLockError::Error(error)) => Err(told(error)),
-    }
+        error => (UNAVAILABLE, error.to_string()),
+    })
 }
 
 /// Prints what the state holds of the account.

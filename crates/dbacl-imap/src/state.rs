@@ -7,6 +7,7 @@
 //! ignored: the next look records all mails anew, and learns nothing from what it finds.
 
 use crate::moves::{Flags, Half, Identity, OwnMove};
+use dbacl_files::reading::read_regular;
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher24;
 use std::collections::BTreeMap;
@@ -113,7 +114,7 @@ impl State {
     /// # Errors
     /// The file is there and cannot be read.
     pub fn read(path: &Path, account: &str) -> io::Result<Option<Self>> {
-        let bytes = match fs::read(path) {
+        let bytes = match read_regular(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
@@ -137,7 +138,9 @@ impl State {
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let fields = postcard::to_allocvec(self).map_err(io::Error::other)?;
         let new = beside(path, ".new");
-        let mut file = File::create(&new)?;
+        // A killed process may have left one, and opening a pipe of this name would wait.
+        let _ = fs::remove_file(&new);
+        let mut file = File::create_new(&new)?;
         file.write_all(MAGIC)?;
         file.write_all(&crc32fast::hash(&fields).to_le_bytes())?;
         file.write_all(&fields)?;

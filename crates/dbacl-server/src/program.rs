@@ -17,6 +17,7 @@ use crate::teacher::Lesson;
 use dbacl::MailFilter;
 use dbacl_cli::arguments;
 use dbacl_cli::status::{LATER, UNAVAILABLE, USAGE};
+use dbacl_files::reading::read_regular;
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::future::Future;
@@ -150,7 +151,7 @@ fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
             continue;
         }
         let path = Path::new(OsStr::from_bytes(&name));
-        let mail = std::fs::read(path).map_err(|error| error.to_string());
+        let mail = read_regular(path).map_err(|error| error.to_string());
         let verdict =
             mail.and_then(|mail| filter.classify(&mail).map_err(|error| error.to_string()));
         let text = match verdict {

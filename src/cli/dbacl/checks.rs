@@ -11,6 +11,7 @@ use crate::learn::reference::Reference;
 use crate::model::settings::{ModelOption, ModelOptions};
 use crate::shards::counts::{Counts, Documents, counting_options};
 use crate::shards::replay::Order;
+use std::sync::atomic::AtomicBool;
 
 impl Builder<'_> {
     /// The job that the options ask for.
@@ -179,7 +180,7 @@ impl Builder<'_> {
         if config.decimation.is_some() {
             return usage("-x has no effect on what was counted; it does not go with --fit");
         }
-        let counts = count_files::load_all(&self.fit, config.locale)?;
+        let counts = count_files::load_all(&self.fit, config.locale, &AtomicBool::new(false))?;
         let theirs = &counts.settings;
         let united = ModelOptions::from_bits(
             counting_options(config.options).bits() | theirs.options.bits(),

@@ -57,8 +57,8 @@ fn too_many() -> Failure {
 ///
 /// # Errors
 /// What stopped it; nothing is written then.
-pub fn merge(job: &MergeJob, output: &mut Output) -> Result<u8, Failure> {
-    let counts = load_all(&job.sources, job.locale)?;
+pub fn merge(job: &MergeJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let counts = load_all(&job.sources, job.locale, &signals.stop)?;
     if counts.is_inexact() {
         MESSAGES.warning(INEXACT);
     }

@@ -2,22 +2,30 @@
 //! Files of counts, and online memory dumps, as counts (`--merge`, `--fit`).
 
 use super::failure::{Failure, Kind};
-use crate::input::source::open_regular;
+use crate::input::patient::UntilStopped;
+use crate::input::source::{open_regular, standard_input};
 use crate::learn::memory_dump;
 use crate::model::settings::Locale;
 use crate::shards::counts::Counts;
 use crate::shards::{dump, file};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Loads and merges counts, and online memory dumps.
+/// Loads and merges counts, and online memory dumps. Once `stop` is set, standard input is not
+/// waited for any more.
 ///
 /// # Errors
 /// The first file that cannot be read or merged.
-pub fn load_all(paths: &[PathBuf], locale: Locale) -> Result<Counts, Failure> {
+pub fn load_all(paths: &[PathBuf], locale: Locale, stop: &AtomicBool) -> Result<Counts, Failure> {
     let mut merged: Option<Counts> = None;
     for path in paths {
-        let counts = load(path, locale)?;
+        let loaded = load(path, locale, stop);
+        if stop.load(Ordering::Relaxed) {
+            let text = "stopped by a signal; the counts were not used";
+            return Err(Failure::new(Kind::Interrupted, text));
+        }
+        let counts = loaded?;
         match &mut merged {
             None => merged = Some(counts),
             Some(merged) => merged.merge(&counts).map_err(|fault| {
@@ -29,11 +37,11 @@ pub fn load_all(paths: &[PathBuf], locale: Locale) -> Result<Counts, Failure> {
     merged.ok_or_else(|| Failure::new(Kind::Usage, "there are no counts to merge"))
 }
 
-fn load(path: &Path, locale: Locale) -> Result<Counts, Failure> {
+fn load(path: &Path, locale: Locale, stop: &AtomicBool) -> Result<Counts, Failure> {
     let name = path.display();
     let unopened = |error: io::Error| Failure::new(Kind::NoInput, format!("{name}: {error}"));
     let mut source: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(io::stdin().lock())
+        Box::new(UntilStopped { input: standard_input().reader, stop })
     } else {
         if path.is_dir() {
             return Err(unopened(io::ErrorKind::IsADirectory.into()));

@@ -237,6 +237,6 @@ fn perform(job: Job, output: &mut Output) -> Result<u8, Failure> {
         Job::ClassifyRecords(job) => records::run(*job, &signals, output),
         Job::Explain(job) => refit::explain::run(*job, &signals, output),
         Job::Count(mut job) => count::run(&mut job, &signals, output),
-        Job::Merge(job) => count::merge(&job, output),
+        Job::Merge(job) => count::merge(&job, &signals, output),
     }
 }

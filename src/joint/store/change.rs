@@ -6,7 +6,7 @@ use super::manifest::{self, Manifest, Purpose};
 use super::{CURRENT, Generation, NEW, Store, folder_of, number};
 use crate::atomic_file::beside;
 use crate::error::{Error, Result};
-use crate::input::source::open_regular;
+use crate::reading::open_regular;
 use rustix::fs::{AtFlags, CWD, linkat};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
@@ -170,7 +170,7 @@ impl Store {
             return Err(occupied());
         }
         let mut beginning = Vec::new();
-        let file = File::open(&name.path).map_err(failed)?;
+        let file = open_regular(&name.path).map_err(failed)?;
         let length = name.ours.len() as u64;
         file.take(length).read_to_end(&mut beginning).map_err(failed)?;
         if name.ours.starts_with(&beginning) { Ok(Found::File) } else { Err(occupied()) }
@@ -495,6 +495,8 @@ fn same_file(from: &Path, to: &Path) -> io::Result<()> {
     if linkat(CWD, from, CWD, to, AtFlags::SYMLINK_FOLLOW).is_ok() {
         return Ok(());
     }
+    // Copying would wait for a pipe.
+    open_regular(from)?;
     fs::copy(from, to).map(|_| ())
 }
 

@@ -4,16 +4,15 @@
 
 use crate::atomic_file::{self, SaveError, Storage, Unforced, beside};
 use crate::error::Error;
-use crate::input::source::open_regular;
 use crate::joint::checksum::Checksum;
 use crate::joint::ledger::{
     ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Record, Settings, write_withdrawal,
 };
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
-use rustix::fs::OFlags;
-use std::fs::{File, OpenOptions};
+use crate::reading::{SMALL, begins_with, open_regular, open_to_change, read_regular, read_small};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Why a ledger, or a file that belongs to it, cannot be read or written.
@@ -129,10 +128,7 @@ pub fn settings(
 
 /// Whether a file begins as a ledger.
 pub fn is_ledger(path: &Path) -> bool {
-    let mut beginning = [0; ANY_MAGIC.len()];
-    path.is_file()
-        && File::open(path).is_ok_and(|file| file.read_exact_at(&mut beginning, 0).is_ok())
-        && beginning == ANY_MAGIC
+    begins_with(path, ANY_MAGIC)
 }
 
 /// Reads and checks a whole ledger; `None` if there is no file.
@@ -140,9 +136,7 @@ pub fn is_ledger(path: &Path) -> bool {
 /// # Errors
 /// A ledger that cannot be read or is damaged.
 pub fn load(path: &Path) -> Result<Option<Ledger>, LedgerError> {
-    let mut bytes = Vec::new();
-    let read = open_regular(path).and_then(|mut file| file.read_to_end(&mut bytes));
-    let bytes = match read.map(|_| bytes) {
+    let bytes = match read_regular(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(path, error)),
@@ -162,7 +156,7 @@ const HEAD_FILE: &str = ".head";
 /// The head in the file beside a ledger; `None` if there is none.
 fn head_of(path: &Path) -> Result<Option<Head>, LedgerError> {
     let path = beside(path, HEAD_FILE);
-    match std::fs::read(&path) {
+    match read_small(&path) {
         Ok(bytes) => Head::parse(&bytes).map(Some).map_err(|fault| damaged(&path, fault)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(unreadable(&path, error)),
@@ -184,7 +178,7 @@ fn head_in(path: &Path, file: &File) -> Result<Head, LedgerError> {
         return Ok(head);
     }
     let mut beginning = Vec::new();
-    let read = file.take(1 << 20).read_to_end(&mut beginning);
+    let read = file.take(SMALL).read_to_end(&mut beginning);
     read.map_err(|error| unreadable(path, error))?;
     Head::parse(&beginning).map_err(|fault| damaged(path, fault))
 }
@@ -202,7 +196,7 @@ pub fn unshare(path: &Path) -> Result<(), LedgerError> {
     if !path.exists() || head_of(path)?.is_some() {
         return Ok(());
     }
-    let bytes = std::fs::read(path).map_err(|error| unreadable(path, error))?;
+    let bytes = read_regular(path).map_err(|error| unreadable(path, error))?;
     let removed = std::fs::remove_file(path).and_then(|()| std::fs::write(path, bytes));
     removed.map_err(|error| unwritable(path, error))
 }
@@ -211,7 +205,7 @@ pub fn unshare(path: &Path) -> Result<(), LedgerError> {
 /// dbacl itself reads the head files of the generations.
 pub fn copy_head(path: &Path) {
     let Ok(Some(head)) = head_of(path) else { return };
-    let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return };
+    let Ok(file) = open_to_change(path) else { return };
     let bytes = head.bytes();
     let mut old = vec![0; bytes.len()];
     let is_old = file.read_exact_at(&mut old, 0).is_ok() && old != bytes;
@@ -304,11 +298,7 @@ impl OpenLedger {
     /// # Errors
     /// A ledger that is missing or damaged.
     pub fn new(path: &Path) -> Result<Self, LedgerError> {
-        // Only a regular file is opened for writing, and no named pipe.
-        let file = open_regular(path).and_then(|_| {
-            let flags = OFlags::NONBLOCK.bits().cast_signed();
-            OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)
-        });
+        let file = open_to_change(path);
         Self::of(path, file.map_err(|error| unreadable(path, error))?)
     }
 

@@ -23,6 +23,7 @@ use crate::order::Dealer;
 use dbacl::mail::mailbox::Rule;
 use dbacl::numeric::parse::atoi;
 use dbacl::numeric::random::SplitMix64;
+use dbacl::reading::read_small;
 use dbacl_cli::getopt::{self, Event, Opt, Value, opt};
 use dbacl_cli::progress;
 use folder::Folder;
@@ -133,7 +134,7 @@ pub fn run(
     }
     if let Some(home) = (environment.variable)("HOME") {
         let path = Path::new(&home).join(format!(".{}rc", program.name()));
-        settings.variables = read_settings(&std::fs::read(path).unwrap_or_default());
+        settings.variables = read_settings(&read_small(&path).unwrap_or_default());
     }
     let folder = Folder::new(environment.folder.join(format!("{}.d", program.name())));
     let mut session = Session { program, folder, settings, environment };

@@ -3,7 +3,8 @@
 
 use super::{DataError, LONGEST, Notes, Record, Sink};
 use crate::label;
-use std::fs::{self, File};
+use dbacl_files::reading::open_regular;
+use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -48,13 +49,9 @@ fn read_files(
             read_files(&path, label, deepest - 1, text, take)?;
             continue;
         }
-        // Pipes and devices could wait for ever.
-        let is_file = fs::metadata(&path).map_err(|error| DataError::io(&path, error))?.is_file();
-        if !is_file {
-            return Err(DataError::line(&path, 1, "it is no file"));
-        }
         text.clear();
-        let read = File::open(&path)
+        // Pipes and devices could wait for ever.
+        let read = open_regular(&path)
             .and_then(|file| file.take(LONGEST as u64 + 1).read_to_end(text))
             .map_err(|error| DataError::io(&path, error))?;
         if read > LONGEST {

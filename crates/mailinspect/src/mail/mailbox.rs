@@ -95,7 +95,7 @@ impl Mailbox {
     /// If its file cannot be opened, or has no offsets to go to.
     pub fn open(&self, entry: &Entry) -> io::Result<Take<File>> {
         let path = self.files.get(entry.file).ok_or(io::ErrorKind::NotFound)?;
-        let mut file = File::open(path)?;
+        let mut file = source::open_regular(path)?;
         file.seek(SeekFrom::Start(entry.place.start))?;
         Ok(file.take(entry.place.end.saturating_sub(entry.place.start)))
     }

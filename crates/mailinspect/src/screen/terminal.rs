@@ -37,6 +37,7 @@ use crate::mail::judge::Judge;
 use crate::mail::mailbox::Mailbox;
 use crate::mail::select::{Selection, content};
 use dbacl::model::settings::Locale;
+use dbacl::reading::read_small;
 use dbacl::token::pattern::{Expression, Syntax};
 use dbacl_cli::names::{base_name, lossy, resolve};
 
@@ -242,7 +243,7 @@ impl<'a> Session<'a> {
     ) -> Self {
         let config = config.clone();
         let home = std::env::var_os("HOME").unwrap_or_default();
-        let commands = std::fs::read(Path::new(&home).join(".mailinspectrc")).unwrap_or_default();
+        let commands = read_small(&Path::new(&home).join(".mailinspectrc")).unwrap_or_default();
         let has_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let state = State {
             mailbox: config.mailbox.to_string_lossy().into_owned(),

@@ -14,6 +14,9 @@ use crate::category::layout::ANY_MAGIC;
 use crate::choices::{Fit, Form, Groups, Judged, Settings, Tally, files, rate_for};
 use crate::cli::output::Output;
 use crate::document::{FeatureReader, FeatureSink, ReadOptions};
+use crate::error::Error;
+use crate::input::patient::UntilStopped;
+use crate::input::source::{self, Operand};
 use crate::joint::store::ledger_file;
 use crate::model::settings::ModelOption;
 use crate::token::Feature;
@@ -21,8 +24,7 @@ use crate::token::id::FeatureId;
 use dbacl_cli::names::lossy;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -31,6 +33,9 @@ const KEPT_BACK: usize = 10;
 
 /// With fewer groups none is kept back.
 const ENOUGH: usize = 50;
+
+/// The longest line, bytes. An endless one would fill the memory.
+const LONGEST: u64 = 64 << 20;
 
 /// Passes that are tried.
 const PASSES: [u32; 4] = [1, 3, 10, 30];
@@ -100,14 +105,18 @@ impl FeatureSink for Alternative<'_> {
 /// Reads all groups. They stay in memory: five bytes for each occurrence of a word.
 fn read(source: &OsStr, options: &ReadOptions, signals: &Signals) -> Result<Groups, Failure> {
     let name = if source == "-" { "stdin".into() } else { lossy(source.as_bytes()) };
-    let input: Box<dyn BufRead> = if source == "-" {
-        Box::new(io::stdin().lock())
+    let opened = if source == "-" {
+        source::standard_input()
     } else {
-        let file = File::open(source).map_err(|error| {
-            Failure::new(Kind::of_reading(&error), format!("couldn't open {name}"))
-        })?;
-        Box::new(BufReader::with_capacity(1 << 16, file))
+        let unopened = |kind| Failure::new(kind, format!("couldn't open {name}"));
+        match source::open(source, &mut |_| {}) {
+            Ok(Operand::File(opened)) => opened,
+            Err(Error::Io { source, .. }) => return Err(unopened(Kind::of_reading(&source))),
+            Ok(Operand::Folder(_)) | Err(_) => return Err(unopened(Kind::NoInput)),
+        }
     };
+    let input = UntilStopped { input: opened.reader, stop: &signals.stop };
+    let mut input = BufReader::with_capacity(1 << 16, input);
     let mut reader = Reader {
         groups: Groups::default(),
         features: FeatureReader::stoppable(options, &signals.stop).by_lines(),
@@ -118,18 +127,24 @@ fn read(source: &OsStr, options: &ReadOptions, signals: &Signals) -> Result<Grou
     let fault = |number: u64, text: &str| {
         Failure::new(Kind::Data, format!("{name}: line {number}: {text}"))
     };
-    for line in input.split(b'\n') {
-        number += 1;
-        let mut line =
-            line.map_err(|error| Failure::new(Kind::Read, format!("{name}: {error}")))?;
-        if line.last() == Some(&b'\r') {
-            line.pop();
-        }
-        reader.line(&line).map_err(|text| fault(number, &text))?;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = input.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+        let read = read.map_err(|error| Failure::new(Kind::Read, format!("{name}: {error}")))?;
+        // What a signal has cut is no line.
         after_signals(signals, &mut said)?;
-        if said {
+        if read == 0 || said {
             break;
         }
+        number += 1;
+        if read as u64 == LONGEST && line.last() != Some(&b'\n') {
+            return Err(fault(number, "longer than 64 MiB"));
+        }
+        for end in [b'\n', b'\r'] {
+            line.pop_if(|last| *last == end);
+        }
+        reader.line(&line).map_err(|text| fault(number, &text))?;
     }
     reader.end_group().map_err(|text| fault(number, &text))?;
     if reader.groups.is_empty() {
