@@ -103,6 +103,10 @@ pub enum Error {
         /// What the operating system said.
         source: io::Error,
     },
+    /// A file has its new content, but may lose it in a power cut, or others that belong to it have
+    /// their old contents.
+    #[error(transparent)]
+    HalfSaved(SaveError),
     /// The documents held no token to learn.
     #[error("the documents have no token")]
     NoTokens,
@@ -158,6 +162,9 @@ impl From<SaveError> for Error {
             SaveError::Occupied { path } => Self::Occupied { path },
             SaveError::Temporary { path, source } => Self::Temporary { path, source },
             SaveError::Io { path, source } => Self::Io { path, source },
+            error @ (SaveError::Unforced { .. } | SaveError::Divided { .. }) => {
+                Self::HalfSaved(error)
+            }
         }
     }
 }

@@ -107,6 +107,95 @@ fn nobody_waits_for_ever_and_the_holder_is_named() {
     }
 }
 
+/// Documents of the category `cat`, and the numbers of documents in its ledger and in its counts.
+fn documents(scratch: &Scratch) -> [Option<u32>; 2] {
+    let bytes = |name: &str| fs::read(scratch.path(name)).ok();
+    let kept = bytes("kept")
+        .map(|ledger| u32::from_le_bytes(ledger[33..37].try_into().expect("four bytes")));
+    let learned = bytes("cat").map(|category| {
+        let text = String::from_utf8_lossy(&category);
+        let number = text.split("documents ").nth(1).expect("a header");
+        number.split_whitespace().next().and_then(|number| number.parse().ok()).expect("a number")
+    });
+    [learned, kept]
+}
+
+/// A small file system in the folder `small`; `None` where none can be mounted.
+fn small_disk(scratch: &Scratch) -> Option<Mounted> {
+    fs::create_dir(scratch.path("small")).expect("a new folder");
+    let mounted = scratch.sh("mount -t tmpfs -o size=4m dbacl-test small");
+    if mounted.status != 0 {
+        dbacl_testing::skip("a full disk", "mounting is not allowed");
+        return None;
+    }
+    Some(Mounted(scratch.path("small")))
+}
+
+/// Unmounts a file system at the end.
+struct Mounted(std::path::PathBuf);
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn ledger_counts_and_category_agree_after_a_failure() {
+    let scratch = Scratch::new();
+    scratch.write("mail", MAIL);
+    scratch.write("advert", ADVERT);
+    let Some(_mounted) = small_disk(&scratch) else { return };
+    let learn = |text: &str| {
+        scratch
+            .dbacl(&format!("-T email -h 8 -l small/cat -o small/counts --keep small/kept {text}"))
+    };
+    let at = |name: &str| scratch.read(&format!("small/{name}"));
+    let all = || ["cat", "counts", "kept"].map(at);
+    learn("mail").quiet(0);
+    let before = all();
+    // The disk has room for all but the last kilobytes, whatever file they belong to.
+    let (mut failed, mut saved) = (0, false);
+    for free in (0..2000).step_by(40) {
+        for (name, bytes) in ["cat", "counts", "kept"].iter().zip(&before) {
+            scratch.write(&format!("small/{name}"), bytes);
+        }
+        let room = format!(
+            "rm -f small/rest; dd if=/dev/zero of=small/rest bs=1k 2>/dev/null; truncate -s -{free}k small/rest"
+        );
+        scratch.sh(&room);
+        let done = learn("advert");
+        scratch.sh("rm -f small/rest").quiet(0);
+        if done.status == 0 {
+            saved = true;
+            break;
+        }
+        failed += 1;
+        assert!(all() == before, "{free} kB are free: {done:?}");
+        // The lock's file stays, and nothing else is added.
+        let names: Vec<_> = fs::read_dir(scratch.path("small")).expect("a folder").collect();
+        assert_eq!(names.len(), 4, "{names:?}");
+    }
+    assert!(saved && failed > 2, "{failed}");
+    for name in ["cat", "counts", "kept"] {
+        scratch.write(name, at(name));
+    }
+    assert_eq!(documents(&scratch), [Some(2), Some(2)]);
+}
+
+#[test]
+fn a_ledger_that_does_not_fit_keeps_the_category_as_it_was() {
+    let scratch = Scratch::new();
+    scratch.write("mail", MAIL);
+    scratch.dbacl("-T email -w 2 -l other --keep kept mail").quiet(0);
+    scratch.dbacl("-T email -l cat mail").quiet(0);
+    let before = scratch.read("cat");
+    let complaint = scratch.dbacl("-T email -l cat -o counts --keep kept mail mail").complaint(1);
+    assert!(complaint.contains("kept with other options"), "{complaint}");
+    assert_eq!(scratch.read("cat"), before);
+    assert_eq!(scratch.names(), ["cat", "kept", "kept.lock", "mail", "other"]);
+}
+
 /// Sends TERM until the process ends.
 fn terminate(mut child: Child) -> dbacl_testing::Done {
     let id = Pid::from_child(&child);
@@ -495,13 +584,13 @@ fn a_signal_ends_the_wait_for_somebody_who_writes() {
     ] {
         terminate(scratch.dbacl_command(args.split_whitespace()).spawn().expect("dbacl starts"));
     }
-    for args in ["--merge new -", "--refit --choices - -c one -c two -T text"] {
+    for args in ["--merge merged -", "--refit --choices - -c one -c two -T text"] {
         let mut command = scratch.dbacl_command(args.split_whitespace());
         let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("dbacl starts");
         let silent = child.stdin.take();
         assert_ne!(terminate(child).status, 0, "{args}");
         drop(silent);
-        assert!(!scratch.path("new").exists() && !scratch.path("one").exists(), "{args}");
+        assert!(!scratch.path("merged").exists() && !scratch.path("one").exists(), "{args}");
     }
     // If the filter is stopped before the mail has ended, the sender still has the mail.
     let scratch = with_filter();

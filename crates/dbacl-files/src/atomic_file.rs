@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Replacing a file so that it is whole at every moment: written beside the target, synced, renamed
-//! over it, the folder synced.
+//! Replacing files so that each is whole at every moment: written beside the target, synced, renamed
+//! over it, the folder synced. Of files that belong together all are replaced or none.
 //!
 //! All file operations go through [`Storage`], so that tests can let each of them fail in turn.
 //!
@@ -37,6 +37,29 @@ pub enum SaveError {
         /// The file or folder concerned.
         path: PathBuf,
         /// What the operating system said.
+        source: io::Error,
+    },
+    /// The file was replaced, but its folder could not be forced onto the device.
+    #[error(
+        "{} was replaced, but a power cut may bring the old file back, because its folder cannot \
+         be forced onto the device: {source}",
+        path.display()
+    )]
+    Unforced {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// Of files that belong together one could not be replaced, and another one, which had been
+    /// replaced before, could not get its old content back.
+    #[error("{}: {source}; {} has its new content all the same", path.display(), new.display())]
+    Divided {
+        /// The file that has its old content.
+        path: PathBuf,
+        /// A file that has its new content.
+        new: PathBuf,
+        /// What the operating system said about the first.
         source: io::Error,
     },
 }
@@ -141,6 +164,12 @@ pub trait Storage {
     /// Those of the operating system.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
+    /// Gives the file `from` a second name `to`, which must be free.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
+
     /// Forces the folder's entries onto the device.
     ///
     /// # Errors
@@ -208,6 +237,10 @@ impl Storage for Disk {
         fs::rename(from, to)
     }
 
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to)
+    }
+
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         match File::open(folder)?.sync_all() {
             // Some file systems cannot sync a folder and say so.
@@ -256,6 +289,10 @@ impl Storage for Unforced {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         Disk.rename(from, to)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        Disk.link(from, to)
     }
 
     fn sync_folder(&self, _: &Path) -> io::Result<()> {
@@ -396,20 +433,172 @@ pub fn replace_with_access(
     access: Access,
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), SaveError> {
-    let access = check_target(storage, target, ours)?.unwrap_or(access);
-    let (temporary, mut draft) = temporary(storage, target, ours, access)?;
-    let written = write(&mut AsWrite(&mut *draft)).and_then(|()| draft.sync());
-    let done = written.and_then(|()| storage.rename(&temporary, target));
-    if let Err(error) = done {
-        // What stays behind is harmless: the next learner takes it over.
-        let _ = storage.remove(&temporary);
-        return Err(SaveError::io(target, error));
+    place(vec![stage(storage, target, ours, access, write)?])?.force()
+}
+
+/// A new content that is on the device and does not have its file's name yet. If it is dropped, the
+/// file stays as it is.
+pub struct Staged<'a> {
+    storage: &'a dyn Storage,
+    target: PathBuf,
+    temporary: PathBuf,
+    /// Holds the lock that tells other learners that the temporary is in use.
+    draft: Box<dyn Draft>,
+    is_placed: bool,
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        if !self.is_placed {
+            // What stays behind is harmless: the next learner takes it over.
+            let _ = self.storage.remove(&self.temporary);
+        }
     }
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    storage.sync_folder(folder).map_err(|error| SaveError::io(folder, error))
+}
+
+/// Writes the new content of `target` beside it, with `access` if there is no old file.
+///
+/// # Errors
+/// Those of [`replace`].
+pub fn stage<'a>(
+    storage: &'a dyn Storage,
+    target: &Path,
+    ours: &[u8],
+    access: Access,
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> Result<Staged<'a>, SaveError> {
+    let access = check_target(storage, target, ours)?.unwrap_or(access);
+    let (temporary, draft) = temporary(storage, target, ours, access)?;
+    let target = target.to_path_buf();
+    let mut staged = Staged { storage, target, temporary, draft, is_placed: false };
+    let draft = &mut staged.draft;
+    let written = write(&mut AsWrite(&mut **draft)).and_then(|()| draft.sync());
+    written.map_err(|error| SaveError::io(&staged.target, error))?;
+    Ok(staged)
+}
+
+/// Replaces files that belong together, in their order. If one cannot be replaced, those before it
+/// get their old contents back, as far as the file system knows second names for files. A process
+/// that is killed in between leaves the first of them new and the others old.
+///
+/// # Errors
+/// [`SaveError::Io`]: no file was replaced; [`SaveError::Divided`].
+pub fn place(staged: Vec<Staged<'_>>) -> Result<Placed<'_>, SaveError> {
+    let mut placed = Placed { files: Vec::new() };
+    let is_alone = staged.len() == 1;
+    for file in staged {
+        let old = if is_alone { Old::Unknown } else { keep(file.storage, &file.target) };
+        if let Err(error) = file.storage.rename(&file.temporary, &file.target) {
+            if let Old::Kept(path) = &old {
+                let _ = file.storage.remove(path);
+            }
+            let failed = SaveError::io(&file.target, error);
+            return Err(placed.undo(failed));
+        }
+        placed.files.push((file, old));
+        if let Some((file, _)) = placed.files.last_mut() {
+            file.is_placed = true;
+        }
+    }
+    Ok(placed)
+}
+
+/// What a file was before it was replaced.
+enum Old {
+    /// It was not there.
+    Nothing,
+    /// It has this name now.
+    Kept(PathBuf),
+    /// It is gone.
+    Unknown,
+}
+
+/// Gives the file `target` a second name, if there is one.
+fn keep(storage: &dyn Storage, target: &Path) -> Old {
+    match entry(target) {
+        Ok(None) => return Old::Nothing,
+        Ok(Some(_)) => {}
+        Err(_) => return Old::Unknown,
+    }
+    for number in 0..TEMPORARIES {
+        let path = beside(target, &format!(".tmp.{number}"));
+        match storage.link(target, &path) {
+            Ok(()) => return Old::Kept(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(_) => break,
+        }
+    }
+    Old::Unknown
+}
+
+/// Files that were replaced and can still be given their old contents back.
+pub struct Placed<'a> {
+    files: Vec<(Staged<'a>, Old)>,
+}
+
+impl Placed<'_> {
+    /// Gives all files their old contents back, because of the error `failed`, and returns it. If a
+    /// file keeps its new content, the error says so.
+    pub fn undo(mut self, failed: SaveError) -> SaveError {
+        let mut new = None;
+        for (file, old) in self.files.drain(..).rev() {
+            let undone = match &old {
+                Old::Nothing => file.storage.remove(&file.target).is_ok(),
+                Old::Kept(path) => file.storage.rename(path, &file.target).is_ok(),
+                Old::Unknown => false,
+            };
+            if !undone {
+                new = Some(file.target.clone());
+            }
+        }
+        match (failed, new) {
+            (SaveError::Io { path, source }, Some(new)) => SaveError::Divided { path, new, source },
+            (failed, _) => failed,
+        }
+    }
+
+    /// Gives all files their old contents back.
+    ///
+    /// # Errors
+    /// The path of a file that keeps its new content.
+    pub fn withdraw(self) -> Result<(), PathBuf> {
+        let failed = SaveError::io(Path::new(""), io::ErrorKind::Other.into());
+        match self.undo(failed) {
+            SaveError::Divided { new, .. } => Err(new),
+            _ => Ok(()),
+        }
+    }
+
+    /// Forces the folders of the files onto the device; the old contents go away.
+    ///
+    /// # Errors
+    /// [`SaveError::Unforced`]
+    pub fn force(self) -> Result<(), SaveError> {
+        let mut forced: Vec<&Path> = Vec::new();
+        for (file, _) in &self.files {
+            let folder = match file.target.parent() {
+                Some(folder) if !folder.as_os_str().is_empty() => folder,
+                _ => Path::new("."),
+            };
+            if !forced.contains(&folder) {
+                let path = || file.target.clone();
+                let done = file.storage.sync_folder(folder);
+                done.map_err(|source| SaveError::Unforced { path: path(), source })?;
+                forced.push(folder);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Placed<'_> {
+    fn drop(&mut self) {
+        for (file, old) in &self.files {
+            if let Old::Kept(path) = old {
+                let _ = file.storage.remove(path);
+            }
+        }
+    }
 }
 
 /// A draft as a plain writer.
@@ -496,6 +685,10 @@ mod tests {
             self.step()?;
             Disk.rename(from, to)
         }
+        fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+            self.step()?;
+            Disk.link(from, to)
+        }
         fn sync_folder(&self, folder: &Path) -> io::Result<()> {
             self.step()?;
             Disk.sync_folder(folder)
@@ -542,6 +735,100 @@ mod tests {
             assert!(found == old || found == new, "operation {n}");
         }
         panic!("never succeeded");
+    }
+
+    #[test]
+    fn of_files_that_belong_together_all_are_replaced_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let old = |name: &str| [OURS, b"old ", name.as_bytes()].concat();
+        let new = |name: &str| [OURS, b"new ", name.as_bytes()].concat();
+        let all = ["a", "b", "c"];
+        for (failures, n) in (1..100).enumerate() {
+            // The second is new.
+            for name in ["a", "c"] {
+                fs::write(at(name), old(name)).unwrap();
+            }
+            let _ = fs::remove_file(at("b"));
+            let storage: &'static Failing = Box::leak(Box::new(Failing { left: Cell::new(n) }));
+            let staged: Result<Vec<_>, _> = all
+                .iter()
+                .map(|name| {
+                    let mut write = |out: &mut dyn Write| out.write_all(&new(name));
+                    stage(&storage, &at(name), OURS, Access::Usual, &mut write)
+                })
+                .collect();
+            let result = staged.and_then(place).and_then(Placed::force);
+            let is_new = all.map(|name| fs::read(at(name)).is_ok_and(|found| found == new(name)));
+            match &result {
+                Ok(()) | Err(SaveError::Unforced { .. }) => assert_eq!(is_new, [true; 3], "{n}"),
+                // The file system has refused a second name, and the last rename has failed.
+                Err(SaveError::Divided { .. }) => panic!("operation {n}: only one fails"),
+                Err(_) => {
+                    assert_eq!(is_new, [false; 3], "operation {n}");
+                    assert_eq!(fs::read(at("a")).unwrap(), old("a"), "operation {n}");
+                    assert!(!at("b").exists(), "operation {n}");
+                }
+            }
+            let left: Vec<String> =
+                names(folder.path()).into_iter().filter(|name| name.len() > 1).collect();
+            assert_eq!(left, [""; 0], "operation {n}");
+            if result.is_ok() && storage.left.get() > 0 {
+                assert!(failures > 15, "{failures}");
+                return;
+            }
+        }
+        panic!("never succeeded");
+    }
+
+    #[test]
+    fn what_cannot_be_put_back_is_told() {
+        struct NoLinks(Cell<u32>);
+        impl Storage for NoLinks {
+            fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Found>> {
+                Disk.beginning(path, length)
+            }
+            fn create(
+                &self,
+                path: &Path,
+                ours: &[u8],
+                access: Access,
+            ) -> io::Result<Box<dyn Draft>> {
+                Disk.create(path, ours, access)
+            }
+            fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+                self.0.set(self.0.get() + 1);
+                if self.0.get() == 2 {
+                    Err(io::ErrorKind::StorageFull.into())
+                } else {
+                    Disk.rename(from, to)
+                }
+            }
+            fn link(&self, _: &Path, _: &Path) -> io::Result<()> {
+                Err(io::ErrorKind::Unsupported.into())
+            }
+            fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+                Disk.sync_folder(folder)
+            }
+            fn remove(&self, path: &Path) -> io::Result<()> {
+                Disk.remove(path)
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let storage = NoLinks(Cell::new(0));
+        let staged = ["a", "b"].map(|name| {
+            let path = folder.path().join(name);
+            fs::write(&path, OURS).unwrap();
+            let mut write = |out: &mut dyn Write| out.write_all(b"# dbacl 1.new");
+            stage(&storage, &path, OURS, Access::Usual, &mut write).unwrap()
+        });
+        let error = place(staged.into()).err().unwrap();
+        assert!(
+            matches!(&error, SaveError::Divided { path, new, .. }
+                if path.ends_with("b") && new.ends_with("a")),
+            "{error}"
+        );
+        assert_eq!(names(folder.path()), ["a", "b"]);
     }
 
     #[test]

@@ -76,6 +76,9 @@ fn save(target: &Path, counts: &Counts, output: &mut Output) -> Result<u8, Failu
         let kind = match &error {
             SaveError::Occupied { .. } | SaveError::Temporary { .. } => Kind::Create,
             SaveError::Io { .. } => Kind::Write,
+            SaveError::Unforced { .. } | SaveError::Divided { .. } => {
+                return Failure::new(Kind::Write, error.to_string());
+            }
         };
         Failure::new(kind, format!("{error}; no counts were written"))
     })?;

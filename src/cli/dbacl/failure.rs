@@ -91,7 +91,7 @@ impl From<Error> for Failure {
         let kind = match &error {
             Error::Pattern { .. } | Error::TooManyPatterns => Kind::Usage,
             Error::Numeric(_) => Kind::Internal,
-            Error::Io { .. } => Kind::Write,
+            Error::Io { .. } | Error::HalfSaved(_) => Kind::Write,
             Error::Temporary { .. } | Error::Occupied { .. } => Kind::Create,
             _ => Kind::Data,
         };
@@ -170,7 +170,7 @@ impl From<FittedSetError> for Failure {
             Set::Stopped => Kind::Interrupted,
             Set::NoOrdinary { .. } => Kind::NoInput,
             Set::Folder { .. } | Set::Generation { source: Error::Occupied { .. } } => Kind::Create,
-            Set::Generation { source: Error::Io { .. } } => Kind::Write,
+            Set::Generation { source: Error::Io { .. } | Error::HalfSaved(_) } => Kind::Write,
             Set::Inconsistent => Kind::Internal,
             _ => Kind::Data,
         };

@@ -15,7 +15,7 @@ use crate::cli::output::Output;
 use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::{Error, Warning};
 use crate::input::source::open_regular;
-use crate::joint::documents::Makeup;
+use crate::joint::documents::{Corpus, Makeup};
 use crate::joint::header::RefitLine;
 use crate::joint::keeper::DocumentKeeper;
 use crate::joint::ledger::{Learning, Name};
@@ -35,9 +35,9 @@ use crate::model::settings::ModelOption;
 use crate::numeric::cformat;
 use dbacl_cli::names::{base_name, lossy};
 
-use crate::atomic_file::{self, Disk};
+use crate::atomic_file::{self, Access, Disk, stage};
 use crate::sets::files::store_of;
-use crate::sets::learned;
+use crate::sets::learned::{self, Kept, Unsaved};
 use crate::shards::replay::replay;
 use crate::token::Feature;
 use crate::token::pattern::PatternList;
@@ -149,15 +149,8 @@ pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result
     }
     // The locks are taken before anything is written.
     let _locks = locks(job, signals)?;
-    let status = conclude(job, &settings, patterns, &mut state, output)?;
-    if let (Some(keeper), Some(ledger)) = (keeper, &job.keep) {
-        let stored = job.reading.stored_patterns(patterns);
-        let features =
-            ledger_file::settings(state.options, settings.scheme, state.max_order, &stored);
-        let learning = learning(job, &settings, &state);
-        let name = Name { name: base_name(&job.path), learning };
-        learned::keep(ledger, features, &name, adds, &keeper.corpus)?;
-    }
+    let kept = keeper.as_ref().map(|keeper| (&keeper.corpus, adds));
+    let status = conclude(job, &settings, patterns, &mut state, kept, output)?;
     whole_text(job, signals, status)
 }
 
@@ -206,7 +199,7 @@ fn category_of(
         return Ok(status);
     }
     let _locks = locks(job, signals)?;
-    let status = conclude(job, settings, patterns, &mut state, output)?;
+    let status = conclude(job, settings, patterns, &mut state, None, output)?;
     whole_text(job, signals, status)
 }
 
@@ -237,12 +230,14 @@ fn whole_text(job: &LearnJob, signals: &Signals, status: u8) -> Result<u8, Failu
     Ok(status)
 }
 
-/// From counts to the saved category: dump, fit, print, save.
+/// From counts to the saved category: dump, fit, print, save. `kept` are the documents that its
+/// ledger keeps, and whether they are added to those that are there.
 fn conclude(
     job: &LearnJob,
     settings: &LearnSettings,
     patterns: &PatternList,
     state: &mut LearningState,
+    kept: Option<(&Corpus, bool)>,
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let (path, verbose) = (&job.path, job.verbose);
@@ -250,18 +245,28 @@ fn conclude(
     let mut progress = report(verbose, &mut say_line);
     progress.say(|| format!("picked up {} ({} distinct) tokens", state.total, state.used));
     progress.say(|| "calculating reference word weights".into());
-    let mut failed = None;
+    let (mut failed, mut counts) = (None, None);
     if let Some(online) = &job.online {
         let flags = run_flags(job, patterns);
         let mut write = |out: &mut dyn Write| memory_dump::write(out, state, flags);
-        let saved = atomic_file::replace(&Disk, online, memory_dump::magic(state), &mut write)
-            .map_err(Error::from);
+        let magic = memory_dump::magic(state);
+        // With a ledger they are only written beside their file until all is written.
+        let saved = if kept.is_some() {
+            let staged = stage(&Disk, online, magic, Access::Usual, &mut write);
+            staged.map(|staged| counts = Some(staged))
+        } else {
+            atomic_file::replace(&Disk, online, magic, &mut write)
+        };
+        let saved = saved.map_err(Error::from);
         progress.say(|| {
             let how = if saved.is_ok() { "success" } else { "failed" };
             format!("writing online memory dump: {how}")
         });
         if let Err(error) = saved {
             let failure = save_failure(online, &error);
+            if kept.is_some() {
+                return Err(failure);
+            }
             for line in &failure.lines {
                 MESSAGES.error(line);
             }
@@ -299,10 +304,26 @@ fn conclude(
         output.buffer().push(b'\n');
     }
     let mut write = |out: &mut dyn Write| model.write(out, name, &stored, &state.table);
-    let saved = learned::replace_category(path, &mut write);
+    let saved = match (kept, &job.keep) {
+        (Some((corpus, adds)), Some(ledger)) => {
+            let features =
+                ledger_file::settings(state.options, settings.scheme, state.max_order, &stored);
+            let learning = learning(job, settings, state);
+            let name = Name { name: base_name(path), learning };
+            let kept = Kept { ledger, settings: features, name, adds, corpus };
+            learned::save_with_documents(path, &mut write, counts, &kept)
+        }
+        _ => learned::replace_category(path, &mut write)
+            .map_err(|source| Unsaved::File { path: path.clone(), source }),
+    };
     output.flush().map_err(|error| output_failure(&error))?;
-    if let Err(error) = saved {
-        return save_status(path, &error, job.reading.strict);
+    match saved {
+        Ok(()) => {}
+        Err(Unsaved::File { source, .. }) if kept.is_none() => {
+            return save_status(path, &source, job.reading.strict);
+        }
+        Err(Unsaved::File { path, source }) => return Err(save_failure(&path, &source)),
+        Err(Unsaved::Set(error)) => return Err(error.into()),
     }
     match failed {
         Some(kind) => Err(Failure::silent(kind)),
@@ -357,6 +378,7 @@ fn save_failure(path: &Path, error: &Error) -> Failure {
             ],
         },
         Error::Temporary { source, .. } => Failure::new(Kind::Create, format!("{error}: {source}")),
+        Error::HalfSaved(_) => Failure::new(Kind::Write, error.to_string()),
         _ => Failure::new(Kind::Write, format!("could not save {error}; {name} is as it was")),
     }
 }

@@ -64,8 +64,8 @@ pub enum LedgerError {
         /// The file concerned.
         path: PathBuf,
     },
-    /// A file cannot be replaced; the old one is as it was.
-    #[error("could not save {}: {source}; it is as it was", path.display())]
+    /// A file cannot be replaced; the old one is as it was, unless the source says otherwise.
+    #[error("{}", unsaved_text(path, source))]
     Unsaved {
         /// The file concerned.
         path: PathBuf,
@@ -87,6 +87,13 @@ impl LedgerError {
             | Self::Unsaved { path, .. } => path,
         }
     }
+}
+
+fn unsaved_text(path: &Path, source: &Error) -> String {
+    if let Error::HalfSaved(source) = source {
+        return source.to_string();
+    }
+    format!("could not save {}: {source}; it is as it was", path.display())
 }
 
 fn unreadable(path: &Path, source: io::Error) -> LedgerError {
