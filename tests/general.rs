@@ -73,6 +73,35 @@ fn spam_percent(folder: &Path, mail: &str) -> f64 {
     if label == "spam" { share } else { 100.0 - share }
 }
 
+#[test]
+fn a_damaged_general_model_is_named_with_what_helps() {
+    let room = room();
+    let folder = room.path();
+    learn(folder, &["--general", "g"]);
+    let current = folder.join("f/ledger.set/current");
+    let general = current.join("general.ham");
+    let whole = fs::read(&general).expect("a general model");
+    fs::write(&general, &whole[..whole.len() / 2]).expect("our own file");
+    let before = contents(folder);
+    for args in [
+        &["--mail-learn", "f", "ham=own.ham", "spam=own.spam"][..],
+        &["--mail-correct", "f", "spam"],
+        &["--refit", "--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/spam"],
+    ] {
+        let output = dbacl(folder, args, own("ham", 3).as_bytes());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
+        assert!(said.contains("general.ham") && said.contains("--general none"), "{said}");
+        // Each path in the message exists.
+        let path = said.split(|c: char| c.is_whitespace() || c == ';' || c == '?');
+        let mut path = path.map(|word| word.trim_end_matches(':'));
+        let path = path.find(|word| word.ends_with("general.ham")).expect("a path");
+        assert!(folder.join(path).exists(), "{said}");
+        assert_eq!(contents(folder), before, "{args:?}");
+    }
+    learn(folder, &["--general", "none"]);
+}
+
 fn change(folder: &Path, option: &str, label: &str, mail: &str) {
     let set = ["--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/spam"];
     done(folder, &[&[option, label], &set[..]].concat(), mail);

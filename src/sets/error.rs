@@ -226,6 +226,15 @@ pub enum FittedSetError {
         /// Why not.
         reason: String,
     },
+    /// A file of the set's own copy of its general model is damaged or cannot be read.
+    #[error(
+        "the general model cannot be used: {source}; learn the mail folders again with --general \
+         DIR, or with --general none to do without"
+    )]
+    GeneralUnusable {
+        /// What is wrong with the file.
+        source: Error,
+    },
     /// The set was fitted with a general model, and its files are missing.
     #[error("the files of the general model are missing: learn the mail folders again")]
     GeneralLost,

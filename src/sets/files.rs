@@ -199,6 +199,12 @@ impl SetFiles {
         general_files(self.change.folder())
     }
 
+    /// The path that the file at `path`, of the generation that is being made, has in the current
+    /// one.
+    pub fn in_current(&self, path: &Path) -> PathBuf {
+        self.store.current_link().join(path.file_name().unwrap_or_default())
+    }
+
     /// The error with the paths that users know.
     pub fn in_words(&self, error: FittedSetError) -> FittedSetError {
         error.renamed(&|path| {

@@ -14,7 +14,7 @@ use super::files::{general_files, general_member};
 use super::filter_folder::LEDGER;
 use super::mail_reading::MailReading;
 use super::open_set::{OpenSet, direct};
-use super::refit::{open_general, replace};
+use super::refit::{of_own_general, open_general, replace};
 use crate::error::{Warning, WarningSink};
 use crate::joint::store::{Change, Store, member};
 use std::ffi::OsStr;
@@ -113,7 +113,7 @@ pub fn keep(
     if is_same_reading
         && files.iter().any(|(own, _)| labels.iter().any(|label| label.as_bytes() == own))
     {
-        return copy(change, labels, &files);
+        return copy(change, labels, &files).map_err(of_own_general);
     }
     let text = "the general model is left out, since it is of other folders or reads mail in \
                 another way";

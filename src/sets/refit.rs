@@ -61,10 +61,29 @@ pub fn open_general<L: AsRef<[u8]>>(
 /// The general model of a set that is being changed; `None` for a set without one.
 ///
 /// # Errors
-/// As for [`open_general`].
+/// [`FittedSetError::GeneralUnusable`], with the path in the current generation.
 pub fn general_of(files: &SetFiles) -> Result<Option<GeneralModel<Mmap>>> {
     let own = files.general();
-    if own.is_empty() { Ok(None) } else { open_general(&own, &files.labels()).map(Some) }
+    if own.is_empty() {
+        return Ok(None);
+    }
+    open_general(&own, &files.labels()).map(Some).map_err(|error| {
+        let mut error = of_own_general(error);
+        if let FittedSetError::GeneralUnusable { source } = &mut error
+            && let Some(path) = source.path_mut()
+        {
+            *path = files.in_current(path);
+        }
+        error
+    })
+}
+
+/// The error of opening a set's own copy of its general model.
+pub fn of_own_general(error: FittedSetError) -> FittedSetError {
+    match error {
+        FittedSetError::Category { source, .. } => FittedSetError::GeneralUnusable { source },
+        other => other,
+    }
 }
 
 /// The kind of file at the path of a category that is going to be fitted anew.
