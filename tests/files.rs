@@ -196,6 +196,30 @@ fn a_ledger_that_does_not_fit_keeps_the_category_as_it_was() {
     assert_eq!(scratch.names(), ["cat", "kept", "kept.lock", "mail", "other"]);
 }
 
+#[test]
+fn a_path_with_a_line_end_is_refused() {
+    let scratch = with_filter();
+    let name = "two\nlines";
+    fs::create_dir(scratch.path(name)).expect("a new folder");
+    for args in [
+        vec!["-l", name, "ham"],
+        vec!["-l", "two\nlines/ham", "ham"],
+        vec!["--mail-learn", "two\nlines", "ham=ham", "spam=spam"],
+        vec!["--refit", "--choices", "ham", "-T", "text", "-c", "right", "-c", name],
+    ] {
+        let complaint = scratch.dbacl_args(&args).complaint(1);
+        assert_eq!(complaint.lines().count(), 1, "{complaint}");
+        assert!(complaint.contains(r"two\nlines"), "{complaint}");
+    }
+    // A category that somebody has moved there stays as it was.
+    scratch.sh("cp -L filter/ham filter/spam two*").quiet(0);
+    let before = scratch.read("two\nlines/ham");
+    let set = ["--refit", "-c", "two\nlines/ham=ham", "-c", "two\nlines/spam=spam"];
+    scratch.dbacl_args(set).complaint(1);
+    assert_eq!(scratch.read("two\nlines/ham"), before);
+    assert!(!scratch.path("two\nlines/ham.set").exists());
+}
+
 /// Sends TERM until the process ends.
 fn terminate(mut child: Child) -> dbacl_testing::Done {
     let id = Pid::from_child(&child);

@@ -235,6 +235,12 @@ pub enum FittedSetError {
         /// What is wrong with the file.
         source: Error,
     },
+    /// A line of a category file holds the category's path, which cannot have a line end.
+    #[error("{path:?} cannot be a category: its path has a line end, which no category can hold")]
+    LineEnd {
+        /// The path.
+        path: PathBuf,
+    },
     /// The set was fitted with a general model, and its files are missing.
     #[error("the files of the general model are missing: learn the mail folders again")]
     GeneralLost,

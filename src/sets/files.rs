@@ -117,6 +117,17 @@ fn with_ordinary(member: &OsStr) -> OsString {
     name
 }
 
+/// Checks that category files can hold the paths `names`.
+///
+/// # Errors
+/// [`FittedSetError::LineEnd`]
+pub fn check_paths(names: &[PathBuf]) -> Result<(), FittedSetError> {
+    match names.iter().find(|name| name.as_os_str().as_bytes().contains(&b'\n')) {
+        Some(path) => Err(FittedSetError::LineEnd { path: path.clone() }),
+        None => Ok(()),
+    }
+}
+
 /// The paths that users know of a set with these categories, each with its file name in the set.
 pub fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Path>) -> Vec<Name> {
     let name = |path: PathBuf, member: OsString, ours| Name { path, member, ours };
@@ -140,12 +151,14 @@ impl SetFiles {
     /// Begins to change a set, of which the caller holds the lock.
     ///
     /// # Errors
-    /// [`FittedSetError::Generation`], [`FittedSetError::Ledger`], [`FittedSetError::OrdinaryName`].
+    /// [`FittedSetError::LineEnd`], [`FittedSetError::OrdinaryName`],
+    /// [`FittedSetError::Generation`], [`FittedSetError::Ledger`].
     pub fn open(
         names: &[PathBuf],
         ledger: Option<&Path>,
         lock: Lock,
     ) -> Result<Self, FittedSetError> {
+        check_paths(names)?;
         if let Some(path) = names.iter().find(|name| names.contains(&ordinary_path(name))) {
             return Err(FittedSetError::OrdinaryName { path: path.clone() });
         }

@@ -10,7 +10,7 @@
 
 use super::drift;
 use super::error::{FittedSetError, lock};
-use super::files::{CORRECTIONS, SetFiles, links, set_aside};
+use super::files::{CORRECTIONS, SetFiles, check_paths, links, set_aside};
 use super::filter_folder::{LEDGER, MAGIC, ORDER, labels};
 use super::folder_counts::{Reading, unopened};
 use super::general::{self, GeneralSource};
@@ -76,6 +76,7 @@ fn learn_all(
     let inside = |name: &str| direct(&folder.join(name));
     let ledger_path = inside(LEDGER);
     let names: Vec<PathBuf> = folders.iter().map(|folder| inside(&folder.label)).collect();
+    check_paths(&names)?;
     let store = Store::beside(&ledger_path);
     let has_general = match &options.general {
         GeneralSource::Of(_) => true,

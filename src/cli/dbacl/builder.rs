@@ -20,6 +20,7 @@ use crate::learn::table::MAX_BITS;
 use crate::model::settings::{Locale, ModelOption, Scheme};
 use crate::numeric::parse::atoi;
 use crate::score::model::{Model, PatternSet};
+use crate::sets::files::check_paths;
 use crate::sets::refit;
 use crate::shards::replay::Order;
 use crate::token::pattern::PatternList;
@@ -344,7 +345,9 @@ impl<'a> Builder<'a> {
         if name.is_empty() {
             self.messages.error("category name must not be empty");
         } else {
-            self.learn = Some(self.resolve(name));
+            let path = self.resolve(name);
+            check_paths(std::slice::from_ref(&path))?;
+            self.learn = Some(path);
         }
         Ok(())
     }

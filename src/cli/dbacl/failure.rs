@@ -153,6 +153,7 @@ impl From<FittedSetError> for Failure {
             | Set::Protect { .. }
             | Set::UnknownLabel { .. }
             | Set::MissingCategory { .. }
+            | Set::LineEnd { .. }
             | Set::OtherReferences => Kind::Usage,
             Set::Held { waited, .. } => {
                 let text = format!(

@@ -19,6 +19,7 @@ use crate::input::patient::UntilStopped;
 use crate::input::source::{self, Operand};
 use crate::joint::store::ledger_file;
 use crate::model::settings::ModelOption;
+use crate::sets::files::check_paths;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
 use dbacl_cli::names::lossy;
@@ -60,6 +61,7 @@ pub fn run(
     if chosen == other {
         return usage("--choices needs two different categories");
     }
+    check_paths(&paths)?;
     // The other options are those of learning.
     builder.learn(names[0].as_bytes())?;
     let mut reading = match builder.job()? {
