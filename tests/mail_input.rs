@@ -2,11 +2,11 @@
 //! What a mail filter reads as mail: one mail or many in an input, pipes, mail that cannot be read.
 
 use crate::mails::{dbacl, mail, text};
+use crate::sets::done;
 use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions, Outcome};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::process::Output;
 
 const LEARN: [&str; 4] = ["--mail-learn", "f", "ham=ham", "spam=spam"];
 
@@ -26,13 +26,6 @@ fn folders() -> tempfile::TempDir {
         }
     }
     folder
-}
-
-#[track_caller]
-#[allow(clippy::needless_pass_by_value)] // it is asked for once
-fn done(output: Output) -> String {
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    text(&output.stdout)
 }
 
 /// What the program says when it refuses.
