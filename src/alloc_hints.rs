@@ -100,19 +100,6 @@ pub fn take_memory<T>(vector: &Vec<T>, length: usize) {
     let _ = (vector, length);
 }
 
-/// Has `action` called before the process aborts, which it does when the system refuses memory.
-///
-/// `action` may only do what a signal handler may: write to descriptors, use atomic values, end the
-/// process. If it returns the process aborts.
-#[cfg(feature = "cli")]
-#[allow(unsafe_code)]
-pub fn before_abort(action: fn()) {
-    // SAFETY: the contract above. Nothing but `abort` of this process raises the signal, in the
-    // thread that calls it, at a place where it holds none of the locks that the action could want;
-    // sent from outside, it finds the action using the same calls, none of which takes memory.
-    let _ = unsafe { signal_hook::low_level::register(signal_hook::consts::SIGABRT, action) };
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,5 @@
 pub mod bayesol;
 pub mod dbacl;
 pub mod hypex;
-pub mod last_resort;
 
-pub use dbacl_cli::{getopt, json, output, version};
+pub use dbacl_cli::{getopt, json, last_resort, output, version};

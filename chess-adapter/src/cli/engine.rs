@@ -178,7 +178,7 @@ impl EngineArgs {
     pub fn loaded_engine(&self, children: &ChildProcesses) -> Result<Engine> {
         let mut engine = self.engine(children)?;
         for complaint in engine.load() {
-            eprintln!("chess-adapter: {complaint}");
+            dbacl_cli::arguments::say("chess-adapter", &complaint);
         }
         Ok(engine)
     }

@@ -11,6 +11,7 @@ mod shared;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
+use dbacl_cli::{arguments, last_resort};
 
 use judge::{EvaluateArgs, ReportArgs, WhyArgs, run_evaluate, run_report, run_why};
 use play::{MatchArgs, PlayArgs, run_match, run_play};
@@ -18,6 +19,8 @@ use prepare::{
     BookArgs, LearnArgs, PrepareArgs, StyleArgs, run_book, run_learn, run_prepare, run_style,
 };
 use search::{BayesVerb, TablesArgs, run_tables};
+
+const NAME: &str = "chess-adapter";
 
 /// The text classifier plays chess.
 #[derive(Debug, Parser)]
@@ -61,7 +64,8 @@ enum Verb {
 
 /// Runs the program: reads the command line, does what it says, tells errors on standard error.
 pub fn main() -> ExitCode {
-    let cli: Cli = match dbacl_cli::arguments::read(2) {
+    last_resort::install(NAME);
+    let cli: Cli = match arguments::read(2) {
         Ok(cli) => cli,
         Err(status) => return status,
     };
@@ -82,7 +86,7 @@ pub fn main() -> ExitCode {
         if is_closed_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        eprintln!("chess-adapter: {error:#}");
+        arguments::say(NAME, &format!("{error:#}"));
         ExitCode::FAILURE
     })
 }

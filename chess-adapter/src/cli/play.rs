@@ -115,7 +115,7 @@ fn opponent(args: &MatchArgs, children: &ChildProcesses) -> Result<Box<dyn Playe
                 engine.set_option(name, value).with_context(|| pair.clone())?;
             }
             for complaint in engine.load() {
-                eprintln!("chess-adapter: opponent: {complaint}");
+                dbacl_cli::arguments::say("chess-adapter", &format!("opponent: {complaint}"));
             }
             let go = args.opponent_go.as_ref().or(args.go.as_ref());
             Box::new(EnginePlayer(engine, go.cloned().unwrap_or_default()))

@@ -175,7 +175,7 @@ impl Dialogue {
                     for reply in dialogue.handle(now) {
                         match &reply {
                             xboard::Reply::Note(text) if !dialogue.may_note() => {
-                                eprintln!("chess-adapter: {text}");
+                                dbacl_cli::arguments::say("chess-adapter", text);
                             }
                             _ => write(&reply.to_string())?,
                         }

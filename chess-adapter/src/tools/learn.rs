@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! PGN to a model folder in one go: preparation, then the classifier's learning (spec chess 4.1).
 
+use dbacl_cli::output::raw;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -463,7 +464,7 @@ fn run_lesson(lesson: &Lesson, text: &Path, folder: &Path, program: &Program) ->
             command.output().with_context(|| format!("cannot run {}", program.path().display()))?;
         let messages = String::from_utf8_lossy(&done.stderr);
         for line in messages.lines() {
-            eprintln!("{}: {line}", lesson.category());
+            raw(format!("{}: {line}", lesson.category()).as_bytes());
         }
         if !done.status.success() || !category.is_file() {
             bail!(
@@ -509,7 +510,7 @@ fn refit(lessons: &[Lesson], text: &Path, folder: &Path, program: &Program) -> R
     let done =
         command.output().with_context(|| format!("cannot run {}", program.path().display()))?;
     for line in String::from_utf8_lossy(&done.stderr).lines() {
-        eprintln!("refit: {line}");
+        raw(format!("refit: {line}").as_bytes());
     }
     if !done.status.success() {
         bail!("{} could not fit categories ({})", program.path().display(), done.status);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What all programs share: parsing of command lines, messages, results as JSON, progress,
-//! settings, exit statuses, and the version. Nothing here depends on what the programs do.
+//! settings, exit statuses, the end without memory, and the version. Nothing here depends on what the programs do.
 
 #![warn(missing_docs)]
 
 #[cfg(feature = "arguments")]
 pub mod arguments;
+pub mod closed;
 pub mod getopt;
 pub mod json;
+pub mod last_resort;
 pub mod names;
 pub mod output;
 pub mod progress;

@@ -120,6 +120,22 @@ impl Messages {
     }
 }
 
+/// Writes `text` to standard output at once. A terminal is shown its control characters.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn print(text: &[u8]) -> io::Result<()> {
+    let mut stdout = Shown::new(io::stdout().lock());
+    stdout.write_all(text)?;
+    stdout.flush()
+}
+
+/// What is said when standard output cannot be written; nothing if its reader has gone away.
+pub fn complaint(error: &io::Error) -> Option<String> {
+    let is_closed = error.kind() == io::ErrorKind::BrokenPipe;
+    (!is_closed).then(|| format!("cannot write standard output: {error}"))
+}
+
 /// Writes a line on standard error. A failure is ignored, since it could not be reported anywhere.
 pub fn raw(line: &[u8]) {
     progress::give_way();

@@ -32,7 +32,7 @@ impl<W: Write> Write for Shown<W> {
         if !self.is_terminal {
             return self.inner.write(bytes);
         }
-        self.inner.write_all(&visible(bytes))?;
+        each_visible(bytes, &mut |piece| self.inner.write_all(piece))?;
         Ok(bytes.len())
     }
 
@@ -44,34 +44,56 @@ impl<W: Write> Write for Shown<W> {
 /// `bytes` with control characters as `^[` and the like; those above 127 as `M-^[`. Line ends, also
 /// those of CR and LF, and tabs stay.
 pub fn visible(bytes: &[u8]) -> Cow<'_, [u8]> {
-    let is_plain = |&byte: &u8| matches!(byte, b'\t' | b'\n' | b' '..=b'~');
-    if bytes.iter().all(is_plain) {
+    if bytes.iter().copied().all(is_plain) {
         return Cow::Borrowed(bytes);
     }
     let mut out = Vec::with_capacity(bytes.len() + 16);
-    for chunk in bytes.utf8_chunks() {
-        let mut characters = chunk.valid().chars().peekable();
-        while let Some(character) = characters.next() {
-            let ends_line = || character == '\r' && matches!(characters.clone().next(), Some('\n'));
-            if !character.is_control() || matches!(character, '\t' | '\n') || ends_line() {
-                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-            } else {
-                // A control character is below 160.
-                show(&mut out, u8::try_from(character).unwrap_or(b'?'));
-            }
-        }
-        for &byte in chunk.invalid() {
-            if byte < 0xa0 { show(&mut out, byte) } else { out.push(byte) }
-        }
-    }
+    // Writing to memory cannot fail.
+    let _ = each_visible(bytes, &mut |piece| {
+        out.extend_from_slice(piece);
+        Ok(())
+    });
     Cow::Owned(out)
 }
 
-fn show(out: &mut Vec<u8>, control: u8) {
-    if control >= 0x80 {
-        out.extend_from_slice(b"M-");
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b' '..=b'~')
+}
+
+/// Gives the text of [`visible`] to `keep`, piece by piece. Takes no memory.
+///
+/// # Errors
+/// Those of `keep`.
+pub fn each_visible(bytes: &[u8], keep: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    // What is shown as it is goes out in long pieces: it begins at `start`.
+    let (mut start, mut at) = (0, 0);
+    while at < bytes.len() {
+        let plain = bytes[at..].iter().take_while(|&&byte| is_plain(byte)).count();
+        at += plain;
+        // A letter of UTF-8 has at most four bytes.
+        let next = &bytes[at..bytes.len().min(at + 4)];
+        if next.is_empty() {
+            break;
+        }
+        let chunk = next.utf8_chunks().next();
+        let letter = chunk.and_then(|chunk| chunk.valid().chars().next());
+        let (length, control) = match letter {
+            Some('\r') if next.starts_with(b"\r\n") => (2, None),
+            Some(letter) if letter.is_control() => (letter.len_utf8(), u8::try_from(letter).ok()),
+            Some(letter) => (letter.len_utf8(), None),
+            None => (1, Some(next[0]).filter(|&byte| byte < 0xa0)),
+        };
+        if let Some(control) = control {
+            if start < at {
+                keep(&bytes[start..at])?;
+            }
+            let shown = [b'M', b'-', b'^', control & 0x7f ^ 0x40];
+            keep(if control >= 0x80 { &shown } else { &shown[2..] })?;
+            start = at + length;
+        }
+        at += length;
     }
-    out.extend_from_slice(&[b'^', control & 0x7f ^ 0x40]);
+    if start < bytes.len() { keep(&bytes[start..]) } else { Ok(()) }
 }
 
 #[cfg(test)]

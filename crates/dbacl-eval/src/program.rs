@@ -17,11 +17,10 @@ use dbacl::error::Error;
 use dbacl::numeric::random::SplitMix64;
 use dbacl::parallel;
 use dbacl_cli::getopt::{self, Event};
-use dbacl_cli::output::Messages;
-use dbacl_cli::progress;
-use dbacl_cli::status::{DATA, IO, SOFTWARE, USAGE};
+use dbacl_cli::output::{self, Messages};
+use dbacl_cli::status::{DATA, IO, LATER, SOFTWARE, USAGE};
+use dbacl_cli::{last_resort, progress};
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -32,6 +31,8 @@ pub fn main() -> ExitCode {
     let mut args = std::env::args_os();
     let program = args.next().unwrap_or_default();
     let args: Vec<OsString> = args.collect();
+    last_resort::install("dbacl-eval");
+    last_resort::set_status(LATER);
     let run = std::panic::catch_unwind(|| run(&program, args));
     ExitCode::from(run.unwrap_or(SOFTWARE))
 }
@@ -69,13 +70,10 @@ fn run(program: &OsStr, args: Vec<OsString>) -> u8 {
 }
 
 fn print(text: &str) -> u8 {
-    match io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            MESSAGES.error(&format!("cannot write standard output: {error}"));
-            IO
-        }
-        _ => 0,
-    }
+    let printed = output::print(text.as_bytes());
+    let Some(text) = printed.err().as_ref().and_then(output::complaint) else { return 0 };
+    MESSAGES.error(&text);
+    IO
 }
 
 /// How documents are to be divided.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What the tests share: where the programs are, how one is run, temporary folders, made-up mails,
-//! and checks of completions and manual pages.
+//! terminals, and checks of completions and manual pages.
 
 pub mod completions;
 pub mod mails;
 pub mod manual;
 pub mod scripts;
+pub mod terminal;
 #[cfg(feature = "verbs")]
 pub mod verbs;
 

@@ -20,13 +20,14 @@ use crate::mail::judge::{Fidelity, Judge, Scoring};
 use crate::mail::mailbox::Mailbox;
 use crate::mail::select::{Rule, Selection};
 use dbacl::cli::dbacl::load;
-use dbacl::cli::last_resort;
 use dbacl::error::Warning;
 use dbacl::model::settings::Locale;
 use dbacl::numeric::parse::atoi;
 use dbacl::token::pattern::{Expression, Syntax};
 use dbacl_cli::getopt::{self, Event};
+use dbacl_cli::last_resort;
 use dbacl_cli::names::{base_name, lossy, resolve};
+use dbacl_cli::output::complaint;
 use dbacl_cli::terminal::Shown;
 use options::{Key, TABLE};
 
@@ -38,6 +39,8 @@ const USAGE: &str = "Usage: mailinspect [-zjiI] -c CATEGORY MBOX [-g REGEX]... [
 const DONE: u8 = 1;
 /// Exit status of a wrong command line or an unreadable mailbox.
 const REFUSED: u8 = 0;
+/// Exit status when standard output cannot be written.
+const UNWRITTEN: u8 = dbacl_cli::status::IO;
 
 /// How a message is shown in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -110,8 +113,16 @@ impl Session<'_> {
     }
 
     fn print(&mut self, text: &str) -> Stop {
-        let _ = self.stdout.write_all(text.as_bytes());
-        Stop(DONE)
+        let printed = self.stdout.write_all(text.as_bytes());
+        printed.map_or_else(|error| self.unwritten(&error), |()| Stop(DONE))
+    }
+
+    /// The end when standard output cannot be written. If its reader has closed it, no message is
+    /// needed.
+    fn unwritten(&mut self, error: &io::Error) -> Stop {
+        let Some(text) = complaint(error) else { return Stop(DONE) };
+        self.error(text.as_bytes());
+        Stop(UNWRITTEN)
     }
 
     /// Acts on the options in their order; the category is loaded when it is named.
@@ -170,8 +181,8 @@ impl Session<'_> {
                 Key::Wide | Key::KeepCase | Key::Exact => {}
                 Key::Version => return Err(self.print(&dbacl_cli::version(NAME))),
                 Key::Help => {
-                    self.print(&help());
-                    return Err(Stop(REFUSED));
+                    let Stop(status) = self.print(&help());
+                    return Err(Stop(if status == DONE { REFUSED } else { status }));
                 }
             }
         }
@@ -216,9 +227,8 @@ impl Session<'_> {
         }
         let mut selection = Selection::new(config.rules.clone());
         let entries = batch::collect(&config, &mailbox, &mut judge, &mut selection, self);
-        // If the reader of the output has closed it, no message is needed.
-        let _ = batch::print(&config, &mailbox, &entries, self.stdout);
-        Ok(())
+        let printed = batch::print(&config, &mailbox, &entries, self.stdout);
+        printed.and_then(|()| self.stdout.flush()).map_err(|error| self.unwritten(&error))
     }
 }
 
@@ -250,7 +260,8 @@ fn help() -> String {
          Sorts the messages of a mailbox or folder by their score against a category, the nearest\n\
          first, and prints a list, or gives them to a command. Nothing is ever changed.\n\n\
          {}\n\
-         The exit status is 1, or 0 after a mistake on the command line.\n",
+         The exit status is 1, or 0 after a mistake on the command line, or 74 when the list\n\
+         cannot be written.\n",
         getopt::describe(TABLE)
     )
 }
@@ -265,12 +276,13 @@ pub fn run(
 ) -> u8 {
     let events = getopt::parse(program, args, TABLE, variable("POSIXLY_CORRECT").is_some());
     let mut session = Session { stdout, stderr, variable };
-    let status = match session.run(events) {
-        Ok(()) => DONE,
-        Err(Stop(status)) => status,
-    };
-    let _ = session.stdout.flush();
-    status
+    let ended = session.run(events);
+    let Stop(status) = ended.err().unwrap_or(Stop(DONE));
+    // After a failure to write, that has been said.
+    match session.stdout.flush() {
+        Err(error) if status != UNWRITTEN => session.unwritten(&error).0,
+        _ => status,
+    }
 }
 
 /// Runs the program with the arguments, environment and streams of the process.

@@ -352,6 +352,24 @@ fn a_list_on_a_terminal_shows_control_bytes() {
 }
 
 #[test]
+fn a_list_that_cannot_be_written_is_an_error() {
+    let place = folder();
+    for more in [&[][..], &["--json"], &["--help"], &["-V"]] {
+        let mut command = Command::new(MAILINSPECT);
+        command.args(more).args(["-c", "./sea", "mbox"]).current_dir(place.path());
+        let full = OpenOptions::new().write(true).open("/dev/full").expect("a full device");
+        let done = command.stdout(full).output().expect("it starts");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(74), "{more:?}: {said}");
+        assert_eq!(
+            said,
+            "mailinspect:error: cannot write standard output: No space left on device (os error \
+             28)\n"
+        );
+    }
+}
+
+#[test]
 fn without_a_terminal_the_interactive_mode_is_refused() {
     let place = folder();
     let output = Command::new(MAILINSPECT)

@@ -14,14 +14,15 @@ mod session;
 pub use options::options;
 pub use session::Streams;
 
-use super::getopt;
+use super::{getopt, last_resort};
 use crate::model::settings::Locale;
 use crate::risk::evidence::{Condition, GROUPS};
 use crate::token::pattern::{Expression, Syntax};
+use dbacl_cli::terminal::Shown;
 use options::OPTIONS;
 use session::{FATAL, Session, Stop};
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, BufRead};
 use std::process::ExitCode;
 
 /// Runs the program; returns its exit status.
@@ -66,6 +67,7 @@ impl Condition for RowExpression {
 pub fn main() -> ExitCode {
     // A crash must not look like a verdict: it ends as a fatal error does.
     let status = std::panic::catch_unwind(|| {
+        last_resort::install("bayesol");
         let mut args = std::env::args_os();
         let program = args.next().unwrap_or_default();
         let posixly_correct = std::env::var_os("POSIXLY_CORRECT").is_some();
@@ -74,7 +76,8 @@ pub fn main() -> ExitCode {
             Expression::new(condition, Syntax::Extended, locale).ok().map(RowExpression)
         };
         let mut stdin = io::stdin().lock();
-        let (mut stdout, mut stderr) = (io::stdout().lock(), io::stderr().lock());
+        let mut stdout = Shown::new(io::stdout().lock());
+        let mut stderr = Shown::new(io::stderr().lock());
         let is_terminal = stderr.is_terminal();
         let streams = Streams { stdout: &mut stdout, stderr: &mut stderr, is_terminal };
         run(&program, args, posixly_correct, &mut stdin, streams, compile)

@@ -9,6 +9,7 @@ use crate::joint::fit::FitError;
 use crate::joint::store::ledger_file::LedgerError;
 use crate::sets::files::ORDINARY;
 use crate::sets::{FittedSetError, MailFilterError};
+use dbacl_cli::output::complaint;
 use dbacl_cli::status;
 use std::io;
 use std::path::Path;
@@ -237,9 +238,8 @@ pub fn called(mut failure: Failure, path: &Path, name: &Path) -> Failure {
 
 /// What became of writing standard output.
 pub fn output_failure(error: &io::Error) -> Failure {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        Failure::silent(Kind::ClosedPipe)
-    } else {
-        Failure::new(Kind::Write, format!("cannot write standard output: {error}"))
+    match complaint(error) {
+        None => Failure::silent(Kind::ClosedPipe),
+        Some(text) => Failure::new(Kind::Write, text),
     }
 }

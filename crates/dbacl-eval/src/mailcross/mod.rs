@@ -25,7 +25,8 @@ use dbacl::numeric::parse::atoi;
 use dbacl::numeric::random::SplitMix64;
 use dbacl::reading::read_small;
 use dbacl_cli::getopt::{self, Event, Opt, Value, opt};
-use dbacl_cli::progress;
+use dbacl_cli::terminal::Shown;
+use dbacl_cli::{last_resort, progress};
 use folder::Folder;
 pub use program::Program;
 use table::Confusion;
@@ -70,7 +71,8 @@ pub fn main(program: Program) -> ExitCode {
         let invoked = args.next().unwrap_or_default();
         let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let mut stdin = io::stdin().lock();
-        let (mut stdout, mut stderr) = (io::stdout(), io::stderr());
+        last_resort::install(program.name());
+        let (mut stdout, mut stderr) = (Shown::new(io::stdout()), Shown::new(io::stderr()));
         let environment = Environment {
             folder: &folder,
             variable: &|name| std::env::var_os(name),

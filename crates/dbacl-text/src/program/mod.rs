@@ -14,7 +14,7 @@ use crate::train::TrainError;
 use clap::CommandFactory;
 use dbacl::blocks::BlockError;
 use dbacl_cli::output::{Messages, Output};
-use dbacl_cli::status;
+use dbacl_cli::{last_resort, status};
 use options::{Arguments, Verb};
 use std::io;
 use std::path::Path;
@@ -97,13 +97,17 @@ pub fn command() -> clap::Command {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    last_resort::install("dbacl-text");
+    last_resort::set_status(status::LATER);
     let arguments: Arguments = match dbacl_cli::arguments::read(status::USAGE) {
         Ok(arguments) => arguments,
         Err(status) => return status,
     };
-    match run(&arguments.verb) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
+    match std::panic::catch_unwind(|| run(&arguments.verb)) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        // The message of a panic has been printed.
+        Err(_) => ExitCode::from(status::SOFTWARE),
+        Ok(Err(failure)) => {
             if !failure.text.is_empty() {
                 MESSAGES.error(&failure.text);
             }

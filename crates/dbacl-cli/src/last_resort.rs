@@ -5,8 +5,9 @@
 //! If a large buffer cannot be had, that is an ordinary error. But when a small allocation fails,
 //! the standard library aborts the process: the status is 134, a memory image may be written, and a
 //! mail that is being passed on would be lost. The handler that is installed here runs first.
+//!
+//! Registering the handler is one of two places of this crate with `unsafe`; `closed` has the other.
 
-use crate::alloc_hints::before_abort;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -17,7 +18,7 @@ static ACTION: OnceLock<fn()> = OnceLock::new();
 /// From now on `program` prints a line and ends with a status when it would abort.
 pub fn install(program: &'static str) {
     if PROGRAM.set(program).is_ok() {
-        before_abort(end);
+        before_abort();
     }
 }
 
@@ -29,6 +30,17 @@ pub fn set_status(status: u8) {
 /// Has `action` called before such an end. It may neither allocate memory nor wait for a lock.
 pub fn set_action(action: fn()) {
     let _ = ACTION.set(action);
+}
+
+/// Has [`end`] called before the process aborts, which it does when the system refuses memory.
+#[allow(unsafe_code)]
+fn before_abort() {
+    // SAFETY: the action does only what a signal handler may: it writes to a descriptor, uses atomic
+    // values, and ends the process; the documentation of `set_action` demands the same of the
+    // program. Nothing but `abort` of this process raises the signal, in the thread that calls it,
+    // at a place where it holds none of the locks that the action could want; sent from outside, it
+    // finds the action using the same calls, none of which takes memory.
+    let _ = unsafe { signal_hook::low_level::register(signal_hook::consts::SIGABRT, end) };
 }
 
 fn end() {
