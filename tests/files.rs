@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Files that others can reach, too: whose they are, who may use them, who holds them.
 
+use dbacl_testing::terminal::{shown, shows_escapes};
 use dbacl_testing::{PATIENCE, Scratch, finish, wait_until_reading};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File, Permissions};
@@ -336,6 +337,27 @@ fn without_memory_a_mail_comes_through() {
 }
 
 #[test]
+fn an_evaluation_without_memory_ends_with_a_line_and_a_status() {
+    let scratch = with_filter();
+    let command = "dbacl-eval -q --folds 2 -s 'now: -T email' ham=ham spam=spam";
+    let mut ended = 0;
+    for limit in limits().step_by(4) {
+        let script = format!(
+            "ulimit -c 0; ulimit -v {limit}; dbacl-eval --version >/dev/null 2>&1 || exit 99; \
+             exec {command} >/dev/null"
+        );
+        let done = scratch.sh(&script);
+        if done.status == 99 || done.status == 127 || done.stderr.contains("annot fork") {
+            continue;
+        }
+        ended += 1;
+        assert!([0, 65, 70, 75].contains(&done.status), "in {limit} kB: {done:?}");
+        assert!(done.status == 0 || !done.stderr.is_empty(), "in {limit} kB: {done:?}");
+    }
+    assert!(ended > 0, "it never starts");
+}
+
+#[test]
 fn without_memory_learning_ends_with_a_line_and_a_status() {
     let scratch = with_filter();
     let words: String = (0..60_000).map(|number| format!("w{number} ")).collect();
@@ -423,41 +445,9 @@ fn a_category_cut_short_while_it_is_used_is_used_to_the_end() {
     assert_eq!(rest.len(), expected);
 }
 
-/// What a program writes to a terminal; `None` if there is none to be had.
-fn on_a_terminal(command: &mut std::process::Command) -> Option<String> {
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    let opened = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).and_then(|terminal| {
-        grantpt(&terminal)?;
-        unlockpt(&terminal)?;
-        let name = ptsname(&terminal, Vec::new())?;
-        Ok((terminal, name))
-    });
-    let Ok((terminal, name)) = opened else {
-        dbacl_testing::skip("control bytes on a terminal", "no pseudo-terminal");
-        return None;
-    };
-    let name = name.into_string().expect("a plain name");
-    let side = fs::OpenOptions::new().read(true).write(true).open(name).expect("our terminal");
-    command.stdout(side.try_clone().expect("a descriptor"));
-    command.stderr(side.try_clone().expect("a descriptor"));
-    let mut child = command.stdin(std::process::Stdio::null()).spawn().expect("it starts");
-    // `Command` holds copies of the terminal's descriptors until they are replaced.
-    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
-    drop(side);
-    let mut seen = Vec::new();
-    let mut terminal = File::from(terminal);
-    let mut block = [0; 4096];
-    // When the program has ended, reading from the terminal fails.
-    while let Ok(length @ 1..) = std::io::Read::read(&mut terminal, &mut block) {
-        seen.extend_from_slice(&block[..length]);
-    }
-    child.wait().expect("our child");
-    Some(String::from_utf8_lossy(&seen).into_owned())
-}
-
 #[test]
 fn control_bytes_do_not_reach_a_terminal() {
-    let scratch = Scratch::new();
+    let scratch = with_filter();
     let name = "a\x1b[31mred";
     scratch.write("text", TEXT);
     scratch.dbacl_args(["-l", name, "text"]).quiet(0);
@@ -466,11 +456,61 @@ fn control_bytes_do_not_reach_a_terminal() {
         (vec!["-v", "-c", name, "-c", "no\x1b[31mfile", "text"], "no\x1b[31mfile"),
         (vec!["-T", "no\x1b[2Jtype", "-l", "new", "text"], "no\x1b[2Jtype"),
     ] {
-        let piped = scratch.dbacl_args(&args);
-        assert!((piped.stdout + &piped.stderr).contains(raw), "{args:?}");
-        let Some(seen) = on_a_terminal(&mut scratch.dbacl_command(&args)) else { return };
-        assert!(!seen.contains('\x1b'), "{args:?}: {seen:?}");
-        assert!(seen.contains(&raw.replace('\x1b', "^[")), "{args:?}: {seen:?}");
+        shows_escapes(&mut scratch.dbacl_command(&args), raw);
+    }
+    for (program, args, raw) in [
+        ("bayesol", &["-c", "no\x1b[2Jfile"][..], "could not read no\x1b[2Jfile"),
+        ("bayesol", &["-\x1b"], "invalid option -- '\x1b'"),
+        ("hypex", &["no\x1b[2Jfile", "other"], "couldn't open no\x1b[2Jfile"),
+        ("hypex", &["-\x1b", "x"], "invalid option -- '\x1b'"),
+        ("dbacl-eval", &["no\x1b[2Jfile"], "no\x1b[2Jfile"),
+        ("mailcross", &["-\x1b"], "invalid option -- '\x1b'"),
+    ] {
+        let mut command = dbacl_testing::command(dbacl_testing::programs().join(program));
+        shows_escapes(command.args(args).current_dir(scratch.path(".")), raw);
+    }
+}
+
+#[test]
+fn a_mail_that_is_filtered_does_not_control_the_terminal() {
+    let scratch = with_filter();
+    // A letter of two bytes stays whole, and so do tabs and the ends of lines.
+    let mail = "Subject: r\u{e9}d\r\n\r\nbeware\x1b[2J\tof \u{9b}31m this\x07\r\n";
+    scratch.write("mail", mail);
+    for args in ["--mail-filter filter", "--mail-filter filter --reasons"] {
+        assert!(scratch.dbacl_reading(args, mail).quiet(0).ends_with(mail));
+        let mut command = scratch.dbacl_command(args.split(' '));
+        command.stdin(File::open(scratch.path("mail")).expect("the mail"));
+        let Some(seen) = shown(&mut command) else { return };
+        assert!(seen.contains("r\u{e9}d"), "{seen:?}");
+        assert!(seen.contains("beware^[[2J\tof M-^[31m this^G"), "{seen:?}");
+        assert!(!seen.contains(['\x1b', '\x07', '\u{9b}']), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_mail_that_cannot_be_read_or_written_is_told_and_ends_with_a_status() {
+    let scratch = with_filter();
+    scratch.write("mail", MAIL);
+    let done = scratch.sh("dbacl --mail-filter filter <filter");
+    let said = "dbacl:error: cannot read the mail: Is a directory (os error 21)\n";
+    assert_eq!((done.status, done.stderr.as_str()), (0, said));
+    assert_eq!(done.stdout, "X-DBACL: error\n");
+    let done = scratch.sh("dbacl --strict --mail-filter filter <filter");
+    assert_eq!((done.status, done.stderr.as_str()), (66, said));
+    // Without standard output the mail would be lost, so it is not even read.
+    for (strict, status) in [("", 1), ("--strict", 74)] {
+        let script = format!("dbacl {strict} --mail-filter filter >&-; echo $? >&2; cat");
+        let script = format!("{{ {script}; }} <mail");
+        let done = scratch.sh(&script);
+        assert_eq!(
+            done.stderr,
+            format!(
+                "dbacl:error: standard output is closed; the mail was not read, and not passed \
+                 on\n{status}\n"
+            )
+        );
+        assert_eq!(done.stdout, MAIL);
     }
 }
 

@@ -15,9 +15,12 @@ use super::super::signals::Signals;
 use crate::cli::last_resort;
 use crate::mail::verdict_header::Marker;
 use crate::sets::open_set::ERROR;
+use dbacl_cli::closed::was_output_closed;
+use dbacl_cli::terminal::each_visible;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::stdio::{stdin, stdout};
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -52,6 +55,10 @@ pub fn filter(
     strict: bool,
     signals: &Signals,
 ) -> Result<u8, Failure> {
+    if was_output_closed() {
+        let text = "standard output is closed; the mail was not read, and not passed on";
+        return Err(Failure::new(Kind::Write, text));
+    }
     last_resort::set_action(on_abort);
     let (mail, fault) = read(signals)?;
     let mail: &'static [u8] = Vec::leak(mail);
@@ -96,13 +103,13 @@ fn read(signals: &Signals) -> Result<(Vec<u8>, Option<Failure>), Failure> {
         }
         let stdin = stdin();
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&PATIENCE)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+            Ok(0) | Err(Errno::INTR) => continue,
             // Waiting failed; reading reports the error.
             Ok(_) | Err(_) => {}
         }
         match rustix::io::read(stdin, rustix::buffer::spare_capacity(&mut mail)) {
             Ok(0) => return Ok((mail, None)),
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(Errno::INTR | Errno::AGAIN) => {}
             Err(error) => return Ok((mail, Some(cannot(error.into())))),
         }
     }
@@ -134,7 +141,7 @@ fn pass(verdict: &[u8]) -> io::Result<()> {
     if mail.is_empty() && !is_whole {
         // Enough is read to recognise the beginning of the mail.
         while first < BLOCK {
-            match read_some(&mut block[first..])? {
+            match read_some(&mut block[first..]) {
                 0 => break,
                 read => first += read,
             }
@@ -142,7 +149,7 @@ fn pass(verdict: &[u8]) -> io::Result<()> {
     }
     let start = if first > 0 { &block[..first] } else { mail };
     let mut marker = Marker::new(verdict, start);
-    let mut gather = Gather { buffer: out, filled: 0 };
+    let mut gather = Gather { buffer: out, filled: 0, is_terminal: stdout().is_terminal() };
     let mut keep = |piece: &[u8]| gather.push(piece);
     if first > 0 {
         marker.feed(&block[..first], &mut keep)?;
@@ -151,7 +158,7 @@ fn pass(verdict: &[u8]) -> io::Result<()> {
     marker.feed(mail, &mut keep)?;
     if !is_whole {
         loop {
-            match read_some(block)? {
+            match read_some(block) {
                 0 => break,
                 read => marker.feed(&block[..read], &mut keep)?,
             }
@@ -161,25 +168,35 @@ fn pass(verdict: &[u8]) -> io::Result<()> {
     gather.flush()
 }
 
-fn read_some(block: &mut [u8]) -> io::Result<usize> {
+fn read_some(block: &mut [u8]) -> usize {
     loop {
         match rustix::io::read(stdin(), &mut *block) {
-            Err(rustix::io::Errno::INTR) => {}
-            // A read error ends the mail.
-            Err(rustix::io::Errno::IO) => return Ok(0),
-            read => return Ok(read?),
+            Err(Errno::INTR) => {}
+            // Input that is not there yet is waited for. If waiting fails, reading says why.
+            Err(Errno::AGAIN) => {
+                let stdin = stdin();
+                let _ = poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&PATIENCE));
+            }
+            // What cannot be read ends the mail; that was said when reading failed first.
+            Err(_) => return 0,
+            Ok(read) => return read,
         }
     }
 }
 
-/// Collects small pieces for standard output.
+/// Collects small pieces for standard output. A terminal gets each piece at once, with its control
+/// characters shown.
 struct Gather<'a> {
     buffer: &'a mut [u8; BLOCK],
     filled: usize,
+    is_terminal: bool,
 }
 
 impl Gather<'_> {
     fn push(&mut self, piece: &[u8]) -> io::Result<()> {
+        if self.is_terminal {
+            return each_visible(piece, &mut write_all);
+        }
         if self.filled + piece.len() > BLOCK {
             self.flush()?;
         }
@@ -201,7 +218,7 @@ fn write_all(mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match rustix::io::write(stdout(), bytes) {
             Ok(written) => bytes = &bytes[written..],
-            Err(rustix::io::Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
     }
