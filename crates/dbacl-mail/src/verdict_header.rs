@@ -35,11 +35,17 @@ impl VerdictHeaders {
     }
 }
 
+/// The name of a header without a value, which stands behind ours in a mail whose first line begins
+/// with a blank. Otherwise that line would go on with our header.
+const FOLDED: &[u8] = b"X-DBACL-Folded:";
+
 /// Gives a mail a verdict of its own in place of those that it brings, in pieces of any size. Takes
 /// no memory.
 pub struct Marker<'a> {
     verdict: &'a [u8],
     line_end: &'static [u8],
+    /// Whether something of the mail was passed on.
+    is_begun: bool,
     is_said: bool,
     remover: Remover,
 }
@@ -51,7 +57,7 @@ impl<'a> Marker<'a> {
             Some(at) if at > 0 && beginning[at - 1] == b'\r' => b"\r\n",
             _ => b"\n",
         };
-        Self { verdict, line_end, is_said: false, remover: Remover::default() }
+        Self { verdict, line_end, is_begun: false, is_said: false, remover: Remover::default() }
     }
 
     /// Takes the next piece of the mail; `keep` gets what is passed on.
@@ -59,15 +65,19 @@ impl<'a> Marker<'a> {
     /// # Errors
     /// Those of `keep`.
     pub fn feed(&mut self, bytes: &[u8], keep: Keep<'_>) -> io::Result<()> {
-        let Self { verdict, line_end, is_said, remover } = self;
+        let Self { verdict, line_end, is_begun, is_said, remover } = self;
         remover.feed(bytes, &mut |piece| {
-            let is_first = !std::mem::replace(is_said, true);
+            let is_first = !std::mem::replace(is_begun, true);
             let is_envelope = is_first && piece.starts_with(b"From ") && piece.ends_with(b"\n");
-            if is_first && !is_envelope {
+            if !*is_said && !is_envelope {
+                *is_said = true;
                 say(verdict, line_end, keep)?;
+                if matches!(piece.first(), Some(b' ' | b'\t')) {
+                    keep(FOLDED)?;
+                    keep(line_end)?;
+                }
             }
-            keep(piece)?;
-            if is_envelope { say(verdict, line_end, keep) } else { Ok(()) }
+            keep(piece)
         })
     }
 
@@ -256,6 +266,33 @@ mod tests {
             for size in 1..=mail.len().max(1) {
                 let found = removed(mail.as_bytes(), size);
                 assert_eq!(found, expected.as_bytes(), "{mail:?} in pieces of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_first_line_that_begins_with_a_blank_does_not_go_on_with_the_verdict() {
+        for (mail, expected) in [
+            (" 100%\nA: b\n\nc\n", "X-DBACL: v\nX-DBACL-Folded:\n 100%\nA: b\n\nc\n"),
+            ("\ta\r\n\r\n b", "X-DBACL: v\r\nX-DBACL-Folded:\r\n\ta\r\n\r\n b"),
+            ("From a\n b\n\n", "From a\nX-DBACL: v\nX-DBACL-Folded:\n b\n\n"),
+            ("X-DBACL: a\n b\nA: b\n c\n", "X-DBACL: v\nA: b\n c\n"),
+            ("From a\n", "From a\nX-DBACL: v\n"),
+            ("\n a\n", "X-DBACL: v\n\n a\n"),
+            ("", "X-DBACL: v\n"),
+        ] {
+            for size in [7, mail.len().max(1)] {
+                let mut out = Vec::new();
+                let mut keep = |piece: &[u8]| {
+                    out.extend_from_slice(piece);
+                    Ok(())
+                };
+                let mut marker = Marker::new(b"v", mail.as_bytes());
+                for piece in mail.as_bytes().chunks(size) {
+                    marker.feed(piece, &mut keep).unwrap();
+                }
+                marker.finish(&mut keep).unwrap();
+                assert_eq!(String::from_utf8_lossy(&out), expected, "in pieces of {size}");
             }
         }
     }

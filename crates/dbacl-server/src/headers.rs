@@ -25,6 +25,9 @@ const LOOK: usize = 64;
 /// The name of the line that says which words decided.
 const REASONS: &str = "X-DBACL-Reasons";
 
+/// A header without a value, behind ours in a mail whose first line begins with a blank.
+const FOLDED: &[u8] = b"X-DBACL-Folded:";
+
 /// The verdict on a mail that could not be judged.
 pub const ERROR: &str = "error";
 
@@ -132,18 +135,46 @@ pub fn rewritten_header<'a>(
             header.extend_from_slice(line_end);
         }
     }
-    let mut drops = false;
-    while !rest.is_empty() && !rest.starts_with(b"\n") && !rest.starts_with(b"\r\n") {
+    // Behind our lines, one that begins with a blank would go on with them.
+    if matches!(rest.first(), Some(b' ' | b'\t')) {
+        header.extend_from_slice(FOLDED);
+        header.extend_from_slice(line_end);
+    }
+    let mut brought = HeaderLines::default();
+    while !rest.is_empty() && !is_empty(rest) {
         let (line, after) = rest.split_at(memchr(rest).map_or(rest.len(), |at| at + 1));
-        if !matches!(line[0], b' ' | b'\t') {
-            drops = name_of(line).is_some_and(|name| is_forged(name, dialects));
-        }
-        if !drops {
+        if brought.keep(line, dialects) {
             header.extend_from_slice(line);
         }
         rest = after;
     }
     (header, rest)
+}
+
+/// Looks at the lines of a mail, one after the other, for verdicts in its header.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HeaderLines {
+    is_over: bool,
+    drops: bool,
+}
+
+impl HeaderLines {
+    /// Whether the next line, with its end or without, stays in the mail.
+    pub fn keep(&mut self, line: &[u8], dialects: &[Dialect]) -> bool {
+        if self.is_over || line.is_empty() || is_empty(line) {
+            self.is_over = true;
+            return true;
+        }
+        if !matches!(line[0], b' ' | b'\t') {
+            self.drops = name_of(line).is_some_and(|name| is_forged(name, dialects));
+        }
+        !self.drops
+    }
+}
+
+/// Whether the first line is empty.
+fn is_empty(lines: &[u8]) -> bool {
+    lines.starts_with(b"\n") || lines.starts_with(b"\r\n")
 }
 
 /// The name of the header that a line begins. Blanks may stand before the colon, and even if they
@@ -232,6 +263,8 @@ mod tests {
             ("X-DBACL", ALL, "X-DBACL: ham 90.00%\nX-DBACL"),
             ("X-DBACL\n: none\n\n", ALL, "X-DBACL: ham 90.00%\nX-DBACL\n: none\n\n"),
             ("", ALL, "X-DBACL: ham 90.00%\n"),
+            (" a\n\n b", ALL, "X-DBACL: ham 90.00%\nX-DBACL-Folded:\n a\n\n b"),
+            ("From a\n\tb\n", ALL, "From a\nX-DBACL: ham 90.00%\nX-DBACL-Folded:\n\tb\n"),
             (hidden.as_str(), ALL, "X-DBACL: ham 90.00%\nA: b\nC: d\n\n"),
         ] {
             let found = rewritten(mail.as_bytes(), &own, dialects);
