@@ -77,6 +77,22 @@ pub enum Fault {
     Stopped,
 }
 
+impl Fault {
+    /// The fault in words. Those of a connection name the server.
+    pub fn at(&self, host: &str, port: u16) -> String {
+        match self {
+            // These name the server, or have nothing to do with it.
+            Self::NoFolder(_)
+            | Self::Secret(_)
+            | Self::Transport(_)
+            | Self::Filter(_)
+            | Self::State(_)
+            | Self::Stopped => self.to_string(),
+            _ => format!("{host}:{port}: {self}"),
+        }
+    }
+}
+
 /// What the server says in answer to a command, or without being asked.
 #[derive(Debug)]
 pub enum Answer {

@@ -5,21 +5,22 @@ use crate::config::Config;
 use crate::connection::Fault;
 use crate::folder_names::from_imap;
 use crate::options::Options;
-use crate::state::{State, beside};
+use crate::state::{Found, State};
 use crate::watch::{Handles, Mode, News, Watcher};
-use dbacl_cli::arguments;
-use dbacl_cli::status::{FORBIDDEN, LATER, UNAVAILABLE, USAGE};
-use dbacl_files::lock::{Lock, LockError, Patience};
+use dbacl_cli::status::{FORBIDDEN, IO, LATER, UNAVAILABLE, USAGE};
+use dbacl_cli::{arguments, output};
+use dbacl_files::atomic_file::{beside, private_folder};
+use dbacl_files::lock::{Lock, LockError, Patience, holder_text};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 const NAME: &str = "dbacl-imap";
@@ -49,7 +50,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
         .map_err(|error| (UNAVAILABLE, error.to_string()))?;
     let (told, stopping) = (tell.clone(), Arc::clone(&handles));
-    std::thread::spawn(move || {
+    let listening = thread::Builder::new().spawn(move || {
         for signal in &mut signals {
             let word = if signal == SIGHUP {
                 News::Changed
@@ -62,14 +63,15 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
             }
         }
     });
+    // Without memory for a thread, the same may work later.
+    listening.map_err(|error| (LATER, format!("cannot wait for signals: {error}")))?;
     let is_stopped = Arc::clone(&handles.stop);
     let say = |text: &str| arguments::say(NAME, text);
     let mut watcher = Watcher::new(&config, place, &path, mode, handles, &say)
         .map_err(|fault| in_words(&fault))?;
+    let mut checked = None;
     let result = if is_check {
-        watcher.check().map(|text| {
-            let _ = writeln!(std::io::stdout(), "{text}");
-        })
+        watcher.check().map(|text| checked = Some(text))
     } else if mode == Mode::Forever {
         watcher.forever(&tell, &news)
     } else {
@@ -77,9 +79,20 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
     };
     match result {
         // The connection was cut off because the program is being stopped; that is no failure.
-        Err(_) if is_stopped.load(std::sync::atomic::Ordering::SeqCst) => Ok(()),
-        result => result.map_err(|fault| in_words(&fault)),
+        Err(_) if is_stopped.load(Ordering::SeqCst) => Ok(()),
+        Err(fault) => {
+            let (status, _) = in_words(&fault);
+            Err((status, fault.at(&config.server, config.port())))
+        }
+        Ok(()) => checked.map_or(Ok(()), |text| print(&text)),
     }
+}
+
+/// Prints a line. A closed pipe ends quietly.
+fn print(text: &str) -> Result<(), (u8, String)> {
+    let printed = output::print(format!("{text}\n").as_bytes());
+    let complaint = printed.err().as_ref().and_then(output::complaint);
+    complaint.map_or(Ok(()), |text| Err((IO, text)))
 }
 
 fn in_words(fault: &Fault) -> (u8, String) {
@@ -114,14 +127,16 @@ fn settings(options: Options) -> Result<Config, crate::config::ConfigError> {
 
 /// Locks the state for this process. Two processes with one state would learn every move twice.
 fn lock(path: &Path) -> Result<Lock, (u8, String)> {
+    let told = |error| (UNAVAILABLE, format!("{}: {error}", path.display()));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        let told = |error| (UNAVAILABLE, format!("{}: {error}", path.display()));
-        fs::create_dir_all(folder).map_err(told)?;
+        private_folder(folder).map_err(told)?;
     }
-    let at_once = Patience { limit: Duration::ZERO, stop: &AtomicBool::new(false) };
+    let stop = AtomicBool::new(false);
+    let at_once = Patience { limit: Duration::ZERO, stop: &stop };
     Lock::take(&beside(path, ".lock"), at_once, &mut || {}).map_err(|error| match error {
-        LockError::Held { .. } => {
-            (LATER, format!("{}: another dbacl-imap uses this state", path.display()))
+        LockError::Held { holder, .. } => {
+            let holder = holder_text(holder);
+            (LATER, format!("{}: another dbacl-imap uses this state ({holder})", path.display()))
         }
         error => (UNAVAILABLE, error.to_string()),
     })
@@ -130,8 +145,19 @@ fn lock(path: &Path) -> Result<Lock, (u8, String)> {
 /// Prints what the state holds of the account.
 fn status(config: &Config, path: &Path) -> Result<(), (u8, String)> {
     let told = |error| (UNAVAILABLE, format!("{}: {error}", path.display()));
-    let Some(state) = State::read(path, &config.account()).map_err(told)? else {
-        return Err((UNAVAILABLE, format!("{}: nothing is known yet", path.display())));
+    let unknown = |text: &str| Err((UNAVAILABLE, format!("{}: {text}", path.display())));
+    let state = match State::read(path, &config.account()).map_err(told)? {
+        Found::State(state) => state,
+        Found::Nothing => return unknown("nothing is known yet"),
+        Found::OtherAccount(other) => {
+            return unknown(&format!("the state is that of another account, {other}"));
+        }
+        Found::Unusable => {
+            return unknown(
+                "the state is damaged, or of another version; the next look notes all mails anew \
+                 and learns nothing from them",
+            );
+        }
     };
     let looked = fs::metadata(path).and_then(|file| file.modified()).map_err(told)?;
     let age = SystemTime::now().duration_since(looked).unwrap_or_default().as_secs();
@@ -143,6 +169,5 @@ fn status(config: &Config, path: &Path) -> Result<(), (u8, String)> {
     let counts = state.counts;
     let _ = write!(text, "; learned {} as spam, {} as ham", counts.spam, counts.ham);
     let _ = write!(text, "; moved {} to the folder for spam", counts.moved);
-    let _ = writeln!(std::io::stdout(), "{text}");
-    Ok(())
+    print(&text)
 }

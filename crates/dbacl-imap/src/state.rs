@@ -3,21 +3,49 @@
 //! one file, which is replaced as a whole.
 //!
 //! The file: a line of text, the checksum (CRC-32, little-endian) of all that follows, and the
-//! fields of [`State`] as `postcard` writes them. A file that is damaged, or of another version, is
-//! ignored: the next look records all mails anew, and learns nothing from what it finds.
+//! fields of [`State`] as `postcard` writes them. A state that is damaged, or of another version, is
+//! replaced: the next look records all mails anew, and learns nothing from what it finds. A file that
+//! does not begin as a state does is never replaced.
 
 use crate::moves::{Flags, Half, Identity, OwnMove};
-use dbacl_files::reading::read_regular;
+use dbacl_files::atomic_file::{Access, Disk, SaveError, replace_with_access};
+use dbacl_files::reading::{read_beginning, read_regular};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher24;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 /// The first line of a state file.
 const MAGIC: &[u8] = b"dbacl-imap state 1\n";
+
+/// How the state files of all versions begin.
+const OURS: &[u8] = b"dbacl-imap state ";
+
+/// What is found where the state is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing.
+    Nothing,
+    /// A state that cannot be used: it is damaged, or of another version.
+    Unusable,
+    /// The state of another account, of this name.
+    OtherAccount(String),
+    /// The state of this account.
+    State(Box<State>),
+}
+
+impl Found {
+    /// The state, if it is one of this account.
+    pub fn state(self) -> Option<State> {
+        match self {
+            Self::State(state) => Some(*state),
+            _ => None,
+        }
+    }
+}
 
 /// A mail as it was when it was last looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,17 +137,25 @@ impl State {
         hasher.finish().to_le_bytes()
     }
 
-    /// The state in a file; `None` if there is none that can be used.
+    /// The state of this account in a file.
     ///
     /// # Errors
-    /// The file is there and cannot be read.
-    pub fn read(path: &Path, account: &str) -> io::Result<Option<Self>> {
+    /// The file cannot be read, or holds something else.
+    pub fn read(path: &Path, account: &str) -> io::Result<Found> {
         let bytes = match read_regular(path) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
             Err(error) => return Err(error),
         };
-        Ok(Self::parse(&bytes).filter(|state| state.account == account))
+        Ok(match Self::parse(&bytes) {
+            Some(state) if state.account == account => Found::State(Box::new(state)),
+            Some(state) => Found::OtherAccount(state.account),
+            None if is_ours(&bytes) => Found::Unusable,
+            None => {
+                let text = "this file is none of dbacl-imap; name another one for the state";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+            }
+        })
     }
 
     /// The state in the bytes of a file; `None` if they are damaged or of another version.
@@ -131,36 +167,41 @@ impl State {
         postcard::from_bytes(fields).ok()
     }
 
-    /// Replaces the file. It has the new state or the old one, never a part.
+    /// Replaces the file. It has the new state or the old one, never a part. A new file is the
+    /// user's alone, an old one keeps its mode.
     ///
     /// # Errors
     /// The file could not be written and is unchanged.
-    pub fn write(&self, path: &Path) -> io::Result<()> {
-        let fields = postcard::to_allocvec(self).map_err(io::Error::other)?;
-        let new = beside(path, ".new");
-        // A killed process may have left one, and opening a pipe of this name would wait.
-        let _ = fs::remove_file(&new);
-        let mut file = File::create_new(&new)?;
-        file.write_all(MAGIC)?;
-        file.write_all(&crc32fast::hash(&fields).to_le_bytes())?;
-        file.write_all(&fields)?;
-        file.sync_all()?;
-        fs::rename(&new, path)?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or_else(|| Path::new(".")))?.sync_all()
+    pub fn write(&self, path: &Path) -> Result<(), SaveError> {
+        let told = |source| SaveError::Io { path: path.into(), source };
+        let fields = postcard::to_allocvec(self).map_err(|error| told(io::Error::other(error)))?;
+        // A state that was cut short within its first line is replaced like any damaged one.
+        let found = match fs::symlink_metadata(path) {
+            Ok(file) if file.is_file() => read_beginning(path, OURS.len() as u64).map_err(told)?,
+            _ => OURS.to_vec(),
+        };
+        let ours = if is_ours(&found) { &OURS[..found.len()] } else { OURS };
+        replace_with_access(&Disk, path, ours, Access::Private, &mut |out| {
+            out.write_all(MAGIC)?;
+            out.write_all(&crc32fast::hash(&fields).to_le_bytes())?;
+            out.write_all(&fields)
+        })
     }
 }
 
-/// The path with `end` appended to the file's name.
-pub fn beside(path: &Path, end: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(end);
-    name.into()
+/// Whether these are the first bytes of a state file, or a state file that was cut within them.
+fn is_ours(bytes: &[u8]) -> bool {
+    bytes.starts_with(OURS) || OURS.starts_with(bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn read(path: &Path, account: &str) -> Option<State> {
+        State::read(path, account).expect("readable").state()
+    }
 
     fn state(mails: u32) -> State {
         let mut state = State::new("alice@example.org");
@@ -178,15 +219,14 @@ mod tests {
     fn a_state_that_was_written_is_read_and_small() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("state");
-        assert_eq!(State::read(&path, "alice@example.org").expect("readable"), None);
+        assert_eq!(State::read(&path, "alice@example.org").expect("readable"), Found::Nothing);
         let state = state(10_000);
         for _ in 0..2 {
             state.write(&path).expect("it can be written");
-            assert_eq!(
-                State::read(&path, "alice@example.org").expect("readable"),
-                Some(state.clone())
-            );
-            assert_eq!(State::read(&path, "bob@example.org").expect("readable"), None);
+            assert_eq!(read(&path, "alice@example.org"), Some(state.clone()));
+            assert_eq!(read(&path, "bob@example.org"), None);
+            let mode = fs::metadata(&path).expect("a file").permissions().mode() & 0o777;
+            assert_eq!(mode, 0o600);
         }
         let size = fs::metadata(&path).expect("a file").len();
         assert!(size < 14 * 10_000, "{size}");
@@ -206,6 +246,34 @@ mod tests {
             assert_eq!(State::parse(&good[..at]), None, "length {at}");
         }
         assert!(State::parse(&good).is_some());
+    }
+
+    #[test]
+    fn damaged_states_are_replaced_and_other_files_are_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("state");
+        state(3).write(&path).expect("it can be written");
+        let good = fs::read(&path).expect("a file");
+        for length in [0, 1, 9, OURS.len(), MAGIC.len(), good.len() - 1] {
+            fs::write(&path, &good[..length]).expect("a file");
+            let found = State::read(&path, "alice@example.org").expect("readable");
+            assert_eq!(found, Found::Unusable, "length {length}");
+            state(3).write(&path).unwrap_or_else(|error| panic!("length {length}: {error}"));
+            assert!(read(&path, "alice@example.org").is_some(), "length {length}");
+        }
+        for other in [&b"x"[..], b"a letter that is longer than the first line", b"dbacl-x"] {
+            fs::write(&path, other).expect("a file");
+            State::read(&path, "alice@example.org").expect_err("none of ours");
+            state(3).write(&path).expect_err("none of ours");
+            assert_eq!(fs::read(&path).expect("a file"), other);
+        }
+        // Whoever can write into the folder could lead us to a file of the user's.
+        let mine = folder.path().join("mine");
+        fs::write(&mine, &good).expect("a file");
+        fs::remove_file(&path).expect("a file");
+        symlink(&mine, &path).expect("a link");
+        state(4).write(&path).expect_err("a link");
+        assert_eq!(fs::read(&mine).expect("a file"), good);
     }
 
     #[test]

@@ -11,9 +11,10 @@ use crate::folder_names::from_imap;
 use crate::look::{Watched, Wishes, choose, look};
 use crate::moves::{Lesson, OwnMove, Placed};
 use crate::session::{Credentials, Session};
-use crate::state::State;
+use crate::state::{Found, State};
 use crate::teach::{Filter, MailLearner, Taught, teach};
 use crate::transport::{Place, Wire};
+use dbacl_files::reading::open_regular;
 use std::fmt::Write as _;
 use std::net::{Shutdown, TcpStream};
 use std::path::Path;
@@ -145,8 +146,20 @@ impl<'a> Watcher<'a> {
         handles: Arc<Handles>,
         say: &'a dyn Fn(&str),
     ) -> Result<Self, Fault> {
-        let state = State::read(path, &config.account());
-        let state = state.map_err(|error| Fault::State(format!("{}: {error}", path.display())))?;
+        let found = State::read(path, &config.account());
+        let found = found.map_err(|error| Fault::State(format!("{}: {error}", path.display())))?;
+        let anew = "all mails are noted anew, and nothing is learned from them";
+        match &found {
+            Found::Unusable => say(&format!(
+                "{}: the state is damaged, or of another version: {anew}",
+                path.display()
+            )),
+            Found::OtherAccount(other) => {
+                say(&format!("{}: the state is that of {other}: {anew}", path.display()));
+            }
+            Found::Nothing | Found::State(_) => {}
+        }
+        let state = found.state();
         let filter = Filter::new(config.filter.clone(), Arc::clone(&handles.stop));
         Ok(Self { config, place, path, state, filter, mode, handles, say, is_greeted: false })
     }
@@ -219,7 +232,8 @@ impl<'a> Watcher<'a> {
             }
             let least = if is_hopeless { REST_AFTER_REFUSAL } else { Duration::ZERO };
             let pause = rest.max(least);
-            (self.say)(&format!("{fault}; next try in {} s", pause.as_secs()));
+            let told = fault.at(&self.place.host, self.place.port);
+            (self.say)(&format!("{told}; next try in {} s", pause.as_secs()));
             if wait_for_stop(news, pause) {
                 return Ok(());
             }
@@ -327,7 +341,7 @@ impl<'a> Watcher<'a> {
                         self.state = Some(state);
                         return Err(fault);
                     }
-                } else if let Ok(file) = std::fs::File::options().append(true).open(self.path) {
+                } else if let Ok(file) = open_regular(self.path) {
                     // The time of the file says when the account was last looked at; only
                     // `--status` shows it.
                     let _ = file.set_modified(SystemTime::now());
@@ -346,8 +360,7 @@ impl<'a> Watcher<'a> {
         if self.mode == Mode::DryRun {
             return Ok(());
         }
-        let told = |error| Fault::State(format!("{}: {error}", self.path.display()));
-        state.write(self.path).map_err(told)
+        state.write(self.path).map_err(|error| Fault::State(error.to_string()))
     }
 
     fn look_from(

@@ -5,7 +5,8 @@
 use clap::CommandFactory;
 use dbacl_imap::options::Options;
 use dbacl_testing::completions::{self, Program};
-use dbacl_testing::{Scratch, clap_options, command, finish, manual, programs};
+use dbacl_testing::terminal::shows_escapes;
+use dbacl_testing::{Scratch, clap_options, command, finish, free_ports, manual, programs};
 use std::process::Stdio;
 
 #[test]
@@ -53,6 +54,78 @@ fn mistakes_are_told_in_one_line() {
     }
     assert!(imap(&scratch, &["--help"]).quiet(0).contains("--move-spam"));
     assert!(imap(&scratch, &["--version"]).quiet(0).starts_with("dbacl-imap 2."));
+}
+
+/// Settings of an account at a port of this machine.
+fn account(scratch: &Scratch, port: u16) {
+    scratch.write(
+        "imap.toml",
+        format!(
+            "server = '127.0.0.1'\nport = {port}\nuser = 'alice'\npassword-command = 'echo x'\n\
+             plain = true\nfilter = 'filter'\nstate = 'state'\n"
+        ),
+    );
+}
+
+#[test]
+fn files_of_others_are_neither_written_nor_waited_for() {
+    let scratch = Scratch::new();
+    dbacl_filter(&scratch);
+    account(&scratch, free_ports().0);
+    let once = ["--config", "imap.toml", "--once"];
+    scratch.write("mine", "precious\n");
+    for (way, status, said) in [
+        ("ln -s mine state.lock", 69, "state.lock: the name of the lock is used"),
+        ("ln -s nothing state.lock", 69, "state.lock: the name of the lock is used"),
+        ("mkfifo state.lock", 69, "state.lock: "),
+        ("ln mine state.lock", 69, "state.lock: the name of the lock is used"),
+        ("mkfifo state", 69, "state: not a regular file"),
+        ("ln -s /dev/zero state", 69, "state: not a regular file"),
+        ("cp mine state", 69, "state: this file is none of dbacl-imap"),
+        ("printf 'dbacl-im' >state", 75, "state: the state is damaged"),
+        (": >state", 75, "state: the state is damaged"),
+    ] {
+        scratch.sh(&format!("rm -f state state.lock; {way}")).quiet(0);
+        let done = imap(&scratch, &once);
+        assert!(done.stderr.contains(said), "{way}: {done:?}");
+        assert_eq!(done.status, status, "{way}: {done:?}");
+        assert_eq!(scratch.read("mine"), b"precious\n", "{way}");
+        assert!(!scratch.path("nothing").exists(), "{way}");
+    }
+    let done = imap(&scratch, &["--config", "imap.toml", "--status"]);
+    assert!(done.complaint(69).contains("state: the state is damaged"));
+}
+
+#[test]
+fn two_processes_do_not_share_a_state() {
+    let scratch = Scratch::new();
+    dbacl_filter(&scratch);
+    account(&scratch, free_ports().0);
+    let held = std::fs::File::create(scratch.path("state.lock")).expect("a file");
+    held.lock().expect("nobody has it");
+    let said = imap(&scratch, &["--config", "imap.toml", "--once"]).complaint(75);
+    let holder = format!("another dbacl-imap uses this state (process {})", std::process::id());
+    assert!(said.contains(&holder), "{said}");
+}
+
+#[test]
+fn faults_of_the_connection_name_the_server() {
+    let scratch = Scratch::new();
+    dbacl_filter(&scratch);
+    let door = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = door.local_addr().expect("an address").port();
+    account(&scratch, port);
+    let server = std::thread::spawn(move || drop(door.accept().expect("a client")));
+    let said = imap(&scratch, &["--config", "imap.toml", "--once"]).complaint(75);
+    server.join().expect("no panic");
+    let expected = format!("dbacl-imap: 127.0.0.1:{port}: the server has closed");
+    assert!(said.starts_with(&expected), "{said}");
+}
+
+#[test]
+fn words_of_the_command_line_do_not_control_the_terminal() {
+    let mut program = command(programs().join("dbacl-imap"));
+    shows_escapes(program.arg("--no\x1b[2J"), "--no\x1b[2J");
 }
 
 #[test]
