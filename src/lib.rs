@@ -111,6 +111,8 @@
 
 mod alloc_hints;
 #[doc(hidden)]
+pub use alloc_hints::is_available as is_memory_available;
+#[doc(hidden)]
 pub mod blocks;
 #[cfg(feature = "choices")]
 pub mod choices;

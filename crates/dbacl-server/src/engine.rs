@@ -5,6 +5,7 @@
 use crate::config::Config;
 use crate::log::{Level, Log};
 use crate::measures::{Measures, Wire};
+use crate::memory::{Memory, of_judging};
 use crate::models::Models;
 use crate::teacher::Teacher;
 use crate::users::Users;
@@ -34,10 +35,12 @@ pub struct Engine {
     pub teacher: Teacher,
     /// Where the folders of users are.
     pub users: Users,
+    /// The memory that work with mails may take.
+    pub memory: Arc<Memory>,
     /// One permit for each verdict that may be made at the same time.
     workers: Arc<Semaphore>,
-    /// One permit for each piece of memory.
-    memory: Arc<Semaphore>,
+    /// One permit for each piece of memory for mails.
+    pieces: Arc<Semaphore>,
 }
 
 /// Why a mail is not taken.
@@ -47,7 +50,7 @@ pub enum Refusal {
     #[error("the mail is larger than the limit")]
     Large,
     /// The memory for all mails is taken.
-    #[error("too many mails at a time")]
+    #[error("no memory, or too many mails at a time")]
     Busy,
 }
 
@@ -56,7 +59,8 @@ pub enum Refusal {
 pub struct Mail {
     bytes: Vec<u8>,
     limit: usize,
-    memory: Arc<Semaphore>,
+    memory: Arc<Memory>,
+    pieces: Arc<Semaphore>,
     held: Option<OwnedSemaphorePermit>,
 }
 
@@ -76,12 +80,15 @@ impl Mail {
             // The memory is at least doubled, as the buffer of the mail is.
             let more = (needed - held).max(held.min(self.limit.div_ceil(PIECE) - held));
             let more = u32::try_from(more).map_err(|_| Refusal::Large)?;
-            let memory = Arc::clone(&self.memory);
-            let permit = memory.try_acquire_many_owned(more).map_err(|_| Refusal::Busy)?;
+            let pieces = Arc::clone(&self.pieces);
+            let permit = pieces.try_acquire_many_owned(more).map_err(|_| Refusal::Busy)?;
             match &mut self.held {
                 Some(held) => held.merge(permit),
                 None => self.held = Some(permit),
             }
+        }
+        if !self.memory.make_room(&mut self.bytes, piece.len()) {
+            return Err(Refusal::Busy);
         }
         self.bytes.extend_from_slice(piece);
         Ok(())
@@ -115,15 +122,21 @@ impl Engine {
             teacher: Teacher::new(processors),
             users: config.users(),
             workers: Arc::new(Semaphore::new(processors)),
-            memory: Arc::new(Semaphore::new(config.limits.memory.div_ceil(PIECE))),
+            memory: Arc::default(),
+            pieces: Arc::new(Semaphore::new(config.limits.memory.div_ceil(PIECE))),
             config,
         }
     }
 
     /// A mail without bytes yet.
     pub fn mail(&self) -> Mail {
-        let memory = Arc::clone(&self.memory);
-        Mail { bytes: Vec::new(), limit: self.config.limits.mail, memory, held: None }
+        Mail {
+            bytes: Vec::new(),
+            limit: self.config.limits.mail,
+            memory: Arc::clone(&self.memory),
+            pieces: Arc::clone(&self.pieces),
+            held: None,
+        }
     }
 
     /// The verdict for these users; `None` if there can be none, which has been logged then.
@@ -146,7 +159,8 @@ impl Engine {
             let judging = tokio::task::spawn_blocking(move || {
                 // A verdict that takes longer than the limit keeps its permit until it is made.
                 let _permit = permit;
-                engine.look_up(&names, &mail.bytes)
+                let rest = limit.saturating_sub(start.elapsed());
+                engine.look_up(&names, &mail.bytes, rest)
             });
             judging.await.unwrap_or_else(|_| Err("judging failed within the program".into()))
         };
@@ -158,11 +172,14 @@ impl Engine {
     /// The verdict on a mail, made in this thread and without a limit of time.
     pub fn judge_now(&self, wire: Wire, names: &[String], mail: &[u8]) -> Option<Judged> {
         let start = Instant::now();
-        let judged = self.look_up(names, mail);
+        let judged = self.look_up(names, mail, Duration::ZERO);
         self.tell(wire, &names.join(","), mail.len(), start.elapsed(), judged)
     }
 
-    fn look_up(&self, names: &[String], mail: &[u8]) -> Result<Judged, String> {
+    /// The verdict on a mail; `patience` is how long memory may be waited for.
+    fn look_up(&self, names: &[String], mail: &[u8], patience: Duration) -> Result<Judged, String> {
+        let promise = self.memory.promise(of_judging(mail.len()), patience);
+        let _promise = promise.ok_or("no memory to judge the mail")?;
         let folder = self.users.choose(names).ok_or("the user has no filter")?;
         let found = self.models.get(&folder).map_err(|error| error.to_string())?;
         if let Some(warnings) = &found.opened {

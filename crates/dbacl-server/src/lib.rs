@@ -23,6 +23,7 @@ pub mod http;
 pub mod listen;
 pub mod log;
 pub mod measures;
+pub mod memory;
 pub mod milter;
 pub mod models;
 pub mod opensmtpd;

@@ -3,16 +3,19 @@
 //!
 //! smtpd starts the filter and sends it each line of each mail; the lines that the filter answers
 //! become the mail. When a filter ends, smtpd ends as well, so this one ends only when its input
-//! does. Lines are kept until the mail is complete. A mail that is too large to be kept is passed
-//! on with a verdict on its beginning, and one for which there is no memory with `X-DBACL: error`.
+//! does. Lines are kept until the mail is complete. A mail that is too large to be kept, or has a
+//! line that is, is passed on with a verdict on its beginning, and one for which there is no memory
+//! with `X-DBACL: error`.
 
 use crate::engine::{Engine, Mail, Refusal};
-use crate::headers::{lines, rewritten};
+use crate::headers::{HeaderLines, lines, rewritten_header};
+use crate::log::Level;
 use crate::measures::Wire;
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read, Write};
 
-/// The longest line of the protocol, in bytes. smtpd accepts only much shorter lines of mail.
+/// The longest line of the protocol that is kept, in bytes. smtpd itself accepts only much shorter
+/// lines of mail; a longer one is passed on as it comes.
 const LONGEST: u64 = 1 << 20;
 
 /// The most recipients of a mail that are used.
@@ -40,8 +43,8 @@ struct Session {
 enum State {
     /// Lines are collected.
     Keeps(Mail),
-    /// The mail has its verdict; lines are given back as they come.
-    Passes,
+    /// The mail has its verdict; lines are given back as they come, but for verdicts that it brings.
+    Passes(HeaderLines),
 }
 
 impl<'a> Conversation<'a> {
@@ -55,14 +58,19 @@ impl<'a> Conversation<'a> {
     /// # Errors
     /// Those of `out`.
     pub fn line(&mut self, line: &[u8], out: &mut dyn Write) -> io::Result<()> {
+        self.piece(line, true, out).map(|_| ())
+    }
+
+    /// Takes a line, or the beginning of one that is too long to be kept. Returns whether what
+    /// follows of that one is to be written as it comes.
+    fn piece(&mut self, line: &[u8], is_whole: bool, out: &mut dyn Write) -> io::Result<bool> {
         let mut fields = line.splitn(6, |&byte| byte == b'|');
         let kind = fields.next().unwrap_or_default();
         if kind == b"config" {
-            return if fields.next() == Some(b"ready") {
-                out.write_all(REGISTRATION.as_bytes())
-            } else {
-                Ok(())
-            };
+            if fields.next() == Some(b"ready") {
+                out.write_all(REGISTRATION.as_bytes())?;
+            }
+            return Ok(false);
         }
         let (_version, _time, _subsystem, phase) =
             (fields.next(), fields.next(), fields.next(), fields.next().unwrap_or_default());
@@ -71,22 +79,22 @@ impl<'a> Conversation<'a> {
             (b"report", b"link-disconnect" | b"tx-reset" | b"tx-begin") => {
                 let session = rest.split(|&byte| byte == b'|').next().unwrap_or_default();
                 self.sessions.remove(session);
-                Ok(())
+                Ok(false)
             }
             (b"report", b"tx-rcpt") => {
                 self.recipient(rest);
-                Ok(())
+                Ok(false)
             }
             (b"filter", b"data-line") => {
                 let mut fields = rest.splitn(3, |&byte| byte == b'|');
                 if let (Some(session), Some(token), Some(text)) =
                     (fields.next(), fields.next(), fields.next())
                 {
-                    return self.data(session, token, text, out);
+                    return self.data(session, token, (text, is_whole), out);
                 }
-                Ok(())
+                Ok(false)
             }
-            _ => Ok(()),
+            _ => Ok(false),
         }
     }
 
@@ -103,50 +111,76 @@ impl<'a> Conversation<'a> {
         }
     }
 
+    /// Takes a line of a mail, or its beginning if it is not whole. Returns whether the rest of that
+    /// line is to be written as it comes.
     fn data(
         &mut self,
         id: &[u8],
         token: &[u8],
-        text: &[u8],
+        (text, is_whole): (&[u8], bool),
         out: &mut dyn Write,
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         let engine = self.engine;
-        let mut say = |text: &[u8]| {
-            for part in [b"filter-dataline|", id, b"|", token, b"|", text, b"\n"] {
+        let dialects = &engine.config.headers;
+        let mut say = |text: &[u8], is_whole: bool| {
+            for part in [b"filter-dataline|", id, b"|", token, b"|", text] {
                 out.write_all(part)?;
             }
-            Ok(())
+            if is_whole { out.write_all(b"\n") } else { Ok(()) }
         };
         let session = self.sessions.entry(id.to_vec()).or_insert_with(|| Session::new(engine));
-        let is_end = text == b".";
-        let State::Keeps(mail) = &mut session.state else {
-            if is_end {
-                self.sessions.remove(id);
+        let is_end = is_whole && text == b".";
+        // The protocol puts a dot before a line that begins with one.
+        let plain = if text.starts_with(b".") { &text[1..] } else { text };
+        let mail = match &mut session.state {
+            State::Keeps(mail) => mail,
+            State::Passes(header) => {
+                if is_end {
+                    self.sessions.remove(id);
+                } else if !header.keep(plain, dialects) {
+                    return Ok(false);
+                }
+                return say(text, is_whole).map(|()| !is_whole);
             }
-            return say(text);
         };
         if is_end {
             let judged = engine.judge_now(Wire::Opensmtpd, &session.names, mail.bytes());
-            mark(engine, judged.as_ref(), mail.bytes(), &mut say)?;
+            mark(engine, judged.as_ref(), mail.bytes(), &mut |line| say(line, true))?;
             self.sessions.remove(id);
-            return say(text);
+            return say(text, true).map(|()| false);
         }
-        // The protocol puts a dot before a line that begins with one.
-        let plain = if text.starts_with(b".") { &text[1..] } else { text };
-        let kept = match mail.push(plain) {
-            Ok(()) => mail.push(b"\n"),
-            refused => refused,
+        let kept = mail.push(plain).and_then(|()| mail.push(b"\n"));
+        let why = match kept {
+            Ok(()) if is_whole => return Ok(false),
+            Ok(()) => Refusal::Large,
+            Err(why) => why,
         };
-        let Err(why) = kept else { return Ok(()) };
+        let error: &dyn std::fmt::Display =
+            if is_whole { &why } else { &"a line of the mail is longer than 1 MB" };
+        let facts = [("wire", &Wire::Opensmtpd.name() as &dyn std::fmt::Display), ("error", error)];
+        engine.log.event(Level::Warn, "refused", &facts);
         let judged = match why {
             Refusal::Large => engine.judge_now(Wire::Opensmtpd, &session.names, mail.bytes()),
             Refusal::Busy => None,
         };
-        // A line whose end did not fit is in `mail` without its end.
-        let whole = mail.bytes().iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        mark(engine, judged.as_ref(), &mail.bytes()[..whole], &mut say)?;
-        session.state = State::Passes;
-        say(text)
+        // The line that was not taken is in `mail` as a whole, or without its end, or not at all.
+        let end =
+            |bytes: &[u8]| bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let mut before = &mail.bytes()[..end(mail.bytes())];
+        if kept.is_ok() {
+            before = &before[..end(&before[..before.len() - 1])];
+        }
+        mark(engine, judged.as_ref(), before, &mut |line| say(line, true))?;
+        let mut header = HeaderLines::default();
+        for line in before.split_inclusive(|&byte| byte == b'\n') {
+            header.keep(line, dialects);
+        }
+        let stays = header.keep(plain, dialects);
+        session.state = State::Passes(header);
+        if !stays {
+            return Ok(false);
+        }
+        say(text, is_whole).map(|()| !is_whole)
     }
 }
 
@@ -164,8 +198,9 @@ fn mark(
     say: &mut dyn FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
     let dialects = &engine.config.headers;
-    let marked = rewritten(mail, &lines(judged, dialects), dialects);
-    for line in marked.split_inclusive(|&byte| byte == b'\n') {
+    let (header, rest) = rewritten_header(mail, &lines(judged, dialects), dialects);
+    let both = header.split_inclusive(|&byte| byte == b'\n');
+    for line in both.chain(rest.split_inclusive(|&byte| byte == b'\n')) {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if line.starts_with(b".") {
             say(&[b".", line].concat())?;
@@ -193,10 +228,32 @@ pub fn converse(
         if length == 0 {
             return Ok(());
         }
-        let text = line.strip_suffix(b"\n").unwrap_or(&line);
-        conversation.line(text, output)?;
+        match line.strip_suffix(b"\n") {
+            Some(text) => conversation.line(text, output)?,
+            None if (line.len() as u64) < LONGEST => conversation.line(&line, output)?,
+            None => {
+                let passes = conversation.piece(&line, false, output)?;
+                pass_rest(input, if passes { Some(output) } else { None })?;
+            }
+        }
         // smtpd waits for the answer.
         output.flush()?;
+    }
+}
+
+/// Reads the rest of a line, and writes it to `output` if there is one.
+fn pass_rest(input: &mut dyn BufRead, mut output: Option<&mut dyn Write>) -> io::Result<()> {
+    loop {
+        let buffer = input.fill_buf()?;
+        let end = buffer.iter().position(|&byte| byte == b'\n').map(|at| at + 1);
+        let length = end.unwrap_or(buffer.len());
+        if let Some(output) = &mut output {
+            output.write_all(&buffer[..length])?;
+        }
+        input.consume(length);
+        if end.is_some() || length == 0 {
+            return Ok(());
+        }
     }
 }
 
@@ -245,6 +302,33 @@ mod tests {
         for limit in 0..60 {
             assert_eq!(said(&shown(&mail), limit), expected, "limit {limit}");
         }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_to_be_kept_comes_through_whole() {
+        let one = usize::try_from(LONGEST).expect("small");
+        let prefix = "filter|0.5|1.5|smtp-in|data-line|s|t|".len();
+        for length in [5_000_000, one - prefix, one - prefix - 1, one - prefix + 1] {
+            let long = "x".repeat(length);
+            let mail = ["Subject: a", "", &long, "..", "end", "."];
+            let expected: String = ["X-DBACL: error", "Subject: a", "", &long, "..", "end", "."]
+                .iter()
+                .map(|line| format!("filter-dataline|s|t|{line}\n"))
+                .collect();
+            assert!(said(&shown(&mail).repeat(2), 9_999_999) == expected.repeat(2), "{length}");
+        }
+        // Verdicts that such a mail brings are taken out all the same.
+        let forged = format!("X-DBACL: ham{}", " ".repeat(2_000_000));
+        let mail = [&forged, " 99%", "Subject: a", "x-dbacl: ham", "", "X-DBACL: text", "."];
+        let expected: String = ["X-DBACL: error", "Subject: a", "", "X-DBACL: text", "."]
+            .iter()
+            .map(|line| format!("filter-dataline|s|t|{line}\n"))
+            .collect();
+        assert_eq!(said(&shown(&mail), 9_999_999), expected);
+        let report = format!("report|0.5|1.5|smtp-in|tx-rcpt|s|m|ok|{}\n", "x".repeat(3_000_000));
+        assert_eq!(said(&(report + &shown(&["", "."])), 9_999), {
+            "filter-dataline|s|t|X-DBACL: error\nfilter-dataline|s|t|\nfilter-dataline|s|t|.\n"
+        });
     }
 
     #[test]

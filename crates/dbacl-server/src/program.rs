@@ -8,20 +8,22 @@ use crate::engine::Engine;
 use crate::http::{self, HttpRole};
 use crate::listen::{Address, Bound, SteadyListener, Stream};
 use crate::log::{Level, Log};
+use crate::memory::{Memory, of_judging};
 use crate::milter;
 use crate::opensmtpd;
 use crate::options::{Options, Teaching};
 use crate::privileges::{Identity, is_root, raise_file_limit};
 use crate::spamc;
 use crate::teacher::Lesson;
-use dbacl::MailFilter;
-use dbacl_cli::arguments;
-use dbacl_cli::status::{LATER, UNAVAILABLE, USAGE};
-use dbacl_files::reading::read_regular;
+use dbacl::{MailFilter, MailFilterError};
+use dbacl_cli::status::{IO, LATER, UNAVAILABLE, USAGE};
+use dbacl_cli::terminal::Shown;
+use dbacl_cli::{arguments, output};
+use dbacl_files::reading::read_beginning;
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::future::Future;
-use std::io::{BufRead as _, Read, Write};
+use std::io::{BufRead as _, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -61,7 +63,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         None => None,
     };
     if options.check {
-        return Ok(());
+        return check(&config);
     }
     if let Some(teaching) = options.teach {
         return teach(&config, &options.user, teaching);
@@ -111,6 +113,25 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
     served.map_err(|error| (UNAVAILABLE, error.to_string()))
 }
 
+/// Says what is wrong with the default filter. It may be learned later, so that it is missing is no
+/// error.
+fn check(config: &Config) -> Result<(), (u8, String)> {
+    let say = |text: &str| arguments::say(NAME, text);
+    let Some(folder) = &config.default else { return Ok(()) };
+    match MailFilter::open(folder, &mut |warning| say(&warning.to_string())) {
+        Ok(_) => Ok(()),
+        Err(MailFilterError::NoFilter { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            say(&format!(
+                "warning: there is no default filter in {}: mail of users without a filter gets \
+                 \"X-DBACL: error\" until dbacl --mail-learn has made one",
+                folder.display()
+            ));
+            Ok(())
+        }
+        Err(error) => Err((UNAVAILABLE, error.to_string())),
+    }
+}
+
 /// Tells the server that runs with this configuration what the mail on standard input is.
 fn teach(config: &Config, user: &str, teaching: Teaching) -> Result<(), (u8, String)> {
     let mut addresses = config.listen.spamc.iter();
@@ -143,7 +164,8 @@ fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
         .map_err(|(status, text)| (status, text.to_owned()))?;
     let filter = MailFilter::open(&folder, &mut |warning| complain(&warning.to_string()))
         .map_err(|error| (UNAVAILABLE, error.to_string()))?;
-    let mut output = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut output = Shown::new(std::io::stdout().lock());
+    let memory = Arc::new(Memory::default());
     let mut unjudged = 0_usize;
     for name in std::io::stdin().lock().split(b'\n') {
         let name = name.map_err(|error| (LATER, error.to_string()))?;
@@ -151,9 +173,14 @@ fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
             continue;
         }
         let path = Path::new(OsStr::from_bytes(&name));
-        let mail = read_regular(path).map_err(|error| error.to_string());
-        let verdict =
-            mail.and_then(|mail| filter.classify(&mail).map_err(|error| error.to_string()));
+        // Of a large mail only the beginning is judged.
+        let mail = read_beginning(path, config.limits.mail as u64);
+        let mail = mail.map_err(|error| error.to_string());
+        let verdict = mail.and_then(|mail| {
+            let promise = memory.promise(of_judging(mail.len()), Duration::ZERO);
+            let _promise = promise.ok_or("no memory to judge the mail")?;
+            filter.classify(&mail).map_err(|error| error.to_string())
+        });
         let text = match verdict {
             Ok(verdict) => verdict.to_string(),
             Err(error) => {
@@ -162,14 +189,12 @@ fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
                 "error".into()
             }
         };
+        // Each line is written at once, so that no verdict is lost whatever happens next.
         let line = [text.as_bytes(), b"\t", &name, b"\n"].concat();
-        if output.write_all(&line).is_err() {
-            // The reader has closed the pipe.
-            return Ok(());
+        if let Err(error) = output.write_all(&line).and_then(|()| output.flush()) {
+            return output::complaint(&error).map_or(Ok(()), |text| Err((IO, text)));
         }
     }
-    // The reader may have closed the pipe.
-    let _ = output.flush();
     if unjudged > 0 {
         return Err((LATER, format!("mails that could not be judged: {unjudged}")));
     }

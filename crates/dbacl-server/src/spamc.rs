@@ -14,6 +14,7 @@ use crate::engine::{Engine, Mail, Refusal};
 use crate::headers::{lines, rewritten, rewritten_header};
 use crate::log::Level;
 use crate::measures::{Taught, Wire};
+use crate::memory::of_returning;
 use crate::teacher::Lesson;
 use crate::verdict::{Judged, REQUIRED};
 use dbacl_cli::status;
@@ -21,6 +22,7 @@ use flate2::read::ZlibDecoder;
 use std::io::{self, Read as _};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 /// Longest head of a request, in bytes.
@@ -314,7 +316,7 @@ where
 }
 
 /// How long a client that was answered may go on sending.
-const DRAINED: std::time::Duration = std::time::Duration::from_secs(5);
+const DRAINED: Duration = Duration::from_secs(5);
 
 /// Reads and drops at most so many bytes.
 async fn drain<R: AsyncBufRead + Unpin>(reader: &mut R, mut most: usize) -> io::Result<()> {
@@ -338,6 +340,15 @@ async fn reply(engine: &Arc<Engine>, head: Head, mail: &Arc<Mail>, may_learn: bo
     }
     let wire = if head.is_rspamc { Wire::Rspamd } else { Wire::Spamc };
     let judged = engine.judge(wire, head.names.clone(), mail).await;
+    // An answer with the mail in it is as large as the mail; without it, clients pass on what they
+    // have.
+    let _promise = if head.returns_mail() {
+        let promise = engine.memory.promise(of_returning(mail.bytes().len()), Duration::ZERO);
+        let Some(promise) = promise else { return refusal(TEMPORARY, "no memory for an answer") };
+        Some(promise)
+    } else {
+        None
+    };
     answer(&head, mail.bytes(), judged.as_ref(), engine)
 }
 

@@ -4,6 +4,7 @@
 use crate::engine::{Engine, Mail};
 use crate::log::Level;
 use crate::measures::{Taught, Wire};
+use crate::memory::of_learning;
 use dbacl::{FittedSet, FittedSetOptions, Outcome};
 use std::fmt::Display;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -107,8 +108,11 @@ impl Teacher {
         let _turn = self.queue(&folder).lock().await;
         let desk = Arc::clone(&self.desks).acquire_owned().await;
         let mail = Arc::clone(mail);
+        let (memory, patience) = (Arc::clone(&engine.memory), engine.config.limits.request());
         let learning = tokio::task::spawn_blocking(move || {
             let _desk = desk;
+            let promise = memory.promise(of_learning(mail.bytes().len()), patience);
+            let _promise = promise.ok_or("no memory to learn the mail")?;
             give(&folder, lesson, mail.bytes())
         });
         let outcome = learning.await.map_err(|_| "learning failed within the program")??;

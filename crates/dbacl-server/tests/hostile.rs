@@ -100,6 +100,78 @@ fn clients_that_do_not_take_their_answers_are_put_out() {
     assert_eq!(server.stop(), Some(0));
 }
 
+/// Random letters of Chinese, in lines: nothing takes more memory for each byte of it.
+fn letters(bytes: usize) -> Vec<u8> {
+    let mut random = SplitMix64::new(7);
+    let letter = |random: &mut SplitMix64| {
+        char::from_u32(0x4e00 + u32::try_from(random.below(0x5000)).expect("small"))
+    };
+    let mut mail = b"From: a@b\nSubject: x\nContent-Type: text/plain; charset=utf-8\n\n".to_vec();
+    while mail.len() < bytes {
+        let line: String = (0..40).filter_map(|_| letter(&mut random)).collect();
+        mail.extend_from_slice(line.as_bytes());
+        mail.push(b'\n');
+    }
+    mail
+}
+
+#[test]
+fn a_mail_without_memory_costs_no_other_its_verdict() {
+    let server = Server::new("");
+    for _ in 0..3 {
+        assert!(is_served(&server));
+    }
+    let large = letters(6_000_000);
+    let status = fs::read_to_string(format!("/proc/{}/status", server.process_id()));
+    let status = status.expect("a running server");
+    let size =
+        status.lines().find_map(|line| line.strip_prefix("VmSize:")?.split_whitespace().next());
+    let size: u64 = size.expect("its size").parse().expect("a number");
+    // Room for the mail and its answer, and not for what judging it may take.
+    let limit = format!("--as={}", size * 1024 + (220 << 20));
+    let mut limiting = command("prlimit");
+    limiting.args(["--pid", &server.process_id().to_string(), &limit]);
+    if !limiting.status().is_ok_and(|status| status.success()) {
+        return dbacl_testing::skip("a mail without memory", "no program prlimit");
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let (head, body) = server.spamc("PROCESS", "a", &large);
+                // Where there is no memory for the mail or the answer, the client keeps the mail.
+                let is_kept = head.starts_with("SPAMD/1.1 75 EX_TEMPFAIL: no memory");
+                let is_marked = body.starts_with(b"X-DBACL: error\n") && body.ends_with(&large);
+                assert!(is_kept || is_marked, "{head}");
+            });
+        }
+    });
+    for _ in 0..3 {
+        assert!(is_served(&server));
+    }
+    let (head, _) = server.spamc("CHECK", "a", &large);
+    assert!(head.starts_with("SPAMD/1.1 75 EX_TEMPFAIL"), "{head}");
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn without_memory_files_are_judged_one_by_one() {
+    let scratch = dbacl_testing::Scratch::new();
+    crate::wire::learn(&scratch, "filter");
+    scratch.write("large", letters(6_000_000));
+    scratch.write("small", mail("spam"));
+    scratch.write("names", "small\nlarge\nsmall\n");
+    let filter = scratch.path("filter").display().to_string();
+    let program = programs().join("dbacl-server").display().to_string();
+    let script =
+        format!("ulimit -c 0; ulimit -v 220000; {program} --judge --default '{filter}' <names");
+    let done = scratch.sh(&script);
+    let verdicts: Vec<&str> = done.stdout.lines().collect();
+    assert_eq!((done.status, verdicts.len()), (75, 3), "{done:?}");
+    assert!(verdicts[0].starts_with("spam ") && verdicts[2] == verdicts[0], "{done:?}");
+    assert_eq!(verdicts[1], "error\tlarge");
+    assert!(done.stderr.contains("large: no memory to judge the mail"), "{}", done.stderr);
+}
+
 /// A milter's client: packets of a length, a letter and data.
 struct Postfix(UnixStream);
 

@@ -5,6 +5,7 @@
 use clap::CommandFactory;
 use dbacl_server::options::Options;
 use dbacl_testing::completions::{self, Program};
+use dbacl_testing::terminal::{shown, shows_escapes};
 use dbacl_testing::{Scratch, clap_options, command, finish, manual, programs};
 use std::process::{Command, Stdio};
 
@@ -55,6 +56,71 @@ fn files_are_judged_in_one_process() {
 }
 
 #[test]
+fn verdicts_that_cannot_be_written_are_an_error() {
+    let scratch = Scratch::new();
+    crate::wire::learn(&scratch, "filter");
+    let filter = scratch.path("filter").display().to_string();
+    scratch.write("mail", crate::wire::mail("ham"));
+    scratch.write("names", "mail\nmail\n");
+    let program = programs().join("dbacl-server").display().to_string();
+    let judge = format!("{program} --judge --default '{filter}'");
+    let done = scratch.sh(&format!("{judge} <names >/dev/full"));
+    let said = done.complaint(74);
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains("cannot write standard output: No space left"), "{said}");
+    // A reader that has seen enough is no fault.
+    let done = scratch.sh(&format!("{judge} <names | true; echo judged"));
+    assert_eq!(done.quiet(0), "judged\n");
+}
+
+#[test]
+fn pipes_and_devices_are_not_judged() {
+    let scratch = Scratch::new();
+    crate::wire::learn(&scratch, "filter");
+    let filter = scratch.path("filter").display().to_string();
+    scratch.write("mail", crate::wire::mail("ham"));
+    scratch.write("names", "pipe\n/dev/zero\n.\nmail\n");
+    scratch.sh("mkfifo pipe").quiet(0);
+    let program = programs().join("dbacl-server").display().to_string();
+    let done = scratch.sh(&format!("{program} --judge --default '{filter}' <names"));
+    assert!(done.stdout.starts_with("error\tpipe\nerror\t/dev/zero\nerror\t.\nham "), "{done:?}");
+    let said = done.complaint(75);
+    for name in ["pipe", "/dev/zero", "."] {
+        let line = format!("dbacl-server: {name}: not a regular file\n");
+        assert!(said.contains(&line), "{said}");
+    }
+}
+
+#[test]
+fn words_of_the_command_line_do_not_control_the_terminal() {
+    let scratch = Scratch::new();
+    let mut server = command(programs().join("dbacl-server"));
+    shows_escapes(server.arg("--no\x1b[2J"), "--no\x1b[2J");
+    crate::wire::learn(&scratch, "filter");
+    scratch.write("names", "no\x1b[2Jmail\n");
+    let filter = scratch.path("filter");
+    let mut server = command(programs().join("dbacl-server"));
+    server.args(["--judge", "--default"]).arg(&filter);
+    server.stdin(std::fs::File::open(scratch.path("names")).expect("the names"));
+    let Some(seen) = shown(&mut server) else { return };
+    assert!(seen.contains("error\tno^[[2Jmail") && !seen.contains('\x1b'), "{seen:?}");
+}
+
+#[test]
+fn a_check_says_whether_the_default_filter_is_there() {
+    let scratch = Scratch::new();
+    crate::wire::learn(&scratch, "filter");
+    let there = scratch.path("filter").display().to_string();
+    let missing = scratch.path("missing").display().to_string();
+    assert_eq!(server(&scratch, &["--check", "--default", &there]).quiet(0), "");
+    let said = server(&scratch, &["--check", "--default", &missing]).complaint(0);
+    assert!(said.contains(&format!("there is no default filter in {missing}")), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    scratch.sh("rm -f filter/ledger.set/current filter/order; echo x >filter/order");
+    server(&scratch, &["--check", "--default", &there]).complaint(69);
+}
+
+#[test]
 fn mistakes_are_told_before_anything_is_done() {
     let scratch = Scratch::new();
     let missing = scratch.path("missing").display().to_string();
@@ -72,7 +138,9 @@ fn mistakes_are_told_before_anything_is_done() {
         let said = server(&scratch, arguments).complaint(64);
         assert!(said.contains(expected), "{arguments:?}: {said}");
     }
-    assert_eq!(server(&scratch, &["--config", "right.toml", "--check"]).quiet(0), "");
+    let right = ["--config", "right.toml", "--check"];
+    let said = server(&scratch, &right).stderr;
+    assert!(said.is_empty() || said.contains("there is no default filter"), "{said}");
     assert!(server(&scratch, &["--help"]).quiet(0).contains("--opensmtpd"));
     assert!(server(&scratch, &["--version"]).quiet(0).starts_with("dbacl-server 2."));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
