@@ -22,7 +22,8 @@ use std::collections::HashSet;
 use std::io;
 
 /// Occurrences that are kept for the explanation; a text with more is explained by its beginning.
-const MAX_OCCURRENCES: usize = 2_000_000;
+/// They bound the memory of an explanation (`docs/refit.md`).
+const MAX_OCCURRENCES: usize = 500_000;
 
 /// An explained verdict.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,10 +79,9 @@ fn text_of(name: &[u8]) -> String {
 
 /// An occurrence of a feature.
 struct Occurrence {
-    text: String,
     id: FeatureId,
-    /// Its bytes between boundary marks, for the reference measure.
-    body: Vec<u8>,
+    /// Its bytes between boundary marks.
+    body: Box<[u8]>,
     order: u8,
     pattern: Option<crate::token::PatternId>,
     medium: Medium,
@@ -293,7 +293,7 @@ impl<D: AsRef<[u8]>> Recorder<D> {
             if scoring == Scoring::Counts || heard.insert(occurrence.id) {
                 evidence += weight_factor * (mine.weight - theirs.weight);
             }
-            gatherer.add(occurrence.text.clone(), evidence);
+            gatherer.add(shown(&occurrence.body), evidence);
             bits.push(evidence);
         }
         let pieces = self.lines.iter().map(|line| pieces(line, &bits)).collect();
@@ -350,9 +350,8 @@ impl<D: AsRef<[u8]>> FeatureSink for Recorder<D> {
     fn feature(&mut self, feature: Feature<'_>) {
         self.scorer.score(&feature, &mut |_| {});
         self.occurrences.push(Occurrence {
-            text: shown(feature.body),
             id: FeatureId::of(feature.body, feature.medium),
-            body: feature.body.to_vec(),
+            body: feature.body.into(),
             order: feature.order,
             pattern: feature.pattern,
             medium: feature.medium,
