@@ -67,8 +67,10 @@ fn what_was_put_in_the_place_of_a_temporary_is_not_written_to() {
 fn a_lock_is_not_made_through_a_link() {
     let scratch = prepared();
     symlink("elsewhere", scratch.path("counts.learning")).expect("a new link");
-    scratch.dbacl("-l cat -o counts text").quiet(0);
-    assert!(!scratch.path("elsewhere").exists());
+    let said = scratch.dbacl("-l cat -o counts text").complaint(0);
+    assert!(said.contains("counts.learning is used for something else"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(!scratch.path("elsewhere").exists() && scratch.path("counts").exists());
     symlink("elsewhere", scratch.path("ledger.lock")).expect("a new link");
     let complaint = scratch.dbacl("-l cat --keep ledger text").complaint(1);
     assert!(complaint.contains("ledger.lock"), "{complaint}");

@@ -11,13 +11,15 @@ use crate::joint::store::Store;
 use crate::lock::{Lock, Patience};
 use crate::sets::FittedSetError;
 use crate::sets::error::lock;
+use std::fs::Metadata;
 use std::io::{self, IsTerminal};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
 /// The right to learn into `counts` (`-o`), waited for up to `limit`. `None` where there can be no
 /// lock: the folder cannot be written, the file system knows no locks, or the lock's name is taken
-/// by something else.
+/// by something else, which gives a warning.
 ///
 /// # Errors
 /// Another process holds the lock for too long; or a signal ends the wait.
@@ -28,9 +30,25 @@ pub fn of_counts(
 ) -> Result<Option<Lock>, Failure> {
     match take(counts, ".learning", limit, signals) {
         Ok(lock) => Ok(Some(lock.vanishing())),
-        Err(FittedSetError::Unlockable { .. }) => Ok(None),
+        Err(FittedSetError::Unlockable { lock, .. }) => {
+            if std::fs::symlink_metadata(&lock).is_ok_and(|found| !is_own_lock(&found)) {
+                MESSAGES.warning(&format!(
+                    "{} is used for something else: nothing keeps another process from learning \
+                     into {} at the same time",
+                    lock.display(),
+                    counts.display()
+                ));
+            }
+            Ok(None)
+        }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether this can be the lock of a process of the same user: an empty file.
+fn is_own_lock(found: &Metadata) -> bool {
+    let is_own = found.uid() == rustix::process::geteuid().as_raw();
+    is_own && found.is_file() && found.len() == 0
 }
 
 /// The right to change a set, or the ledger beside which it would be, waited for up to `limit`.
