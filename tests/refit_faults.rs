@@ -84,13 +84,18 @@ fn a_damaged_state_is_made_anew_from_the_ledger() {
     };
     let other: Damage = |_| b"# dbacl state 2\n".to_vec();
     let none: Damage = |_| Vec::new();
+    let begun: Damage = |bytes| bytes[..1].to_vec();
+    let unnamed: Damage = |bytes| bytes[..9].to_vec();
     for (file, damage) in [
         (&state, cut),
         (&state, flipped),
         (&state, headless),
         (&state, other),
         (&state, none),
+        (&state, begun),
+        (&state, unnamed),
         (&changes, cut),
+        (&changes, begun),
         (&changes, flipped),
         (&changes, none),
         (&changes, other),

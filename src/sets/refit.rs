@@ -109,17 +109,17 @@ fn look(path: &Path) -> Result<Found> {
         }
         Err(source) => source,
     };
-    if is_empty_or_ours(path) && SparseCategory::open(&ordinary_path(path)).is_ok() {
+    if is_cut_or_ours(path) && SparseCategory::open(&ordinary_path(path)).is_ok() {
         return Ok(Found::Damaged);
     }
     let path = path.to_path_buf();
     Err(FittedSetError::Category { name: path.clone(), path, source })
 }
 
-/// Whether a file is empty or begins as a file of dbacl, so that it may be a damaged category.
-fn is_empty_or_ours(path: &Path) -> bool {
+/// Whether a file begins as one of dbacl, as far as it goes, so that it may be a damaged category.
+fn is_cut_or_ours(path: &Path) -> bool {
     let beginning = read_beginning(path, ANY_MAGIC.len() as u64);
-    beginning.is_ok_and(|bytes| bytes.is_empty() || bytes == ANY_MAGIC)
+    beginning.is_ok_and(|bytes| ANY_MAGIC.starts_with(&bytes))
 }
 
 /// The head of a category that is being changed; `None` if it is damaged and has an ordinary file
@@ -361,8 +361,8 @@ fn write_files(
 ) -> Result<()> {
     for (path, (found, category)) in files.paths.iter().zip(found.iter().zip(ordinary)) {
         match found {
-            // An empty file is removed first, because it would not be replaced.
-            Found::Damaged => ledger_file::remove_empty(path),
+            // A file without a whole beginning is removed first: it would not be replaced.
+            Found::Damaged => ledger_file::remove_cut(path, ANY_MAGIC),
             Found::Ordinary => replace(&ordinary_path(path), category.as_bytes())?,
             Found::Fitted => {}
         }
@@ -394,8 +394,8 @@ pub fn write_state(ledger: &Path, state: &mut State) -> Result<()> {
         let mut write = |out: &mut dyn std::io::Write| state.write_changes(out);
         return Ok(ledger_file::replace_with(&Unforced, &changes, pages::CHANGES, &mut write)?);
     }
-    // A file that was not forced to the device may be empty after a power cut.
-    ledger_file::remove_empty(&path);
+    // A file that was not forced to the device may be cut after a power failure.
+    ledger_file::remove_cut(&path, KIND);
     let mut write = |out: &mut dyn std::io::Write| state.write(out);
     Ok(ledger_file::replace_with(&Unforced, &path, KIND, &mut write)?)
 }

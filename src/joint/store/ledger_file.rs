@@ -9,7 +9,9 @@ use crate::joint::ledger::{
     ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Record, Settings, write_withdrawal,
 };
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
-use crate::reading::{SMALL, begins_with, open_regular, open_to_change, read_regular, read_small};
+use crate::reading::{
+    SMALL, begins_with, open_regular, open_to_change, read_beginning, read_regular, read_small,
+};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
@@ -244,9 +246,12 @@ pub fn check(path: &Path, head: &Head, settings: &Settings) -> Result<(), Ledger
     Err(LedgerError::OtherOptions { path: path.to_path_buf() })
 }
 
-/// Removes a file that a power failure has left empty, so that it can be replaced.
-pub fn remove_empty(path: &Path) {
-    if std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0) {
+/// Removes a file that a power failure has left empty, or cut within the `magic` that it begins
+/// with, so that it can be replaced.
+pub fn remove_cut(path: &Path, magic: &[u8]) {
+    let size = magic.len() as u64;
+    let is_short = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() < size);
+    if is_short && read_beginning(path, size).is_ok_and(|bytes| magic.starts_with(&bytes)) {
         let _ = std::fs::remove_file(path); // if that fails, replacing it does
     }
 }
