@@ -10,6 +10,9 @@ const FIRST_ROOM: usize = 4096;
 /// Larger rooms are not asked for in advance.
 const MAX_ROOM_BITS: u8 = 30;
 
+/// Longer lines come in pieces where zero bytes stay: so memory does not grow with the line.
+const LONGEST_PIECE: usize = 1 << 20;
+
 /// Bytes read at a time.
 const BLOCK: usize = 1 << 16;
 
@@ -180,7 +183,8 @@ impl LineReader {
         Self { nul: Nul::Blank, ..Self::default() }
     }
 
-    /// A reader for which zero bytes are bytes like others.
+    /// A reader for which zero bytes are bytes like others. Lines of more than a megabyte come in
+    /// pieces, of which only the last has a line end.
     pub fn leaving_nul() -> Self {
         Self { nul: Nul::Stays, ..Self::default() }
     }
@@ -219,9 +223,15 @@ impl LineReader {
         let mut ended = false;
         let mut read = 0;
         loop {
-            let chunk = stream.chunk(limit - 1, self.nul, line);
+            let in_pieces = self.nul == Nul::Stays;
+            let most = if in_pieces { LONGEST_PIECE - line.len() } else { usize::MAX };
+            let most = most.min(limit - 1);
+            let chunk = stream.chunk(most, self.nul, line);
             ended |= chunk.wanted_more;
             read += chunk.read;
+            if in_pieces && line.len() == LONGEST_PIECE {
+                return ended;
+            }
             if chunk.read == limit - 1 {
                 self.depends_on_room |= chunk.visible < chunk.read;
             } else if read >= FIRST_ROOM - 1 {
@@ -340,5 +350,19 @@ mod tests {
         let mut input = vec![b'x'; 5000];
         input[10] = 0;
         assert_eq!(lines_of(LineReader::keeping_nul(), &input)[0].len(), 5000);
+    }
+
+    #[test]
+    fn long_lines_come_in_pieces_where_zero_bytes_stay() {
+        let long = [vec![b'x'; 2 * LONGEST_PIECE + 5], b"\nnext\n".to_vec()].concat();
+        let found = lines_of(LineReader::leaving_nul(), &long);
+        let lengths: Vec<usize> = found.iter().map(Vec::len).collect();
+        assert_eq!(lengths, [LONGEST_PIECE, LONGEST_PIECE, 6, 5, 0]);
+        assert!(found.concat() == long);
+        // Where a line ends just so, its end is a piece.
+        let exact = [vec![b'x'; LONGEST_PIECE], b"\nnext\n".to_vec()].concat();
+        let found = lines_of(LineReader::leaving_nul(), &exact);
+        assert_eq!(found[1..], [b"\n".to_vec(), b"next\n".to_vec(), Vec::new()]);
+        assert_eq!(lines_of(LineReader::keeping_nul(), &exact)[0].len(), LONGEST_PIECE + 1);
     }
 }

@@ -111,6 +111,8 @@ pub struct UnicodeMail {
     options: ModelOptions,
     place: Place,
     is_after_empty: bool,
+    /// The last line was a piece without a line end: the next one goes on with it.
+    goes_on: bool,
     /// The source is a mailbox of several mails.
     is_mailbox: bool,
     /// The field that is being read, unfolded.
@@ -146,6 +148,7 @@ impl UnicodeMail {
             options,
             place: Place::Start,
             is_after_empty: true,
+            goes_on: false,
             is_mailbox: false,
             field: Vec::new(),
             has_fields: false,
@@ -186,7 +189,8 @@ impl UnicodeMail {
         self.last.1
     }
 
-    /// Takes a line as it was read; [`Self::next`] returns the lines of text that it gives.
+    /// Takes a line as it was read, or a piece of a long one; [`Self::next`] returns the lines of
+    /// text that it gives.
     pub fn take(&mut self, line: &[u8]) {
         // A line that just fills the reader's room arrives joined with the next one.
         let mut rest = line;
@@ -221,6 +225,7 @@ impl UnicodeMail {
         self.attached = None;
         self.release();
         self.flush_raw(None);
+        self.goes_on = false;
         self.place = Place::Start;
     }
 
@@ -242,6 +247,9 @@ impl UnicodeMail {
     }
 
     fn take_one(&mut self, line: &[u8]) {
+        if std::mem::replace(&mut self.goes_on, !line.ends_with(b"\n")) {
+            return self.more_of_line(line);
+        }
         let is_empty = matches!(line, b"\n" | b"\r\n");
         if self.is_begun_by(line) {
             self.is_mailbox = true;
@@ -267,6 +275,17 @@ impl UnicodeMail {
         self.is_after_empty = is_empty;
     }
 
+    /// The next piece of a line, which neither begins a field nor is a boundary.
+    fn more_of_line(&mut self, piece: &[u8]) {
+        match self.place {
+            Place::Header | Place::PartHeader if self.has_fields => self.more_of_field(piece),
+            Place::Start | Place::Header | Place::PartHeader => {}
+            Place::Text | Place::Skipped | Place::Preamble | Place::Epilogue => {
+                self.content(piece);
+            }
+        }
+    }
+
     fn start_header(&mut self, place: Place) {
         let is_digest = self.open.last().is_some_and(|parts| parts.is_digest);
         self.place = place;
@@ -282,16 +301,7 @@ impl UnicodeMail {
     /// A line of a header that is not empty.
     fn header_line(&mut self, line: &[u8]) {
         if matches!(line[0], b' ' | b'\t') && self.has_fields {
-            if self.field.len() > LONGEST_FIELD && !starts_with_ci(&self.field, b"content-") {
-                let mut piece = self.field.clone();
-                self.read_field(&mut piece);
-                let name = memchr::memchr(b':', &self.field).map_or(0, |colon| colon + 1);
-                self.field.truncate(name);
-            }
-            if self.field.len() <= LONGEST_FIELD {
-                self.field.extend_from_slice(line.trim_ascii_end());
-            }
-            return;
+            return self.more_of_field(line);
         }
         if self.part_begins(line) {
             return;
@@ -305,6 +315,19 @@ impl UnicodeMail {
             // Text without the empty line that should precede it.
             self.end_header();
             self.body_line(line);
+        }
+    }
+
+    /// A line that goes on with the field, or a piece of one.
+    fn more_of_field(&mut self, line: &[u8]) {
+        if self.field.len() > LONGEST_FIELD && !starts_with_ci(&self.field, b"content-") {
+            let mut piece = self.field.clone();
+            self.read_field(&mut piece);
+            let name = memchr::memchr(b':', &self.field).map_or(0, |colon| colon + 1);
+            self.field.truncate(name);
+        }
+        if self.field.len() <= LONGEST_FIELD {
+            self.field.extend_from_slice(line.trim_ascii_end());
         }
     }
 
@@ -568,6 +591,11 @@ impl UnicodeMail {
         {
             return self.pass_boundary(found);
         }
+        self.content(line);
+    }
+
+    /// A line of a part's content, or a piece of one.
+    fn content(&mut self, line: &[u8]) {
         if self.part.is_open() {
             if self.is_holding {
                 self.part.line(line, &mut self.held.lines);

@@ -213,6 +213,39 @@ fn long_lines_fields_and_nesting_are_bounded() {
     assert!(read_with(&[], base64.as_bytes()).iter().all(|line| line.len() <= 8196));
 }
 
+/// The lines of text of a mail whose lines come in pieces of `size` bytes.
+fn read_in_pieces(text: &str, size: usize) -> Vec<String> {
+    let mut mail = UnicodeMail::new(ModelOptions::default());
+    mail.start_file();
+    for line in text.split_inclusive('\n') {
+        line.as_bytes().chunks(size).for_each(|piece| mail.take(piece));
+    }
+    mail.finish();
+    let (mut lines, mut line) = (Vec::new(), Vec::new());
+    while mail.next(&mut line) {
+        let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+        lines.push(format!("{}:{text}", mail.medium().number()));
+    }
+    lines
+}
+
+#[test]
+fn pieces_of_a_line_are_one_line() {
+    let mail = "From: a\nSubject: From b -- c\nContent-Type: multipart/mixed; boundary=B\n\n--B\n\
+        Content-Type: text/html\nContent-Transfer-Encoding: base64\n\nPHA+YmFzZTY0IHRleHQ8L3A+\n\
+        --B\n\nsome --B text\nFrom --B-- within\n\n--B--\n";
+    let whole = read_in_pieces(mail, mail.len());
+    assert_eq!(whole, read(mail).split('|').collect::<Vec<_>>());
+    assert!(whole.len() >= 5, "{whole:?}");
+    // A boundary and the name of a field stand at the beginning of a line, in one piece.
+    for size in [28, 29, 40] {
+        assert_eq!(read_in_pieces(mail, size), whole, "{size}");
+    }
+    let text = "x".repeat(8);
+    let mail = format!("Subject: a\n\n{text}--B\n\n{text}From a Mon Jan  1 00:00:00 2024\nb\n");
+    assert_eq!(read_in_pieces(&mail, 8).len(), 4, "no mail begins within a line");
+}
+
 fn mail_like() -> impl Strategy<Value = Vec<u8>> {
     pieces_of(
         &[
