@@ -22,6 +22,7 @@ mod mail_input;
 mod mail_systems;
 mod mails;
 mod manual;
+mod memory;
 mod progress;
 mod properties;
 mod refit;

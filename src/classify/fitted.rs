@@ -6,6 +6,7 @@ use crate::category::reader::Category;
 use crate::joint::documents::{Collector, Term};
 use crate::joint::grounds::Grounds;
 use crate::joint::header::{Mismatch, RefitLine, set_of};
+use crate::joint::known::KnownFeatures;
 use crate::joint::scoring::Scoring;
 use crate::score::document::Standing;
 use crate::score::model::Model;
@@ -82,7 +83,8 @@ impl Fitted {
             score
         };
         let scores = means.map(rescore).collect();
-        let grounds = Grounds::of(self.line.looks_at_parts(), terms, &weights, &shapes);
+        let known = KnownFeatures::of(terms, &weights);
+        let grounds = Grounds::of(self.line.looks_at_parts(), &known, &shapes);
         FittedScores { scores, distinct, grounds }
     }
 }

@@ -8,7 +8,7 @@
 //! appearance; each part begins in the middle of the one before. If the whole is surely of the
 //! first category and a part surely of the second, the verdict is unsure.
 
-use super::documents::Term;
+use super::known::KnownFeatures;
 use super::scoring::Scoring;
 use super::thresholds::known_share;
 
@@ -38,52 +38,45 @@ impl Default for Grounds {
 }
 
 impl Grounds {
-    /// The grounds of a verdict on a document with these distinct features, in order of first
-    /// appearance, and their weights in the categories. Categories have these log Z and highest
-    /// orders. All lists are in the order of the set. `looks_at_parts` says whether parts play a
-    /// role.
-    pub fn of(
-        looks_at_parts: bool,
-        terms: &[Term],
-        weights: &[Vec<f32>],
-        shapes: &[(f64, u8)],
-    ) -> Self {
-        let is_known = |at: usize| weights.iter().any(|own| own[at] > 0.0);
-        let (mut texts, mut found) = (0, 0);
-        for (at, _) in terms.iter().enumerate().filter(|(_, term)| term.makeup.is_text()) {
-            texts += 1;
-            found += u32::from(is_known(at));
-        }
-        let known = known_share(found, texts);
-        let part = match (weights, shapes) {
-            ([first, second], [(first_z, order), (second_z, _)]) if looks_at_parts => {
-                let each = first.iter().zip(second);
-                let differences: Vec<f64> =
-                    each.map(|(first, second)| f64::from(*second) - f64::from(*first)).collect();
-                highest(&differences, f64::from(*order), second_z - first_z)
+    /// The grounds of a verdict on a document of which this is `known`. Categories have these log Z
+    /// and highest orders, in the order of the set. `looks_at_parts` says whether parts play a role.
+    pub fn of(looks_at_parts: bool, known: &KnownFeatures, shapes: &[(f64, u8)]) -> Self {
+        let (texts, found) = known.texts();
+        let part = match (known.width(), shapes) {
+            (2, [(first_z, order), (second_z, _)]) if looks_at_parts => {
+                let each = known.weights(0).iter().zip(known.weights(1));
+                let each = each.map(|(first, second)| f64::from(*second) - f64::from(*first));
+                let places = known.features().iter().map(|feature| feature.place as usize);
+                let differences: Vec<(usize, f64)> = places.zip(each).collect();
+                let distinct = known.distinct() as usize;
+                highest(&differences, distinct, f64::from(*order), second_z - first_z)
             }
             _ => f64::NEG_INFINITY,
         };
-        Self { texts, known, part }
+        Self { texts, known: known_share(found, texts), part }
     }
 }
 
-/// The highest score of a part of a document of more than one part.
-fn highest(differences: &[f64], order: f64, partition: f64) -> f64 {
+/// The highest score of a part of a document of more than one part. Of its distinct features these
+/// are the places and differences of the known ones.
+fn highest(differences: &[(usize, f64)], distinct: usize, order: f64, partition: f64) -> f64 {
     let mut highest = f64::NEG_INFINITY;
-    if differences.len() <= PART {
+    if distinct <= PART {
         return highest;
     }
-    for start in (0..differences.len()).step_by(PART / 2) {
-        let rest = &differences[start..];
-        let part = &rest[..rest.len().min(PART)];
-        if part.len() <= PART / 2 {
+    let mut rest = differences;
+    for start in (0..distinct).step_by(PART / 2) {
+        let size = (distinct - start).min(PART);
+        if size <= PART / 2 {
             // These features belong to the part before.
             break;
         }
-        let distinct = u32::try_from(part.len()).unwrap_or(u32::MAX);
-        let mean = part.iter().sum::<f64>() * order / f64::from(distinct) - partition;
-        highest = highest.max(mean * Scoring::Once.stretch(distinct));
+        rest = &rest[rest.partition_point(|&(place, _)| place < start)..];
+        let part = rest.iter().take_while(|&&(place, _)| place < start + size);
+        let sum = part.fold(0.0, |sum, &(_, difference)| sum + difference);
+        let size = u32::try_from(size).unwrap_or(u32::MAX);
+        let mean = sum * order / f64::from(size) - partition;
+        highest = highest.max(mean * Scoring::Once.stretch(size));
     }
     highest
 }
@@ -91,13 +84,21 @@ fn highest(differences: &[f64], order: f64, partition: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::joint::documents::Makeup;
+    use crate::joint::documents::{Makeup, Term};
     use crate::joint::header::RefitLine;
     use crate::token::id::FeatureId;
 
     #[test]
     fn a_part_is_found_among_any_number_of_others() {
         let mut differences = vec![-2.0; 1024];
+        let highest = |differences: &[f64], order, partition| {
+            // Differences of 0 may be left out.
+            let all: Vec<(usize, f64)> = differences.iter().copied().enumerate().collect();
+            let found = highest(&all, all.len(), order, partition);
+            let known: Vec<_> = all.iter().copied().filter(|&(_, own)| own != 0.0).collect();
+            assert_eq!(highest(&known, all.len(), order, partition).to_bits(), found.to_bits());
+            found
+        };
         assert_eq!(highest(&differences[..PART], 1.0, 0.0), f64::NEG_INFINITY);
         let of_good = highest(&differences, 1.0, 0.0);
         assert!((of_good + 2.0 * 64f64.sqrt().sqrt()).abs() < 1e-9, "{of_good}");
@@ -113,6 +114,10 @@ mod tests {
         differences[30] = 100.0;
         let (one, two) = (highest(&differences, 1.0, 0.0), highest(&differences, 2.0, 0.0));
         assert!((two / one - 2.0).abs() < 1e-9, "{one} {two}");
+        // Parts without a known feature score nothing.
+        differences[100..400].fill(0.0);
+        differences[30] = -2.0;
+        assert_eq!(highest(&differences, 1.0, 0.0), 0.0);
     }
 
     #[test]
@@ -128,16 +133,18 @@ mod tests {
         // The last term comes from the header.
         let terms = [term(1, 3), term(2, 2), term(3, 1), term(4, 3), term(5, 12)];
         let weights = [vec![0.0, 1.0, 0.0, 0.0, 0.0], vec![0.5, 0.0, 0.0, 0.0, 0.0]];
-        let grounds = Grounds::of(line.looks_at_parts(), &terms, &weights, &[(0.0, 1), (0.0, 1)]);
+        let of = |line: &RefitLine, terms: &[Term], weights: &[Vec<f32>]| {
+            let shapes = vec![(0.0, 1); weights.len()];
+            Grounds::of(line.looks_at_parts(), &KnownFeatures::of(terms, weights), &shapes)
+        };
+        let grounds = of(&line, &terms, &weights);
         assert_eq!(grounds, Grounds { texts: 4, known: 0.5, part: f64::NEG_INFINITY });
         let terms: Vec<Term> = (1..=200).map(|id| term(id, 12)).collect();
         let long = [vec![0.0; 200], vec![1.0; 200]];
-        let found = Grounds::of(line.looks_at_parts(), &terms, &long, &[(0.0, 1), (0.0, 1)]);
+        let found = of(&line, &terms, &long);
         assert!(found.part > 2.0 && found.texts == 0);
         let counts = RefitLine { scoring: Scoring::Counts, ..line.clone() };
-        let part = |line: &RefitLine, weights: &[Vec<f32>]| {
-            Grounds::of(line.looks_at_parts(), &terms, weights, &vec![(0.0, 1); weights.len()]).part
-        };
+        let part = |line: &RefitLine, weights: &[Vec<f32>]| of(line, &terms, weights).part;
         assert_eq!(part(&counts, &long), f64::NEG_INFINITY);
         let three = [long[0].clone(), long[0].clone(), long[1].clone()];
         assert_eq!(part(&line, &three), f64::NEG_INFINITY);

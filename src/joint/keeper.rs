@@ -2,9 +2,11 @@
 //! Collects the documents of a learning run for its ledger. A document is a message of a mailbox,
 //! or else a whole source. A source whose first line is no `From ` line is no mailbox.
 
+use super::beginning::Beginning;
 use super::documents::{Collector, Corpus, Makeup};
 use crate::document::{Cutter, LineState};
 use crate::mail::mailbox::Separators;
+use crate::mail::verdict_header::VerdictHeaders;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
 
@@ -21,6 +23,8 @@ pub struct DocumentKeeper {
     may_be_mailbox: bool,
     /// Whether a document begins with this line.
     begins: bool,
+    /// Of a mail only the beginning is kept, where that is asked for.
+    beginning: Option<(Beginning, VerdictHeaders)>,
 }
 
 impl DocumentKeeper {
@@ -32,7 +36,14 @@ impl DocumentKeeper {
             separators: is_mail.then(Separators::default),
             may_be_mailbox: false,
             begins: false,
+            beginning: None,
         }
+    }
+
+    /// The same keeper, which keeps only the beginning of each document.
+    #[must_use]
+    pub fn keeping_beginnings(self) -> Self {
+        Self { beginning: Some(Default::default()), ..self }
     }
 
     /// A source begins; mail may be a whole mailbox in it.
@@ -40,11 +51,20 @@ impl DocumentKeeper {
         self.may_be_mailbox = self.separators.is_some() && may_be_mailbox;
     }
 
-    /// A line as it was read; it may be changed.
-    pub fn raw_line(&mut self, line: &mut Vec<u8>) {
+    /// A line as it was read; it may be changed. Returns whether it is to be read further: not
+    /// behind the beginning of a document, where only that is kept.
+    pub fn raw_line(&mut self, line: &mut Vec<u8>) -> bool {
         if let Some(separators) = &mut self.separators {
             self.begins = separators.line(line, self.may_be_mailbox) && self.may_be_mailbox;
         }
+        let begins = self.begins;
+        self.beginning.as_mut().is_none_or(|(beginning, verdicts)| {
+            if begins {
+                *beginning = Beginning::default();
+            }
+            // A verdict in the header does not count: corrections leave it out.
+            verdicts.contain(line) || beginning.holds(line)
+        })
     }
 
     /// A text of a line. Returns whether a message begins with it, where the source may hold
@@ -68,6 +88,7 @@ impl DocumentKeeper {
     pub fn end_of_source(&mut self, cutter: &mut Cutter) {
         self.end_document();
         self.begins = false;
+        self.beginning = self.beginning.map(|_| Default::default());
         if let Some(separators) = &mut self.separators {
             *separators = Separators::default();
         }

@@ -12,6 +12,7 @@
 //! squared hinge loss over the features of the categories, whose weights fit into the same files.
 
 pub mod abreast;
+pub mod beginning;
 pub mod blend;
 pub mod calibrate;
 pub mod checksum;
@@ -26,6 +27,7 @@ pub mod grounds;
 pub mod header;
 pub mod index;
 pub mod keeper;
+pub mod known;
 pub mod ledger;
 pub mod ordinary;
 pub mod pages;
@@ -33,6 +35,7 @@ pub mod publish;
 mod record;
 pub mod relearn;
 pub mod scoring;
+pub mod seen;
 pub mod select;
 pub mod solver;
 pub mod state;

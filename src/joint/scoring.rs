@@ -73,22 +73,23 @@ impl Scoring {
             let slot = category.find(term.id).filter(|slot| slot.id == term.id);
             slot.map_or(0.0, |slot| slot.weight.weight())
         };
-        self.score_by(category.header(), occurrences, terms, terms.iter().map(weight))
+        let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);
+        let features = terms.iter().map(|term| (term.count, weight(term)));
+        self.score_by(category.header(), (distinct, occurrences), features)
     }
 
-    /// The score of a document from the header of the category and the weights of `terms`, in their
-    /// order.
+    /// The score of a document with so many distinct features and occurrences, from the header of
+    /// the category and the counts and weights of the features, in their order. Features without
+    /// weight may be left out.
     pub fn score_by(
         self,
         header: &Header,
-        occurrences: u32,
-        terms: &[Term],
-        weights: impl Iterator<Item = f32>,
+        (distinct, occurrences): (u32, u32),
+        features: impl Iterator<Item = (u32, f32)>,
     ) -> f64 {
-        let part =
-            |(term, weight): (&Term, f32)| f64::from(self.count(term.count)) * f64::from(weight);
-        let sum: f64 = terms.iter().zip(weights).map(part).sum();
-        let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);
+        let part = |(count, weight): (u32, f32)| f64::from(self.count(count)) * f64::from(weight);
+        // A sum of nothing would be negative zero, and one of zeros is not.
+        let sum = features.map(part).fold(0.0, |sum, part| sum + part);
         let mean = sum / self.complexity(distinct, occurrences, header.max_order);
         (mean - header.log_partition) * self.stretch(distinct)
     }

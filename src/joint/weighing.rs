@@ -5,15 +5,16 @@
 use super::documents::Term;
 use super::grounds::Grounds;
 use super::header::RefitLine;
+use super::known::KnownFeatures;
 use crate::category::header::Header;
 
-/// The scores and weights of a document in the categories of a set, in the order of the set.
+/// The scores of a document in the categories of a set, in the order of the set.
 #[derive(Debug, Clone)]
 pub struct Weighing {
     /// Scores under the categories.
     pub scores: Vec<f64>,
-    /// Weights of the features in the categories, by category and then feature.
-    pub weights: Vec<Vec<f32>>,
+    /// The features that categories know, with their weights.
+    pub known: KnownFeatures,
     /// What the verdict depends on besides the scores.
     pub grounds: Grounds,
 }
@@ -29,15 +30,32 @@ impl Weighing {
         (occurrences, terms): (u32, &[Term]),
         categories: impl Iterator<Item = Result<(&'a Header, Vec<f32>), E>>,
     ) -> Result<Self, E> {
-        let (mut scores, mut weights, mut shapes) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut headers, mut weights) = (Vec::new(), Vec::new());
         for category in categories {
             let (header, own) = category?;
-            let each = own.iter().copied();
-            scores.push(line.scoring.score_by(header, occurrences, terms, each));
-            shapes.push((header.log_partition, header.max_order));
+            headers.push(header);
             weights.push(own);
         }
-        let grounds = Grounds::of(line.looks_at_parts(), terms, &weights, &shapes);
-        Ok(Self { scores, weights, grounds })
+        Ok(Self::of(line, occurrences, KnownFeatures::of(terms, &weights), &headers))
+    }
+
+    /// The weighing of a document of which this is `known`, for the set with this `line` and these
+    /// `headers` of categories.
+    pub fn of(
+        line: &RefitLine,
+        occurrences: u32,
+        known: KnownFeatures,
+        headers: &[&Header],
+    ) -> Self {
+        let size = (known.distinct(), occurrences);
+        let counts = || known.features().iter().map(|feature| feature.count);
+        let scores = headers.iter().enumerate().map(|(at, header)| {
+            line.scoring.score_by(header, size, counts().zip(known.weights(at).iter().copied()))
+        });
+        let scores = scores.collect();
+        let shapes: Vec<_> =
+            headers.iter().map(|header| (header.log_partition, header.max_order)).collect();
+        let grounds = Grounds::of(line.looks_at_parts(), &known, &shapes);
+        Self { scores, known, grounds }
     }
 }

@@ -78,7 +78,7 @@ impl<'a> Reading<'a> {
         );
         let mut counter = Counter::new(state, settings, false);
         counter.forget_appearances();
-        let keeper = DocumentKeeper::new(true);
+        let keeper = DocumentKeeper::new(true).keeping_beginnings();
         let places = Places::default();
         let mut sink = KeptCounts { counter, keeper, places, age: None, warnings: Vec::new() };
         let mut reader = FeatureReader::stoppable(self.options.reading(), self.stop);
@@ -261,8 +261,7 @@ impl FeatureSink for KeptCounts {
         if self.age.as_mut().is_some_and(|age| age.leaves_out(line)) {
             return Ok(false);
         }
-        self.keeper.raw_line(line);
-        Ok(true)
+        Ok(self.keeper.raw_line(line))
     }
 
     fn text(&mut self, _: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {

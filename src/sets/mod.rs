@@ -19,6 +19,7 @@ pub mod fitted_set;
 mod folder_counts;
 mod general;
 mod joint_fit;
+mod judging;
 pub mod learn_folders;
 pub mod learned;
 pub mod mail_filter;

@@ -2,9 +2,11 @@
 //! Judges documents with a fitted set's files.
 
 use super::filter_folder::{LEDGER, MailFilterError, ORDER, labels};
+use super::judging::{Gathering, LookUp};
 use super::reading::{DocumentReader, texts_of};
 use super::reasons::{NAMED, Reasons};
 use crate::category::access;
+use crate::category::header::Header;
 use crate::category::sparse::SparseCategory;
 use crate::classify::SharedReading;
 use crate::document::ReadOptions;
@@ -13,10 +15,12 @@ use crate::joint::calibrate::logistic;
 use crate::joint::documents::{Corpus, CorpusBuilder, Term};
 use crate::joint::grounds::Grounds;
 use crate::joint::header::{Decision, RefitLine, set_of};
+use crate::joint::known::KnownFeatures;
+use crate::joint::scoring::Scoring;
 use crate::joint::store::{Generation, Store, member};
 use crate::joint::weighing::Weighing;
 use crate::mail::verdict_header::Marker;
-use crate::model::settings::{Locale, ModelOption};
+use crate::model::settings::Locale;
 use crate::score::model::Model;
 use crate::token::id::FeatureId;
 use memmap2::Mmap;
@@ -25,9 +29,6 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-
-/// The most bytes of a mail that are judged. The limit bounds memory and time.
-const JUDGED: usize = 8 << 20;
 
 /// The verdict on a mail that cannot be judged.
 pub const ERROR: &[u8] = b"error";
@@ -186,13 +187,13 @@ impl OpenSet {
         corpus.finish()
     }
 
-    /// The verdict on a document. Of a mail of more than 8 MiB only the beginning is judged.
+    /// The verdict on a document. Of a mail only the first 8 MiB are judged.
     /// Reading ends early once `stop` is set.
     ///
     /// # Errors
     /// [`Error::Io`] when a file cannot be read any more.
     pub fn judge(&self, document: &[u8], stop: Option<&AtomicBool>) -> Result<SetVerdict, Error> {
-        Ok(self.verdict(&self.weigh(self.judged(document), stop)?))
+        Ok(self.verdict(&self.weigh(document, stop)?.1))
     }
 
     /// The verdict with its reasons; `None` instead of reasons for a document without features.
@@ -204,25 +205,25 @@ impl OpenSet {
         document: &[u8],
         stop: Option<&AtomicBool>,
     ) -> Result<(SetVerdict, Option<Reasons>), Error> {
-        let document = self.judged(document);
-        let weighed = self.weigh(document, stop)?;
-        let verdict = self.verdict(&weighed);
-        let reasons = self.reasons(&weighed, document, stop);
+        let (occurrences, weighing) = self.weigh(document, stop)?;
+        let verdict = self.verdict(&weighing);
+        let reasons = self.reasons((occurrences, &weighing), document, stop);
         Ok((verdict, reasons))
     }
 
-    /// The part of a document that is judged.
-    fn judged<'a>(&self, document: &'a [u8]) -> &'a [u8] {
-        if self.reading.has(ModelOption::Mail) { beginning(document) } else { document }
-    }
-
-    fn weigh(&self, document: &[u8], stop: Option<&AtomicBool>) -> Result<Weighed, Error> {
-        let corpus = self.read(document, 0, stop);
-        let weighing = match corpus.documents.first() {
-            Some(document) => self.weighing(document.occurrences, corpus.terms_of(0))?,
-            None => self.nothing(),
-        };
-        Ok(Weighed { corpus, weighing })
+    /// The occurrences and the weighing of a document.
+    fn weigh(&self, document: &[u8], stop: Option<&AtomicBool>) -> Result<(u32, Weighing), Error> {
+        let counts = self.line.scoring == Scoring::Counts;
+        let mut gathering = Gathering::new(self, self.order.len(), counts);
+        let mut reader = DocumentReader::new(&self.reading, stop);
+        reader.features(document, |feature| gathering.add(&feature));
+        let (occurrences, known) = gathering.finish()?;
+        if known.distinct() == 0 {
+            return Ok((occurrences, self.nothing()));
+        }
+        let headers: Vec<&Header> =
+            self.order.iter().map(|&at| self.categories[at].header()).collect();
+        Ok((occurrences, Weighing::of(&self.line, occurrences, known, &headers)))
     }
 
     /// The weighing of a document with these distinct features, in order of first appearance, which
@@ -247,11 +248,11 @@ impl OpenSet {
     /// The weighing of a document without features.
     fn nothing(&self) -> Weighing {
         let scores = vec![f64::NAN; self.categories.len()];
-        Weighing { scores, weights: Vec::new(), grounds: Grounds::default() }
+        Weighing { scores, known: KnownFeatures::default(), grounds: Grounds::default() }
     }
 
-    fn verdict(&self, weighed: &Weighed) -> SetVerdict {
-        let Weighing { scores, grounds, .. } = &weighed.weighing;
+    fn verdict(&self, weighing: &Weighing) -> SetVerdict {
+        let Weighing { scores, grounds, .. } = weighing;
         let Decision { category, probability, is_unsure } = self.line.verdict(scores, *grounds);
         let best = self.order[category];
         let mut probabilities = vec![0.0; scores.len()];
@@ -266,34 +267,38 @@ impl OpenSet {
     /// How much each feature adds to the odds of the verdict's category, in bits.
     fn reasons(
         &self,
-        weighed: &Weighed,
+        (occurrences, weighing): (u32, &Weighing),
         text: &[u8],
         stop: Option<&AtomicBool>,
     ) -> Option<Reasons> {
-        let Weighed { corpus, weighing: Weighing { scores, weights, grounds } } = weighed;
-        let document = corpus.documents.first()?;
-        let terms = corpus.terms_of(0);
+        let Weighing { scores, known, grounds } = weighing;
+        let distinct = known.distinct();
+        if distinct == 0 {
+            return None;
+        }
         let best = self.line.verdict(scores, *grounds).category;
         let odds = self.line.log_odds(scores);
         let others = (0..odds.len()).filter(|&at| at != best);
         let next = others.reduce(|next, at| if scores[at] > scores[next] { at } else { next })?;
-        let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);
         let max_order = self.categories.first()?.header().max_order;
         let scoring = self.line.scoring;
         let per_nat = self.line.calibration.slope * scoring.stretch(distinct)
-            / scoring.complexity(distinct, document.occurrences, max_order)
+            / scoring.complexity(distinct, occurrences, max_order)
             / std::f64::consts::LN_2;
-        let bits = |at: usize| {
-            let difference = f64::from(weights[best][at]) - f64::from(weights[next][at]);
-            per_nat * f64::from(scoring.count(terms[at].count)) * difference
-        };
-        let mut ranked: Vec<(usize, f64)> = (0..terms.len()).map(|at| (at, bits(at))).collect();
-        let all: f64 = ranked.iter().map(|&(_, bits)| bits).sum();
+        let features = known.features();
+        let differences = known.weights(best).iter().zip(known.weights(next));
+        let differences = differences.map(|(a, b)| f64::from(*a) - f64::from(*b));
+        // What no category knows adds nothing.
+        let each = features.iter().zip(differences).map(|(feature, difference)| {
+            per_nat * f64::from(scoring.count(feature.count)) * difference
+        });
+        let mut ranked: Vec<(usize, f64)> = each.enumerate().collect();
+        let all = ranked.iter().fold(0.0, |sum, &(_, bits)| sum + bits);
         // The greatest weights come first; of equal weights the feature that occurs first.
         ranked.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
         ranked.truncate(NAMED);
         ranked.retain(|&(_, bits)| bits != 0.0);
-        let ids: Vec<FeatureId> = ranked.iter().map(|&(at, _)| terms[at].id).collect();
+        let ids: Vec<FeatureId> = ranked.iter().map(|&(at, _)| features[at].id).collect();
         let texts = texts_of(&self.reading, text, &ids, stop);
         let named: f64 = ranked.iter().map(|&(_, bits)| bits).sum();
         let bits = odds[best] / std::f64::consts::LN_2;
@@ -301,7 +306,7 @@ impl OpenSet {
             category: self.names[self.order[best]].clone(),
             bits,
             others: all - named,
-            number_of_others: terms.len() - ranked.len(),
+            number_of_others: distinct as usize - ranked.len(),
             before: bits - all,
             tokens: texts.into_iter().zip(ranked).map(|(text, (_, bits))| (text, bits)).collect(),
         })
@@ -325,23 +330,17 @@ impl OpenSet {
     }
 }
 
-/// The features of a document with their weights in the categories, in the order of the set.
-struct Weighed {
-    corpus: Corpus,
-    /// Scores are NaN for a document without features.
-    weighing: Weighing,
+impl LookUp for &OpenSet {
+    type Error = Error;
+
+    fn weights(&self, ids: &[FeatureId]) -> Result<Vec<Vec<f32>>, Error> {
+        self.order.iter().map(|&at| self.categories[at].weights(ids)).collect()
+    }
 }
 
 /// The error for categories that were not fitted.
 const NOT_FITTED: MailFilterError =
     MailFilterError::NotFitted("these categories were not fitted together");
-
-/// The part of a mail that is judged: all of it, or whole lines of its beginning.
-fn beginning(mail: &[u8]) -> &[u8] {
-    let Some(beginning) = mail.get(..JUDGED) else { return mail };
-    let end = memchr::memrchr(b'\n', beginning).map_or(JUDGED, |at| at + 1);
-    &beginning[..end]
-}
 
 /// The same path beginning with `/` or `.`, so that no program looks for it in other folders
 /// (`DBACL_PATH`).
@@ -353,18 +352,6 @@ pub fn direct(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn whole_lines_are_judged_of_a_large_mail() {
-        let line = b"so many words in a line\n";
-        let mail = line.repeat(JUDGED / line.len() + 2);
-        let found = beginning(&mail);
-        assert!(found.len() <= JUDGED && found.len() > JUDGED - line.len());
-        assert!(found.ends_with(b"line\n"));
-        assert_eq!(beginning(line), line);
-        let long = vec![b'x'; JUDGED + 1];
-        assert_eq!(beginning(&long).len(), JUDGED);
-    }
 
     #[test]
     fn verdicts_are_shown_as_the_header_says_them() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Adds the features of a document in memory to a corpus, as the program does with a file.
+//! Reads the features of documents in memory, as the program does with files.
 
 use crate::category::reader::Category;
 use crate::document::{FeatureReader, FeatureSink, ReadOptions};
+use crate::joint::beginning::Beginning;
 use crate::joint::documents::CorpusBuilder;
 use crate::mail::mailbox::Separators;
 use crate::mail::verdict_header::VerdictHeaders;
@@ -12,8 +13,8 @@ use crate::token::id::FeatureId;
 use std::io;
 use std::sync::atomic::AtomicBool;
 
-/// Reads documents, each as if it were the only one. A mail is one message; the lines `X-DBACL` in
-/// its header are left out.
+/// Reads documents, each as if it were the only one. A mail is one message, of which only the
+/// beginning is read; the lines `X-DBACL` in its header are left out.
 pub struct DocumentReader<'a> {
     reader: FeatureReader<'a>,
     is_mail: bool,
@@ -29,6 +30,14 @@ impl<'a> DocumentReader<'a> {
         Self { reader, is_mail: options.has(ModelOption::Mail) }
     }
 
+    /// Calls `each` for the features of a document, in the order of the text.
+    pub fn features(&mut self, document: &[u8], each: impl FnMut(Feature<'_>)) {
+        self.reader.start_anew();
+        let mail = self.is_mail.then(MailLines::default);
+        // Memory can be read, and the sink refuses nothing.
+        let _ = self.reader.read_bytes(document, &mut Features { each, mail });
+    }
+
     /// Reads a document of category `label` into `corpus`. See [`CorpusBuilder`] for `measured`.
     pub fn read<D: AsRef<[u8]>>(
         &mut self,
@@ -37,10 +46,7 @@ impl<'a> DocumentReader<'a> {
         measured: &[Category<D>],
         corpus: &mut CorpusBuilder,
     ) {
-        self.reader.start_anew();
-        let mail = self.is_mail.then(MailLines::default);
-        // Memory can be read, and gathering refuses nothing.
-        let _ = self.reader.read_bytes(document, &mut Gathering { corpus, measured, mail });
+        self.features(document, |feature| corpus.feature(&feature, measured));
         corpus.end_document(label, measured);
     }
 }
@@ -53,65 +59,47 @@ pub fn texts_of(
     wanted: &[FeatureId],
     stop: Option<&AtomicBool>,
 ) -> Vec<Vec<u8>> {
-    let mut reader = DocumentReader::new(options, stop);
-    let mail = reader.is_mail.then(MailLines::default);
-    let mut texts = Texts { wanted, found: vec![Vec::new(); wanted.len()], mail };
-    reader.reader.start_anew();
-    // Memory can be read, and gathering refuses nothing.
-    let _ = reader.reader.read_bytes(document, &mut texts);
-    texts.found
-}
-
-/// Looks for the texts of features.
-struct Texts<'a> {
-    wanted: &'a [FeatureId],
-    found: Vec<Vec<u8>>,
-    mail: Option<MailLines>,
-}
-
-impl FeatureSink for Texts<'_> {
-    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
-        Ok(self.mail.as_mut().is_none_or(|mail| mail.counts(line)))
-    }
-
-    fn feature(&mut self, feature: Feature<'_>) {
+    let mut found = vec![Vec::new(); wanted.len()];
+    DocumentReader::new(options, stop).features(document, |feature| {
         let id = FeatureId::of(feature.body, feature.medium);
-        if let Some(at) = self.wanted.iter().position(|&wanted| wanted == id)
-            && self.found[at].is_empty()
+        if let Some(at) = wanted.iter().position(|&wanted| wanted == id)
+            && found[at].is_empty()
         {
-            self.found[at] = feature.body.to_vec();
+            found[at] = feature.body.to_vec();
         }
-    }
+    });
+    found
 }
 
-/// Finds separators of mails and lines `X-DBACL` among the lines of a mail.
+/// Chooses the lines of a mail that are read.
 #[derive(Default)]
 struct MailLines {
     separators: Separators,
     verdicts: VerdictHeaders,
+    beginning: Beginning,
 }
 
 impl MailLines {
-    /// Whether a line is read: not if it belongs to `X-DBACL`. A line that would separate mails is
-    /// changed so that it does not.
+    /// Whether a line is read: not if it belongs to `X-DBACL`, and not behind the beginning of the
+    /// mail. A line that would separate mails is changed so that it does not.
     fn counts(&mut self, line: &mut Vec<u8>) -> bool {
         self.separators.line(line, false);
-        !self.verdicts.contain(line)
+        !self.verdicts.contain(line) && self.beginning.holds(line)
     }
 }
 
-struct Gathering<'a, D> {
-    corpus: &'a mut CorpusBuilder,
-    measured: &'a [Category<D>],
+/// Hands features on.
+struct Features<F> {
+    each: F,
     mail: Option<MailLines>,
 }
 
-impl<D: AsRef<[u8]>> FeatureSink for Gathering<'_, D> {
+impl<F: FnMut(Feature<'_>)> FeatureSink for Features<F> {
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         Ok(self.mail.as_mut().is_none_or(|mail| mail.counts(line)))
     }
 
     fn feature(&mut self, feature: Feature<'_>) {
-        self.corpus.feature(&feature, self.measured);
+        (self.each)(feature);
     }
 }

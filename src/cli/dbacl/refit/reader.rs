@@ -10,6 +10,7 @@ use super::record;
 use crate::category::mapped::MappedCategory;
 use crate::document::{Cutter, FeatureSink, LineState, ReadOptions};
 use crate::input::source::open_regular;
+use crate::joint::beginning::Beginning;
 use crate::joint::documents::{Corpus, CorpusBuilder};
 use crate::mail::mailbox::Separators;
 use crate::mail::verdict_header::VerdictHeaders;
@@ -73,6 +74,7 @@ struct Documents<'a> {
     /// Whether a message begins with this line.
     begins: bool,
     verdicts: VerdictHeaders,
+    beginning: Beginning,
     line: u64,
     fault: Option<String>,
 }
@@ -96,6 +98,7 @@ impl<'a> Reader<'a> {
             separators: Separators::default(),
             begins: false,
             verdicts: VerdictHeaders::default(),
+            beginning: Beginning::default(),
             line: 0,
             fault: None,
         };
@@ -214,6 +217,12 @@ impl FeatureSink for Documents<'_> {
             if self.verdicts.contain(line) {
                 return Ok(false);
             }
+            if self.begins {
+                self.beginning = Beginning::default();
+            }
+            if self.unit == Unit::Whole && !self.beginning.holds(line) {
+                return Ok(false);
+            }
         }
         if self.fault.is_some() {
             return Ok(false);
@@ -249,6 +258,7 @@ impl FeatureSink for Documents<'_> {
         self.end_document(cutter);
         self.begins = false;
         self.verdicts = VerdictHeaders::default();
+        self.beginning = Beginning::default();
         self.separators = Separators::default();
         Ok(())
     }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! How much memory one large mail takes, in any language and however its lines are (`docs/refit.md`).
+
+use crate::mails::{dbacl, mail, text};
+use crate::refit::filter;
+use dbacl_testing::skip;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Bytes of the mails: a little less than is judged.
+const SIZE: usize = 8_000_000;
+
+/// Megabytes that the program takes for a mail of a few words, and for buffers.
+const FIXED: u64 = 16;
+
+/// A source of numbers below 2^31.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// A mail of about [`SIZE`] bytes in this character set, whose lines have so many words.
+fn large(charset: &str, words: usize, word: impl Fn(&mut Numbers) -> Vec<u8>) -> Vec<u8> {
+    let mut mail =
+        format!("Subject: x\nContent-Type: text/plain; charset={charset}\n\n").into_bytes();
+    let mut numbers = Numbers(7);
+    for number in 1.. {
+        mail.extend(word(&mut numbers));
+        if number % words == 0 {
+            mail.push(b'\n');
+        }
+        if mail.len() >= SIZE {
+            break;
+        }
+    }
+    mail
+}
+
+/// A word of up to seven letters beginning with this one, and a blank.
+fn letters(numbers: &mut Numbers, first: u8, count: u64) -> Vec<u8> {
+    let length = 1 + numbers.below(7);
+    let mut letter = || first + u8::try_from(numbers.below(count)).expect("a letter");
+    (0..length).map(|_| letter()).chain([b' ']).collect()
+}
+
+fn mails() -> [(&'static str, Vec<u8>); 7] {
+    let ideograph = |numbers: &mut Numbers| {
+        char::from_u32(0x4e00 + u32::try_from(numbers.below(0x5000)).expect("small"))
+            .map_or_else(Vec::new, |character| character.to_string().into_bytes())
+    };
+    // Pairs of bytes in the part of GB 18030 that has ideographs only.
+    let of_gb = |numbers: &mut Numbers| {
+        let byte = |number: u64| u8::try_from(number).expect("a byte");
+        vec![byte(0x81 + numbers.below(32)), byte(0x80 + numbers.below(0x7e))]
+    };
+    [
+        ("words", large("us-ascii", 12, |numbers| letters(numbers, b'a', 26))),
+        ("words in one line", large("us-ascii", SIZE, |numbers| letters(numbers, b'a', 26))),
+        ("words of the filter", large("us-ascii", 9, |_| b"cheap pills agenda ".to_vec())),
+        ("ideographs", large("utf-8", 40, ideograph)),
+        ("ideographs in two bytes", large("gb18030", 40, of_gb)),
+        ("ideographs in one line", large("gb18030", SIZE, of_gb)),
+        ("Russian", large("koi8-r", 12, |numbers| letters(numbers, 0xc0, 32))),
+    ]
+}
+
+/// The most memory that the program takes, in megabytes, with the file `mail` to read; and what it
+/// prints.
+fn peak(folder: &Path, args: &[&str]) -> (u64, String) {
+    let script = "import resource, subprocess, sys\n\
+                  done = subprocess.run(sys.argv[1:], stdin=open('mail'), capture_output=True)\n\
+                  sys.stdout.buffer.write(done.stdout[:2000] + done.stderr)\n\
+                  print(done.returncode, file=sys.stderr)\n\
+                  print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)";
+    let mut run = Command::new("python3");
+    run.args(["-c", script]).arg(crate::mails::program()).args(args).current_dir(folder);
+    let done = run.output().expect("python3 starts");
+    let said = text(&done.stderr);
+    let numbers: Vec<u64> = said.lines().filter_map(|line| line.parse().ok()).collect();
+    let [0, kilobytes] = numbers[..] else { panic!("{args:?}: {said}{}", text(&done.stdout)) };
+    (kilobytes / 1024, text(&done.stdout))
+}
+
+fn has_python() -> bool {
+    let is_there = Command::new("python3").arg("--version").output().is_ok();
+    if !is_there {
+        skip("memory", "python3 is not installed");
+    }
+    is_there
+}
+
+#[test]
+fn a_mail_of_any_language_takes_two_bytes_a_byte() {
+    if !has_python() {
+        return;
+    }
+    let (_folder, path) = filter();
+    for (name, mail) in mails() {
+        fs::write(path.join("mail"), &mail).expect("written");
+        let megabytes = mail.len() as u64 >> 20;
+        for args in [&["--mail-filter", "f"][..], &["--mail-filter", "f", "--reasons"]] {
+            let (found, said) = peak(&path, args);
+            assert!(said.contains("X-DBACL: ") && !said.contains("X-DBACL: error"), "{said}");
+            assert!(found <= 2 * megabytes + FIXED, "{name}: {found} MB {args:?}");
+        }
+    }
+}
+
+#[test]
+fn large_mails_are_corrected_and_explained_in_the_memory_that_the_guide_names() {
+    if !has_python() {
+        return;
+    }
+    let (_folder, path) = filter();
+    for (name, mail) in mails() {
+        // More than is learned.
+        fs::write(path.join("mail"), mail.repeat(3)).expect("written");
+        let (found, said) = peak(&path, &["--mail-correct", "f", "ham"]);
+        assert!(found <= 600, "{name}: {found} MB");
+        assert!(!said.contains("error"), "{said}");
+        let (found, said) =
+            peak(&path, &["--strict", "--explain", "-c", "./f/ham", "-c", "./f/spam"]);
+        assert!(found <= 300, "{name}: {found} MB");
+        assert!(said.contains("evidence for"), "{said}");
+    }
+}
+
+#[test]
+fn only_the_beginning_of_a_mail_is_judged_and_learned() {
+    let (_folder, path) = filter();
+    let filtered = |mail: &[u8]| {
+        let done = dbacl(&path, &["--mail-filter", "f"], mail);
+        let output = text(&done.stdout);
+        output.lines().find(|line| line.starts_with("X-DBACL")).expect("a verdict").to_owned()
+    };
+    let head = "Subject: x\n\n";
+    let line = "cheap pills offer ".repeat(500_000);
+    let lines = "cheap pills offer\n".repeat(500_000);
+    assert_eq!(
+        filtered(format!("{head}{line}").as_bytes()),
+        filtered((head.to_owned() + &lines).as_bytes())
+    );
+    assert!(filtered(format!("{head}{line}").as_bytes()).starts_with("X-DBACL: spam"));
+    // The same beginning is the same mail.
+    let beginning = mail("ham", 500).split_once('\n').expect("a line").1.to_owned() + &lines;
+    let [one, other] = ["one end", "another end"].map(|end| beginning.clone() + end);
+    let correct = |mail: &str| {
+        let done = dbacl(&path, &["--mail-correct", "f", "ham"], mail.as_bytes());
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        fs::read_link(path.join("f/ledger.set/current")).expect("a link")
+    };
+    let first = correct(&one);
+    assert_eq!(correct(&other), first, "it is known");
+    fs::write(path.join("ham.mbox"), format!("From a@b.c Mon Jan  1 00:00:00 2024\n{other}"))
+        .expect("written");
+    let args = ["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"];
+    let done = dbacl(&path, &args, b"");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    // The mail was found in its folder: it is no correction any more.
+    assert!(!text(&done.stdout).contains("correction"), "{}", text(&done.stdout));
+}
