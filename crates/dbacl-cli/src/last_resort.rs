@@ -6,7 +6,8 @@
 //! the standard library aborts the process: the status is 134, a memory image may be written, and a
 //! mail that is being passed on would be lost. The handler that is installed here runs first.
 //!
-//! Registering the handler is one of two places of this crate with `unsafe`; `closed` has the other.
+//! Registering the handler is one of two places of this crate with `unsafe`; `closed` has
+//! the other.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What all programs share: parsing of command lines, messages, results as JSON, progress,
-//! settings, exit statuses, the end without memory, and the version. Nothing here depends on what the programs do.
+//! settings, exit statuses, the end without memory, and the version. Nothing here
+//! depends on what the programs do.
 
 #![warn(missing_docs)]
 
