@@ -3,10 +3,14 @@
 //! good for, and what a set never touches.
 
 use crate::mails::{dbacl, mail, program, spawn, text};
-use crate::sets::{LEARN, documents, done, filter, mode, news};
-use dbacl_testing::command;
+use crate::sets::{
+    Fault, LEARN, calls, copy, documents, done, faulty, filter, has_tracer, leftovers, mode, news,
+    verdict,
+};
+use dbacl_testing::{command, skip};
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// Runs a script in `folder` in which `dbacl` is the program.
 fn shell(folder: &Path, script: &str) -> String {
@@ -86,4 +90,196 @@ fn locks_have_their_mode_whatever_the_umask() {
     assert_eq!(documents(path), 60);
     let said = done(dbacl(path, &LEARN, mail("ham", 1).as_bytes()));
     assert!(said.contains("60 documents"), "{said}");
+}
+
+/// Corrections that the filter keeps.
+fn corrections(folder: &Path) -> u32 {
+    let head = fs::read(folder.join("f/ledger.set/current/corrections.head")).expect("a head");
+    u32::from_le_bytes(head[33..37].try_into().expect("four bytes"))
+}
+
+/// A mail that no other test mail is like.
+fn own(number: usize) -> String {
+    mail("ham", number) + &format!("with an own word{number}\n")
+}
+
+/// A filter of 60 mails that has learned three more, singly.
+fn corrected() -> tempfile::TempDir {
+    let folder = filter();
+    for number in 0..3 {
+        correct(folder.path(), number).quiet();
+    }
+    assert_eq!((documents(folder.path()), corrections(folder.path())), (63, 3));
+    folder
+}
+
+/// What a correction said.
+struct Said(String);
+
+impl Said {
+    #[track_caller]
+    fn quiet(&self) {
+        assert_eq!(self.0, "");
+    }
+
+    #[track_caller]
+    fn has(&self, wanted: &str) {
+        assert!(self.0.contains(wanted), "{wanted}: {}", self.0);
+    }
+}
+
+#[track_caller]
+fn correct(folder: &Path, number: usize) -> Said {
+    let output = dbacl(folder, &["--mail-correct", "f", "ham"], own(number).as_bytes());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    Said(text(&output.stderr))
+}
+
+/// In place of a name: the ledger, which the generations share, is as long as after the last full
+/// fit.
+const CUT: &str = "ledger, cut";
+
+/// Leaves files of the current generation empty, as a power failure can.
+fn tear(folder: &Path, names: &[&str]) {
+    let current = folder.join("f/ledger.set/current");
+    let (cut, names): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| **name == CUT);
+    if !cut.is_empty() {
+        let list = fs::read_to_string(folder.join("f/ledger.set/1/generation")).expect("a list");
+        let length = list.lines().find_map(|line| line.strip_suffix(" ledger"));
+        let length = length.expect("the ledger's line").parse().expect("a number");
+        let ledger = fs::OpenOptions::new().write(true).open(current.join("ledger"));
+        ledger.expect("opened").set_len(length).expect("cut");
+    }
+    let mut torn: Vec<PathBuf> = names.iter().map(|name| current.join(name)).collect();
+    if cut.is_empty() && names.is_empty() {
+        // All files that are new in this generation.
+        let entries = fs::read_dir(&current).expect("there").map(|entry| entry.expect("one"));
+        let new = entries.filter(|entry| entry.metadata().expect("there").nlink() == 1);
+        torn.extend(new.map(|entry| entry.path()));
+    }
+    for path in torn {
+        fs::remove_file(&path).expect("removed");
+        fs::write(&path, "").expect("written");
+    }
+}
+
+const DAMAGED: &str = "f/ledger.set was damaged, as by a power failure: ";
+const NO_LOSS: &str = "no document is lost";
+const LOSS: &str = "what was learned since the last fit of all documents is lost";
+
+#[test]
+fn a_power_failure_loses_only_what_is_nowhere_else() {
+    let start = corrected();
+    for (names, is_lost) in [
+        (&["corrections"][..], false),
+        (&["corrections.head"], false),
+        (&["corrections", "corrections.head"], false),
+        (&["ledger.head"], false),
+        (&["ledger"], false),
+        (&["ledger", "ledger.head"], false),
+        (&["category.ham"], false),
+        (&["category.ham", "category.spam"], false),
+        (&["category.ham.ordinary"], false),
+        (&["generation"], false),
+        (&["generation", "ledger.head"], false),
+        (&[], false),
+        (&["ledger", "corrections"], false),
+        (&["ledger", "ledger.head", "corrections.head"], false),
+        (&[CUT], false),
+        (&[CUT, "ledger.head"], false),
+        (&[CUT, "corrections"], true),
+        (&[CUT, "generation", "corrections.head"], true),
+    ] {
+        let left = if is_lost { 0 } else { 3 };
+        let what = if is_lost { LOSS } else { NO_LOSS };
+        let folder = copy(start.path());
+        let path = folder.path();
+        tear(path, names);
+        let judged = dbacl(path, &["--mail-filter", "f"], news().as_bytes());
+        assert!(!text(&judged.stdout).contains("X-DBACL: error"), "{names:?}");
+        let said = correct(path, 7);
+        said.has(&format!("{DAMAGED}{}", if is_lost { "" } else { "it is made anew" }));
+        said.has(what);
+        assert_eq!((documents(path), corrections(path)), (61 + left, 1 + left), "{names:?}");
+        verdict(path, &news());
+        assert_eq!(leftovers(path), Vec::<String>::new());
+        correct(path, 8).quiet();
+        let learned = done(dbacl(path, &LEARN, b""));
+        let applied = format!("{} corrections were applied\n", left + 2);
+        assert!(learned.contains(&applied), "{names:?}: {learned}");
+
+        // The folders are learned anew at once.
+        let folder = copy(start.path());
+        let path = folder.path();
+        tear(path, names);
+        let output = dbacl(path, &LEARN, b"");
+        let (learned, said) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{names:?}: {said}");
+        assert!(said.contains(DAMAGED) && said.contains(what), "{names:?}: {said}");
+        assert_eq!(learned.contains("3 corrections were applied\n"), !is_lost, "{names:?}");
+        assert_eq!(documents(path), 60 + left, "{names:?}");
+        assert_eq!(leftovers(path), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn files_full_of_zeros_are_damaged_as_well() {
+    let start = corrected();
+    for name in ["corrections", "corrections.head", "ledger.head"] {
+        let folder = copy(start.path());
+        let file = folder.path().join("f/ledger.set/current").join(name);
+        let length = fs::read(&file).expect("there").len();
+        fs::remove_file(&file).expect("removed");
+        fs::write(&file, vec![0; length]).expect("written");
+        correct(folder.path(), 7).has(NO_LOSS);
+        assert_eq!((documents(folder.path()), corrections(folder.path())), (64, 4), "{name}");
+    }
+    // The end of a file of the right length is noticed when all of it is read.
+    let folder = copy(start.path());
+    let file = folder.path().join("f/ledger.set/current/corrections");
+    let mut bytes = fs::read(&file).expect("there");
+    let end = bytes.len() - 30;
+    bytes[end..].fill(0);
+    fs::write(&file, bytes).expect("written");
+    let output = dbacl(folder.path(), &LEARN, b"");
+    assert!(text(&output.stderr).contains(NO_LOSS), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("3 corrections were applied\n"));
+}
+
+#[test]
+fn damaged_corrections_of_a_full_fit_stop_learning_with_advice() {
+    let folder = corrected();
+    let path = folder.path();
+    done(dbacl(path, &LEARN, b""));
+    let file = path.join("f/ledger.set/current/corrections");
+    fs::write(&file, "something else").expect("written");
+    let output = dbacl(path, &LEARN, b"");
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("f/ledger.set/current/corrections: not a dbacl ledger"), "{said}");
+    assert!(said.contains("without this file --mail-learn goes on"), "{said}");
+    fs::remove_file(&file).expect("removed");
+    let said = done(dbacl(path, &LEARN, b""));
+    assert!(said.contains("60 documents"), "{said}");
+}
+
+#[test]
+fn a_passing_fault_of_the_disk_is_no_power_failure() {
+    if !has_tracer() {
+        return skip("set_files::a_passing_fault", "there is no strace");
+    }
+    let start = corrected();
+    let args = ["--mail-correct", "f", "ham"];
+    let mail = own(7);
+    let number = calls(start.path(), "statx", &args, mail.as_bytes());
+    for number in 1..=number {
+        let folder = copy(start.path());
+        let path = folder.path();
+        let fault = Fault { call: "statx", number, how: "error=EIO" };
+        let output = faulty(path, &fault, &args, mail.as_bytes());
+        let expected = if output.status.success() { (64, 4) } else { (63, 3) };
+        let said = text(&output.stderr);
+        assert_eq!((documents(path), corrections(path)), expected, "{number}: {said}");
+        assert!(output.status.success() || !said.is_empty(), "{number}");
+    }
 }

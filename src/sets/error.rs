@@ -64,6 +64,18 @@ pub enum FittedSetError {
     /// The ledger, the state or another file of the set cannot be read or written.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// The corrections of a mail filter are damaged.
+    #[error(
+        "{}: {}; without this file --mail-learn goes on, and the corrections are lost",
+        path.display(),
+        fault.text()
+    )]
+    Corrections {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: Fault,
+    },
     /// The ledger belongs to other categories than those of the set, or has them in another order.
     #[error(
         "the ledger {} is of other categories, or of these in another order", path.display()

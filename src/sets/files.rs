@@ -4,9 +4,10 @@
 
 use super::error::FittedSetError;
 use super::filter_folder::{LEDGER, MAGIC, ORDER, is_order};
+use super::salvage::salvage;
 use crate::atomic_file::beside;
 use crate::category::layout::ANY_MAGIC;
-use crate::error::Warning;
+use crate::error::{Error, Warning, WarningSink};
 use crate::joint::ledger;
 use crate::joint::state::head::KIND;
 use crate::joint::store::ledger_file::{copy_head, unshare};
@@ -47,16 +48,20 @@ pub fn general_member(label: &[u8]) -> OsString {
 
 /// The files of the general model in the folder of a generation, in the order of their names, each
 /// with the label of its category.
-pub fn general_files(folder: &Path) -> Vec<(Vec<u8>, PathBuf)> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let file = |entry: std::fs::DirEntry| {
+///
+/// # Errors
+/// [`FittedSetError::Generation`] when the folder cannot be read.
+pub fn general_files(folder: &Path) -> Result<Vec<(Vec<u8>, PathBuf)>, FittedSetError> {
+    let failed = |error| FittedSetError::generation(Error::io(folder, error));
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
         let name = entry.file_name();
-        let label = name.as_bytes().strip_prefix(GENERAL.as_bytes())?.to_vec();
-        Some((label, entry.path()))
-    };
-    let mut files: Vec<(Vec<u8>, PathBuf)> = entries.filter_map(file).collect();
+        let label = name.as_bytes().strip_prefix(GENERAL.as_bytes());
+        files.extend(label.map(|label| (label.to_vec(), entry.path())));
+    }
     files.sort();
-    files
+    Ok(files)
 }
 
 /// The label of the category at `path`: the part after the last slash.
@@ -148,7 +153,8 @@ pub fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Path>) -> 
 }
 
 impl SetFiles {
-    /// Begins to change a set, of which the caller holds the lock.
+    /// Begins to change a set, of which the caller holds the lock. What a power failure has damaged
+    /// is made anew as far as possible, with a warning.
     ///
     /// # Errors
     /// [`FittedSetError::LineEnd`], [`FittedSetError::OrdinaryName`],
@@ -157,6 +163,7 @@ impl SetFiles {
         names: &[PathBuf],
         ledger: Option<&Path>,
         lock: Lock,
+        warnings: WarningSink<'_>,
     ) -> Result<Self, FittedSetError> {
         check_paths(names)?;
         if let Some(path) = names.iter().find(|name| names.contains(&ordinary_path(name))) {
@@ -166,6 +173,7 @@ impl SetFiles {
         let members = members(names, &store);
         let links = links(names, &members, ledger);
         let change = store.change(&links).map_err(FittedSetError::generation)?;
+        salvage(&change, warnings)?;
         if ledger.is_some() {
             unshare(&change.path(OsStr::new(LEDGER)))?;
         }
@@ -201,14 +209,20 @@ impl SetFiles {
     }
 
     /// The path of a mail filter's ledger of corrections; `None` for other sets.
-    pub fn corrections(&self) -> Option<PathBuf> {
-        let is_mail = self.change.has(OsStr::new(ORDER));
-        is_mail.then(|| self.change.path(OsStr::new(CORRECTIONS)))
+    ///
+    /// # Errors
+    /// [`FittedSetError::Generation`].
+    pub fn corrections(&self) -> Result<Option<PathBuf>, FittedSetError> {
+        let is_mail = self.change.has(OsStr::new(ORDER)).map_err(FittedSetError::generation)?;
+        Ok(is_mail.then(|| self.change.path(OsStr::new(CORRECTIONS))))
     }
 
     /// The files of the general model, each with the label of its category; none for a set without
     /// one.
-    pub fn general(&self) -> Vec<(Vec<u8>, PathBuf)> {
+    ///
+    /// # Errors
+    /// [`FittedSetError::Generation`] when the folder cannot be read.
+    pub fn general(&self) -> Result<Vec<(Vec<u8>, PathBuf)>, FittedSetError> {
         general_files(self.change.folder())
     }
 
@@ -260,10 +274,14 @@ impl SetFiles {
             }
             return Ok(None);
         }
-        let (first, others): (Vec<&Name>, Vec<&Name>) =
-            links.iter().filter(|link| change.has(&link.member)).partition(|link| {
-                link.ours == ANY_MAGIC && !link.member.as_encoded_bytes().ends_with(b".ordinary")
-            });
+        let (mut first, mut others) = (Vec::new(), Vec::new());
+        for link in &links {
+            let is_category = link.ours == ANY_MAGIC
+                && !link.member.as_encoded_bytes().ends_with(ORDINARY.as_bytes());
+            if change.has(&link.member).map_err(FittedSetError::generation)? {
+                if is_category { first.push(link) } else { others.push(link) }
+            }
+        }
         let published = store
             .take_over(&links)
             .and_then(|()| store.link_names(first))

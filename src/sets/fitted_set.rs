@@ -76,7 +76,7 @@ pub struct FittedSet {
     open: OpenSet,
     /// Which state was current when the set was opened.
     mark: Mark,
-    warnings: Vec<Warning>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 impl fmt::Debug for FittedSet {
@@ -352,8 +352,8 @@ impl FittedSet {
         let corpus = Corpus::default();
         let kind = ChangeKind::Forget;
         let request = Request { kind, label: None, ids: vec![id.0], corpus: &corpus };
-        let files = self.files()?;
         let mut report = SetReport::default();
+        let files = self.files(&mut report.warnings)?;
         let settings = self.settings();
         let done = update::change(&files, &request, &settings, self.is_mail(), &mut |warning| {
             report.warnings.push(warning);
@@ -369,11 +369,12 @@ impl FittedSet {
     /// # Errors
     /// As for [`Self::learn`].
     pub fn refit(&mut self) -> Result<SetReport> {
-        let files = self.files()?;
+        let mut report = SetReport::default();
+        let files = self.files(&mut report.warnings)?;
         let options = FitOptions::like(self.open.line(), false);
         let done = refit_from_ledger(&files, &options, &self.settings(), self.is_mail());
         done.map_err(|error| files.in_words(error))?;
-        self.publish(files, Done::Fitted, SetReport::default())
+        self.publish(files, Done::Fitted, report)
     }
 
     /// Opens the newest generation of the set if another one is open, and returns whether that was
@@ -398,13 +399,14 @@ impl FittedSet {
     }
 
     /// Takes the lock, opens the newest generation, and begins the next one.
-    fn files(&mut self) -> Result<SetFiles> {
+    fn files(&mut self, warnings: &mut Vec<Warning>) -> Result<SetFiles> {
         let anchor = self.place.store().anchor();
         let lock =
             lock(&anchor, ".lock", self.options.patience(), &mut || self.options.waits(&anchor))?;
         self.reload_if_changed()?;
         let names = self.place.names(self.labels());
-        SetFiles::open(&names, Some(&self.place.ledger()), lock)
+        let mut warn = |warning| warnings.push(warning);
+        SetFiles::open(&names, Some(&self.place.ledger()), lock, &mut warn)
     }
 
     fn change<'d>(
@@ -413,7 +415,8 @@ impl FittedSet {
         label: &str,
         documents: impl IntoIterator<Item = &'d [u8]>,
     ) -> Result<SetReport> {
-        let files = self.files()?;
+        let mut report = SetReport::default();
+        let files = self.files(&mut report.warnings)?;
         let known = self.labels().iter().position(|known| known == label);
         let Some(number) = known.and_then(|at| u32::try_from(at).ok()) else {
             let folder = match &self.place {
@@ -438,7 +441,6 @@ impl FittedSet {
             return Err(FittedSetError::Stopped);
         }
         let request = Request::new(kind, number, &corpus);
-        let mut report = SetReport::default();
         let (done, outcomes) = if request.ids.is_empty() {
             (Done::Nothing, Vec::new())
         } else {

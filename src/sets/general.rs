@@ -92,21 +92,21 @@ pub fn bring(
 /// Errors of reading.
 pub fn current(store: &Store) -> Result<Vec<(Vec<u8>, PathBuf)>> {
     let current = store.open().map_err(FittedSetError::generation)?;
-    Ok(current.map_or_else(Vec::new, |current| general_files(current.folder())))
+    current.map_or_else(|| Ok(Vec::new()), |current| general_files(current.folder()))
 }
 
-/// Copies the general model of the current generation into the one that `change` makes. Where the
+/// Copies the general model of the generation in the folder `now` into the one that `change` makes. Where the
 /// filter gets other labels, or reads mail otherwise than before, it is left out with a warning.
 ///
 /// # Errors
 /// Errors of reading and writing.
 pub fn keep(
-    (store, change): (&Store, &Change),
+    (now, change): (Option<&Path>, &Change),
     labels: &[&str],
     is_same_reading: bool,
     warnings: WarningSink<'_>,
 ) -> Result<()> {
-    let files = current(store)?;
+    let files = now.map(general_files).transpose()?.unwrap_or_default();
     if files.is_empty() {
         return Ok(());
     }

@@ -21,6 +21,7 @@ use super::misfiled::{self, MisfiledMail};
 use super::open_set::direct;
 use super::protection::{in_order, wishes};
 use super::refit::{RefitJob, Refitted};
+use super::salvage::Present;
 use crate::atomic_file::{self, Unforced};
 use crate::category::layout::ANY_MAGIC;
 use crate::error::{Warning, WarningSink};
@@ -28,7 +29,8 @@ use crate::joint::corrections::{self, Corrected};
 use crate::joint::documents::fingerprint;
 use crate::joint::fit::{FitNote, FitOptions, MisfiledDocument};
 use crate::joint::ledger::{self, Ledger, Settings};
-use crate::joint::store::{Change, Name, Store, ledger_file, member};
+use crate::joint::store::ledger_file::{self, LedgerError};
+use crate::joint::store::{Change, Name, Store, member};
 use crate::lock::{Lock, Patience};
 use crate::parallel;
 use hashbrown::HashSet;
@@ -103,7 +105,9 @@ fn learn_all(
     let (change, current) = {
         let _lock = lock(&anchor, ".lock", patience, &mut || options.set.waits(&anchor))?;
         let change = store.replacement().map_err(FittedSetError::generation)?;
-        (change, MailReading::of_filter(&store, &ledger_path))
+        let now = Present::of(&store, &mut |_| {})?;
+        let own = now.as_ref().map(|now| now.path(OsStr::new(LEDGER)));
+        (change, MailReading::of_ledger(own.as_ref().unwrap_or(&ledger_path)))
     };
     let of_general = match &options.general {
         GeneralSource::Of(from) => general::reading_of(from),
@@ -147,10 +151,16 @@ fn learn_all(
     let lock = lock(&anchor, ".lock", patience, &mut || options.set.waits(&anchor))?;
     let before = names_of(folder, &ledger_path);
     store.take_over(&before).map_err(FittedSetError::generation)?;
+    let now = Present::of(&store, warnings)?;
     if options.general == GeneralSource::Same {
-        general::keep((&store, &change), &labels, current == Some(reading), warnings)?;
+        let now = now.as_ref().map(Present::folder);
+        general::keep((now, &change), &labels, current == Some(reading), warnings)?;
     }
-    let applied = correct(&store, &change, (&mut ledger, reading), warnings)?;
+    let applied = match &now {
+        Some(now) => correct(now, &change, (&mut ledger, reading), warnings)?,
+        None => 0,
+    };
+    drop(now);
     let changes = drift::changes(folder, &ledger);
     ledger_file::save(&change.path(OsStr::new(LEDGER)), &ledger)?;
     let mut documents = Vec::new();
@@ -211,8 +221,12 @@ fn files_of(folder: &MailFolder) -> Result<Vec<MailFile>> {
 /// # Errors
 /// Its files cannot be read.
 fn has_learned(store: &Store, label: &str) -> Result<bool> {
-    let current = store.open().map_err(FittedSetError::generation)?;
+    let current = store.open_to_change().map_err(FittedSetError::generation)?;
     let Some(current) = current else { return Ok(false) };
+    if current.has_torn() {
+        // It cannot be told without the lock.
+        return Ok(true);
+    }
     let load = |name: &str| ledger_file::load(&current.path(OsStr::new(name)));
     let mut corrected = HashSet::new();
     if let Some(corrections) = load(CORRECTIONS)? {
@@ -291,20 +305,33 @@ fn names_of(folder: &Path, ledger: &Path) -> Vec<Name> {
     links(&names, &members, Some(ledger))
 }
 
-/// Applies the current filter's corrections to the ledger of the next generation, which reads mail
+/// The error where the corrections in the file `name` cannot be read. If they are damaged it says
+/// how to go on.
+fn without_corrections(store: &Store, name: &OsStr, error: LedgerError) -> FittedSetError {
+    match error {
+        LedgerError::Damaged { fault, .. } => {
+            FittedSetError::Corrections { path: store.current_link().join(name), fault }
+        }
+        error => error.into(),
+    }
+}
+
+/// Applies the corrections of the generation `now` to the ledger of the next one, which reads mail
 /// as `reading` says, and returns how many of them are still needed. A warning tells of those that
 /// cannot be applied; they are kept until they can.
 fn correct(
-    store: &Store,
+    now: &Present,
     change: &Change,
     (ledger, reading): (&mut Ledger, MailReading),
     warnings: WarningSink<'_>,
 ) -> Result<usize> {
-    let current = store.open().map_err(FittedSetError::generation)?;
-    let Some(current) = current else { return Ok(0) };
+    let load = |name: &OsStr| {
+        let loaded = ledger_file::load(&now.path(name));
+        loaded.map_err(|error| without_corrections(change.store(), name, error))
+    };
     let mut applied = 0;
     for name in [CORRECTIONS.into(), set_aside(reading.name())] {
-        let Some(kept) = ledger_file::load(&current.path(&name))? else { continue };
+        let Some(kept) = load(&name)? else { continue };
         if kept.head.settings == ledger.head.settings {
             let done = corrections::apply(ledger, &kept)?;
             tell_unplaced(&done, warnings);
@@ -317,7 +344,7 @@ fn correct(
     }
     let others = MailReading::ALL.into_iter().filter(|(other, _)| *other != reading);
     for name in others.map(|(_, name)| set_aside(name)) {
-        let Some(kept) = ledger_file::load(&current.path(&name))? else { continue };
+        let Some(kept) = load(&name)? else { continue };
         let path = change.path(&name);
         if !path.exists() {
             ledger_file::save(&path, &kept)?;

@@ -72,7 +72,12 @@ impl MailReading {
         let current = store.open().ok()?;
         let ledger =
             current.map_or_else(|| ledger.to_path_buf(), |now| now.path(OsStr::new(LEDGER)));
-        let head = ledger_file::head(&ledger).ok()?;
+        Self::of_ledger(&ledger)
+    }
+
+    /// The reading of the filter with this ledger; `None` if the ledger cannot be read.
+    pub(super) fn of_ledger(ledger: &Path) -> Option<Self> {
+        let head = ledger_file::head(ledger).ok()?;
         Self::of_settings(&head.settings)
     }
 }

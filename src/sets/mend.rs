@@ -32,7 +32,9 @@ impl FittedSet {
         let anchor = store_of(&[], Some(&ledger)).anchor();
         let lock = lock(&anchor, ".lock", options.patience(), &mut || options.waits(&anchor))?;
         let names: Vec<PathBuf> = labels.iter().map(|label| direct(&folder.join(label))).collect();
-        let files = SetFiles::open(&names, Some(&ledger), lock)?;
+        let mut warnings = Vec::new();
+        let mut warn = |warning| warnings.push(warning);
+        let files = SetFiles::open(&names, Some(&ledger), lock, &mut warn)?;
         let refit = || {
             let heads: Result<Vec<SparseCategory>, _> =
                 files.paths.iter().map(|path| head_or_ordinary(path)).collect();
@@ -48,7 +50,9 @@ impl FittedSet {
             refit_from_ledger(&files, &fit, &settings, is_mail)
         };
         refit().map_err(|error| files.in_words(error))?;
-        files.publish(true, options.stop_flag())?;
-        Self::open(folder, options)
+        warnings.extend(files.publish(true, options.stop_flag())?);
+        let mut set = Self::open(folder, options)?;
+        set.warnings.splice(0..0, warnings);
+        Ok(set)
     }
 }

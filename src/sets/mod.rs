@@ -35,6 +35,7 @@ mod reading;
 pub mod reasons;
 pub mod refit;
 pub mod report;
+mod salvage;
 pub mod update;
 
 pub use error::FittedSetError;

@@ -63,7 +63,7 @@ pub fn open_general<L: AsRef<[u8]>>(
 /// # Errors
 /// [`FittedSetError::GeneralUnusable`], with the path in the current generation.
 pub fn general_of(files: &SetFiles) -> Result<Option<GeneralModel<Mmap>>> {
-    let own = files.general();
+    let own = files.general()?;
     if own.is_empty() {
         return Ok(None);
     }

@@ -219,7 +219,7 @@ fn note(
     (learned, outcomes): (&[bool], &[Outcome]),
     head: &Head,
 ) -> Result<bool> {
-    let Some(path) = files.corrections() else { return Ok(false) };
+    let Some(path) = files.corrections()? else { return Ok(false) };
     let corpus = request.corpus;
     let document = |number: usize, label: u32| -> corrections::Correction<'_> {
         (label, corpus.documents[number].occurrences, corpus.terms_of(number))
@@ -238,7 +238,7 @@ fn note(
     let is_news = |one: &Outcome| matches!(one, Outcome::Learned | Outcome::Moved { .. });
     let are_news = request.kind != ChangeKind::Forget
         && outcomes.iter().zip(learned).all(|(one, &learned)| !learned || is_news(one));
-    if are_news && !changes.is_empty() && path.exists() {
+    if are_news && !changes.is_empty() && ledger_file::exists(&path)? {
         ledger_file::unshare(&path)?;
         let mut noted = OpenLedger::new(&path)?;
         let mut bytes = Vec::new();

@@ -58,6 +58,8 @@ pub struct Change {
     folder: PathBuf,
     /// The list of files, locked while the folder is being filled.
     list: File,
+    /// The generation that it began with.
+    base: Option<Generation>,
     /// Whether all names of the set are links to it.
     is_linked: bool,
     /// Whether its files were moved into the set unchanged.
@@ -247,10 +249,11 @@ impl Store {
 
     fn begin(&self, with_files: bool) -> Result<Change> {
         self.make_folder(&[])?;
-        let base = if with_files { self.open_to(Purpose::Change)? } else { None };
+        let base = if with_files { self.open_to_change()? } else { None };
         let numbers = self.remove_unfinished()?;
         if numbers.len() > USUAL {
-            self.tidy(None)?;
+            // What cannot be removed now is removed at the next change.
+            let _ = self.tidy(None);
         }
         let failed = |error| Error::io(&self.folder, error);
         let mode = fs::metadata(&self.folder).map_err(failed)?.mode() & 0o777;
@@ -275,26 +278,28 @@ impl Store {
         })?;
         let _ = list.try_lock(); // where there are no locks nobody else tidies up
         let store = self.clone();
-        let change = Change {
+        let mut change = Change {
             store,
             folder,
             list,
+            base: None,
             is_linked: false,
             is_taken_over: false,
             is_current: false,
         };
-        if let Some(base) = base {
+        if let Some(base) = &base {
             for (name, _) in &base.manifest().files {
                 let (from, to) = (base.path(name), change.path(name));
                 match same_file(&from, &to) {
                     // A file that is missing and not indispensable is made anew.
                     Err(error)
                         if error.kind() == io::ErrorKind::NotFound
-                            && !Purpose::Change.needs(name) => {}
+                            && (base.has_torn() || !Purpose::Change.needs(name)) => {}
                     done => done.map_err(|error| Error::io(&from, error))?,
                 }
             }
         }
+        change.base = base;
         Ok(change)
     }
 
@@ -332,9 +337,13 @@ impl Store {
         if numbers.iter().all(|&number| number == current || Some(number) == before) {
             return Ok(());
         }
-        let forced = numbers.iter().rev().copied();
-        let forced =
-            forced.filter(|&number| number <= current).find(|&number| self.is_forced(number));
+        let mut forced = None;
+        for &number in numbers.iter().rev().filter(|&&number| number <= current) {
+            if self.is_forced(number)? {
+                forced = Some(number);
+                break;
+            }
+        }
         let needed = [Some(current), before, forced];
         for number in numbers {
             if !needed.contains(&Some(number)) {
@@ -362,9 +371,24 @@ impl Change {
         self.is_linked
     }
 
+    /// The generation that the change began with; `None` if there was none, or if the change
+    /// replaces the whole set.
+    pub const fn base(&self) -> Option<&Generation> {
+        self.base.as_ref()
+    }
+
+    /// The set that is changed.
+    pub const fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// Whether there is a file called `name`.
-    pub fn has(&self, name: &OsStr) -> bool {
-        self.path(name).exists()
+    ///
+    /// # Errors
+    /// [`Error::Io`] when that cannot be found out.
+    pub fn has(&self, name: &OsStr) -> Result<bool> {
+        let path = self.path(name);
+        path.try_exists().map_err(|error| Error::io(&path, error))
     }
 
     /// Makes this the current generation. With `is_forced` it is synchronised to the device before.

@@ -25,6 +25,11 @@ pub struct Generation {
     manifest: Manifest,
     /// Whether this generation stands in for a later one that is torn.
     is_earlier: bool,
+    /// The files that a power failure has truncated, if the generation is opened to be changed.
+    torn: Vec<OsString>,
+    /// In their place the files of this generation are used: the last one that was synchronised to
+    /// the device.
+    forced: Option<Box<Generation>>,
     _lock: Option<File>,
 }
 
@@ -32,11 +37,20 @@ pub struct Generation {
 enum Missing {
     /// It is being removed, or has been.
     Gone,
-    /// It is incomplete. `true` if it was synchronised to the device, so that a power failure is
-    /// not the reason.
-    Torn(bool),
+    /// Files are truncated.
+    Torn(Torn),
     /// The operating system refused.
     Refused(Error),
+}
+
+/// What is known of a truncated generation.
+enum Torn {
+    /// It was synchronised to the device, so that a power failure is not the reason.
+    Forced,
+    /// These files are truncated.
+    Files(Vec<OsString>),
+    /// The list of its files is truncated.
+    List,
 }
 
 impl Store {
@@ -49,52 +63,120 @@ impl Store {
         self.open_to(Purpose::Read)
     }
 
-    /// The same for a purpose.
-    pub(super) fn open_to(&self, purpose: Purpose) -> Result<Option<Generation>> {
+    /// Opens the current generation to change it. A file that a power failure has truncated is
+    /// replaced by that of the last generation that was synchronised to the device.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Damaged`].
+    pub fn open_to_change(&self) -> Result<Option<Generation>> {
+        self.open_to(Purpose::Change)
+    }
+
+    fn open_to(&self, purpose: Purpose) -> Result<Option<Generation>> {
         let mut last = None;
         for _ in 0..TRIES {
             let Some(number) = self.current()? else { return Ok(None) };
             match self.generation(number, purpose) {
                 Ok(generation) => return Ok(Some(generation)),
                 Err(Missing::Refused(error)) => return Err(error),
-                Err(Missing::Torn(true)) => return self.as_it_is(number).map(Some),
-                Err(Missing::Torn(false)) => return self.earlier(number, purpose).map(Some),
+                Err(Missing::Torn(torn)) => return self.instead(number, torn, purpose).map(Some),
                 // A program that removes a generation has made another one current before.
                 Err(Missing::Gone) if last == Some(number) => std::thread::yield_now(),
                 Err(Missing::Gone) => last = Some(number),
             }
         }
         match last {
-            Some(number) => self.earlier(number, purpose).map(Some),
+            Some(number) => self.instead(number, Torn::List, purpose).map(Some),
             None => Ok(None),
         }
     }
 
-    /// The last whole generation before `torn`.
-    fn earlier(&self, torn: u64, purpose: Purpose) -> Result<Generation> {
-        let numbers = self.numbers()?;
-        for number in numbers.into_iter().rev().filter(|&number| number < torn) {
-            match self.generation(number, purpose) {
-                Ok(mut generation) if generation.manifest.is_forced => {
-                    generation.is_earlier = true;
-                    return Ok(generation);
-                }
+    /// What is used instead of a truncated generation.
+    fn instead(&self, number: u64, torn: Torn, purpose: Purpose) -> Result<Generation> {
+        match (torn, purpose) {
+            (Torn::Forced, _) => {
+                let mut generation = self.as_it_is(number)?;
+                generation.manifest.is_forced = true;
+                Ok(generation)
+            }
+            (_, Purpose::Read) => match self.forced_before(number)? {
+                Some(earlier) => Ok(Generation { is_earlier: true, ..earlier }),
+                None => self.as_it_is(number),
+            },
+            (Torn::Files(files), Purpose::Change) => self.remains(number, Some(files)),
+            (Torn::List, Purpose::Change) => self.remains(number, None),
+        }
+    }
+
+    /// The last whole generation before `number` that was synchronised to the device.
+    fn forced_before(&self, number: u64) -> Result<Option<Generation>> {
+        for earlier in self.numbers()?.into_iter().rev().filter(|&earlier| earlier < number) {
+            if !self.is_forced(earlier)? {
+                continue;
+            }
+            match self.generation(earlier, Purpose::Read) {
+                Ok(generation) => return Ok(Some(generation)),
                 Err(Missing::Refused(error)) => return Err(error),
-                _ => {}
+                Err(Missing::Gone | Missing::Torn(_)) => {}
             }
         }
-        self.as_it_is(torn)
+        Ok(None)
+    }
+
+    /// What a power failure has left of generation `number`, of which the files `torn` are known to
+    /// be truncated; without a list of its files, all may be of which the content does not tell.
+    fn remains(&self, number: u64, torn: Option<Vec<OsString>>) -> Result<Generation> {
+        let forced = self.forced_before(number)?;
+        let mut generation = match self.as_it_is(number) {
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                let (store, folder) = (self.clone(), self.folder.join(number.to_string()));
+                Generation::bare(store, folder, number)
+            }
+            found => found?,
+        };
+        let files = &mut generation.manifest.files;
+        if let Some(forced) = &forced {
+            let is_known = |name: &OsStr| files.iter().any(|(own, _)| own == name);
+            let others = forced.manifest.files.iter().filter(|(name, _)| !is_known(name));
+            let others: Vec<_> = others.cloned().collect();
+            files.extend(others);
+        }
+        let mut torn = match torn {
+            Some(torn) => torn,
+            None => {
+                let all = files.iter().map(|(name, _)| name);
+                all.filter(|name| !manifest::has_checksum(name)).cloned().collect()
+            }
+        };
+        for (name, _) in files.iter() {
+            let is_empty = || is_whole(&generation.folder.join(name), 1).map(|is_whole| !is_whole);
+            if !torn.contains(name) && manifest::has_checksum(name) && is_empty()? {
+                torn.push(name.clone());
+            }
+        }
+        // Fitted categories belong together.
+        if torn.iter().any(|name| manifest::is_fitted(name)) {
+            let fitted =
+                files.iter().map(|(name, _)| name).filter(|name| manifest::is_fitted(name));
+            let others: Vec<_> = fitted.filter(|name| !torn.contains(name)).cloned().collect();
+            torn.extend(others);
+        }
+        (generation.torn, generation.forced) = (torn, forced.map(Box::new));
+        Ok(generation)
     }
 
     /// Opens a damaged generation as it is, so that reading its files reports what is wrong.
     fn as_it_is(&self, number: u64) -> Result<Generation> {
         let folder = self.folder.join(number.to_string());
         let entries = fs::read_dir(&folder).map_err(|error| Error::io(&folder, error))?;
-        let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
-        let files = names.filter(|name| name != manifest::NAME).map(|name| (name, 0)).collect();
-        let manifest = Manifest { is_forced: false, files };
-        let store = self.clone();
-        Ok(Generation { store, folder, number, manifest, is_earlier: false, _lock: None })
+        let mut generation = Generation::bare(self.clone(), folder, number);
+        for entry in entries {
+            let name = entry.map_err(|error| Error::io(&generation.folder, error))?.file_name();
+            if name != manifest::NAME {
+                generation.manifest.files.push((name, 0));
+            }
+        }
+        Ok(generation)
     }
 
     fn generation(&self, number: u64, purpose: Purpose) -> Result<Generation, Missing> {
@@ -118,43 +200,109 @@ impl Store {
         let mut bytes = Vec::new();
         let read = file.read_to_end(&mut bytes);
         read.map_err(|error| Missing::Refused(Error::io(&path, error)))?;
-        let manifest = Manifest::parse(&bytes).ok_or(Missing::Torn(false))?;
-        for (name, length) in manifest.files.iter().filter(|(name, _)| purpose.needs(name)) {
-            let whole = fs::metadata(folder.join(name)).is_ok_and(|file| file.len() >= *length);
-            if !whole {
-                return Err(Missing::Torn(manifest.is_forced));
-            }
+        let manifest = Manifest::parse(&bytes).ok_or(Missing::Torn(Torn::List))?;
+        let is_needed = |name: &OsStr| {
+            Purpose::Read.needs(name) || purpose == Purpose::Change && purpose.needs(name)
+        };
+        let torn = truncated(&folder, &manifest, is_needed).map_err(Missing::Refused)?;
+        if !torn.is_empty() {
+            let what = if manifest.is_forced { Torn::Forced } else { Torn::Files(torn) };
+            return Err(Missing::Torn(what));
         }
         let lock = is_locked.then_some(file);
-        let store = self.clone();
-        Ok(Generation { store, folder, number, manifest, is_earlier: false, _lock: lock })
+        Ok(Generation { manifest, _lock: lock, ..Generation::bare(self.clone(), folder, number) })
     }
 
     /// Whether generation `number` is complete and was synchronised to the device.
-    pub(super) fn is_forced(&self, number: u64) -> bool {
+    ///
+    /// # Errors
+    /// [`Error::Io`] when that cannot be found out.
+    pub(super) fn is_forced(&self, number: u64) -> Result<bool> {
         let folder = self.folder.join(number.to_string());
-        let Ok(mut list) = open_regular(&folder.join(manifest::NAME)) else { return false };
+        let path = folder.join(manifest::NAME);
         let mut bytes = Vec::new();
-        let read = list.read_to_end(&mut bytes);
-        let manifest = read.ok().and_then(|_| Manifest::parse(&bytes));
-        manifest.is_some_and(|manifest| {
-            let needed = |name: &OsStr| Purpose::Read.needs(name) || Purpose::Change.needs(name);
-            let mut files = manifest.files.iter().filter(|(name, _)| needed(name));
-            let is_whole = |(name, length): &(OsString, u64)| {
-                fs::metadata(folder.join(name)).is_ok_and(|file| file.len() >= *length)
-            };
-            manifest.is_forced && files.all(is_whole)
-        })
+        match open_regular(&path).and_then(|mut list| list.read_to_end(&mut bytes)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            read => read.map_err(|error| Error::io(&path, error))?,
+        };
+        let Some(manifest) = Manifest::parse(&bytes) else { return Ok(false) };
+        let is_needed = |name: &OsStr| Purpose::Read.needs(name) || Purpose::Change.needs(name);
+        Ok(manifest.is_forced && truncated(&folder, &manifest, is_needed)?.is_empty())
+    }
+}
+
+/// The files in `folder` that are needed, and are shorter than the list says or missing.
+fn truncated(
+    folder: &Path,
+    manifest: &Manifest,
+    is_needed: impl Fn(&OsStr) -> bool,
+) -> Result<Vec<OsString>> {
+    let mut torn = Vec::new();
+    for (name, length) in manifest.files.iter().filter(|(name, _)| is_needed(name)) {
+        if !is_whole(&folder.join(name), *length)? {
+            torn.push(name.clone());
+        }
+    }
+    Ok(torn)
+}
+
+/// Whether there is a file at `path` that is at least `length` bytes long.
+fn is_whole(path: &Path, length: u64) -> Result<bool> {
+    match fs::metadata(path) {
+        Ok(file) => Ok(file.len() >= length),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Error::io(path, error)),
     }
 }
 
 impl Generation {
-    /// The file called `name` in it.
-    pub fn path(&self, name: &OsStr) -> PathBuf {
-        self.folder.join(name)
+    /// A generation of which no file is known.
+    fn bare(store: Store, folder: PathBuf, number: u64) -> Self {
+        Self {
+            store,
+            folder,
+            number,
+            manifest: Manifest::default(),
+            is_earlier: false,
+            torn: Vec::new(),
+            forced: None,
+            _lock: None,
+        }
     }
 
-    /// Whether it has a file called `name`.
+    /// The file called `name` in it, or what stands in for it.
+    pub fn path(&self, name: &OsStr) -> PathBuf {
+        match &self.forced {
+            Some(forced) if self.is_torn(name) => forced.path(name),
+            _ => self.folder.join(name),
+        }
+    }
+
+    /// Whether a power failure has truncated the file called `name`. This is known of generations
+    /// that are opened to be changed.
+    pub fn is_torn(&self, name: &OsStr) -> bool {
+        self.torn.iter().any(|torn| torn == name)
+    }
+
+    /// Whether a power failure has truncated files.
+    pub fn has_torn(&self) -> bool {
+        !self.torn.is_empty()
+    }
+
+    /// Whether it was synchronised to the device.
+    pub const fn is_forced(&self) -> bool {
+        self.manifest.is_forced
+    }
+
+    /// The last whole generation before it that was synchronised to the device.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn forced_before(&self) -> Result<Option<Self>> {
+        self.store.forced_before(self.number)
+    }
+
+    /// Whether a file called `name` belongs to it.
     pub fn has(&self, name: &OsStr) -> bool {
         self.manifest.files.iter().any(|(file, _)| file == name)
     }

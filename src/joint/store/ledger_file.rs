@@ -197,12 +197,46 @@ fn write_head(path: &Path, head: &Head) -> Result<(), LedgerError> {
     replace(&Unforced, &beside(path, HEAD_FILE), ANY_MAGIC, &head.bytes())
 }
 
+/// Whether there is a file at `path`.
+///
+/// # Errors
+/// [`LedgerError::Unreadable`] when that cannot be found out.
+pub fn exists(path: &Path) -> Result<bool, LedgerError> {
+    path.try_exists().map_err(|error| unreadable(path, error))
+}
+
+/// The head of the ledger at `path` in the file beside it is removed, so that the head in the ledger
+/// itself counts.
+///
+/// # Errors
+/// It cannot be removed.
+pub fn remove_head(path: &Path) -> Result<(), LedgerError> {
+    remove_if_there(&beside(path, HEAD_FILE))
+}
+
+/// Puts a ledger of a set in place of whatever is there.
+///
+/// # Errors
+/// It cannot be written.
+pub fn put(path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
+    remove_if_there(path)?;
+    remove_head(path)?;
+    save(path, ledger)
+}
+
+fn remove_if_there(path: &Path) -> Result<(), LedgerError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unwritable(path, error)),
+        _ => Ok(()),
+    }
+}
+
 /// Gives the generation that is being made its own copy of a ledger that has no head file yet.
 ///
 /// # Errors
 /// It cannot be copied.
 pub fn unshare(path: &Path) -> Result<(), LedgerError> {
-    if !path.exists() || head_of(path)?.is_some() {
+    if !exists(path)? || head_of(path)?.is_some() {
         return Ok(());
     }
     let bytes = read_regular(path).map_err(|error| unreadable(path, error))?;

@@ -79,8 +79,8 @@ pub enum Purpose {
 impl Purpose {
     /// Whether the file called `name` must be complete.
     pub fn needs(self, name: &OsStr) -> bool {
+        let is_fitted = is_fitted(name);
         let name = name.as_bytes();
-        let is_fitted = name.starts_with(b"category.") && !name.ends_with(b".ordinary");
         match self {
             Self::Read => is_fitted || name == b"order",
             Self::Change => {
@@ -88,6 +88,17 @@ impl Purpose {
             }
         }
     }
+}
+
+/// Whether this is the name of a fitted category.
+pub fn is_fitted(name: &OsStr) -> bool {
+    let name = name.as_bytes();
+    name.starts_with(b"category.") && !name.ends_with(b".ordinary")
+}
+
+/// Whether the file of this name has checksums of its whole content.
+pub fn has_checksum(name: &OsStr) -> bool {
+    matches!(name.as_bytes(), b"ledger" | b"ledger.head" | b"corrections" | b"corrections.head")
 }
 
 /// A name for a file in a generation's folder: `prefix` and what `base` leaves without control

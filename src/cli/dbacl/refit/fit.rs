@@ -38,7 +38,8 @@ pub fn refit(
 ) -> Result<u8, Failure> {
     let keep = request.keep.as_deref();
     let lock = lock::of_set(&store_of(names, keep), job.lock_timeout, signals)?;
-    let files = SetFiles::open(names, keep, lock)?;
+    let mut warn = |warning: crate::error::Warning| MESSAGES.warning(&warning.0);
+    let files = SetFiles::open(names, keep, lock, &mut warn)?;
     let fitted = refit_files(request, job, &files, signals)?;
     if fitted.is_better {
         publish(files, true, signals)?;

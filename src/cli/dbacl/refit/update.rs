@@ -63,10 +63,10 @@ pub fn run(
         return Err(Failure::new(Kind::Data, "there are no features in the document"));
     }
     let lock = lock::of_set(&store_of(paths, Some(ledger)), job.lock_timeout, signals)?;
-    let files = SetFiles::open(paths, Some(ledger), lock)?;
+    let mut warn = |warning: crate::error::Warning| MESSAGES.warning(&warning.0);
+    let files = SetFiles::open(paths, Some(ledger), lock, &mut warn)?;
     let request = update::Request::new(kind, label, &corpus);
     let is_mail = job.reading.options.has(ModelOption::Mail);
-    let mut warn = |warning: crate::error::Warning| MESSAGES.warning(&warning.0);
     let done = update::change(&files, &request, &settings, is_mail, &mut warn);
     let (done, outcomes) = done.map_err(|error| files.in_words(error))?;
     if kind == ChangeKind::Forget && outcomes.iter().all(|one| *one == Outcome::NotKnown) {
