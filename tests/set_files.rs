@@ -5,7 +5,7 @@
 use crate::mails::{dbacl, mail, program, spawn, text};
 use crate::sets::{
     Fault, LEARN, calls, copy, documents, done, faulty, filter, has_tracer, leftovers, mode, news,
-    verdict,
+    older_filter, verdict,
 };
 use dbacl_testing::{command, skip};
 use std::fs;
@@ -282,4 +282,51 @@ fn a_passing_fault_of_the_disk_is_no_power_failure() {
         assert_eq!((documents(path), corrections(path)), expected, "{number}: {said}");
         assert!(output.status.success() || !said.is_empty(), "{number}");
     }
+}
+
+#[test]
+fn a_copy_without_links_is_in_service_and_can_be_changed() {
+    let start = corrected();
+    for learns_first in [false, true] {
+        let folder = copy(start.path());
+        let path = folder.path();
+        shell(path, "mv f g; cp -rL g f; rm -r g");
+        let current = path.join("f/ledger.set/current");
+        assert!(fs::symlink_metadata(&current).expect("there").is_dir());
+        verdict(path, &news());
+        if learns_first {
+            let said = done(dbacl(path, &LEARN, b""));
+            assert!(said.contains("3 corrections were applied\n"), "{said}");
+        } else {
+            correct(path, 7).quiet();
+            assert_eq!((documents(path), corrections(path)), (64, 4));
+        }
+        for name in ["f/ledger.set/current", "f/ham", "f/ledger"] {
+            assert!(path.join(name).is_symlink(), "{name}");
+        }
+        verdict(path, &news());
+        correct(path, 8).quiet();
+        assert_eq!(leftovers(path), Vec::<String>::new());
+    }
+    // Something else in place of the link is told with advice.
+    let current = start.path().join("f/ledger.set/current");
+    fs::remove_file(&current).expect("removed");
+    fs::write(&current, "4").expect("written");
+    let output = dbacl(start.path(), &LEARN, b"");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("as cp -a does"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn an_older_folder_with_a_link_to_another_place_is_taken_over() {
+    let folder = older_filter();
+    let path = folder.path();
+    shell(path, "mkdir disk; mv f/ham disk; ln -s ../disk/ham f/ham");
+    let kept = fs::read(path.join("disk/ham")).expect("there");
+    verdict(path, &news());
+    correct(path, 7).quiet();
+    assert_eq!(documents(path), 61);
+    let link = fs::read_link(path.join("f/ham")).expect("a link");
+    assert_eq!(link, Path::new("ledger.set/current/category.ham"));
+    assert!(fs::read(path.join("disk/ham")).expect("there") == kept);
 }

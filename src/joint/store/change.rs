@@ -8,6 +8,8 @@ use crate::atomic_file::beside;
 use crate::error::{Error, Result};
 use crate::reading::open_regular;
 use rustix::fs::{AtFlags, CWD, linkat};
+#[cfg(target_os = "linux")]
+use rustix::fs::{RenameFlags, renameat_with};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -25,6 +27,9 @@ const FILE: u32 = 0o600;
 
 /// The name of the link that is going to replace the one to the current generation.
 pub(super) const CURRENT_NEW: &str = "current.new";
+
+/// The name that a folder gets which stands in place of the link to the current generation.
+const REPLACED: &str = "new.replaced";
 
 /// The usual number of generations: the current one, the one before, and the last that was
 /// synchronised to the device.
@@ -161,18 +166,27 @@ impl Store {
             found => found.map_err(failed)?,
         };
         let occupied = || Error::Occupied { path: name.path.clone() };
-        if found.is_symlink() {
-            let (store, member) = Self::of_link(&name.path).ok_or_else(occupied)?;
+        if found.is_symlink()
+            && let Some((store, member)) = Self::of_link(&name.path)
+        {
             if member == name.member && store.is(self) {
                 return Ok(Found::Link);
             }
             return if name.path.is_file() { Ok(Found::File) } else { Ok(Found::Nothing) };
         }
-        if !found.is_file() {
-            return Err(occupied());
-        }
+        // A link of the user's own, as to a file on another disk, is followed.
         let mut beginning = Vec::new();
-        let file = open_regular(&name.path).map_err(failed)?;
+        let file = match open_regular(&name.path) {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::InvalidInput | io::ErrorKind::NotFound
+                ) =>
+            {
+                return Err(occupied());
+            }
+            file => file.map_err(failed)?,
+        };
         let length = name.ours.len() as u64;
         file.take(length).read_to_end(&mut beginning).map_err(failed)?;
         if name.ours.starts_with(&beginning) { Ok(Found::File) } else { Err(occupied()) }
@@ -303,6 +317,23 @@ impl Store {
         Ok(change)
     }
 
+    /// Renames a link to generation `number` over the one to the current generation.
+    fn make_current(&self, number: u64) -> Result<()> {
+        let (link, new) = (self.current_link(), self.folder.join(CURRENT_NEW));
+        let rename = || match fs::rename(&new, &link) {
+            // A copy for which links were followed has a folder there, which the next change
+            // removes.
+            Err(_) if fs::symlink_metadata(&link).is_ok_and(|found| found.is_dir()) => {
+                exchange(&new, &link, &self.folder.join(REPLACED))
+            }
+            renamed => renamed,
+        };
+        symlink(number.to_string(), &new).and_then(|()| rename()).map_err(|error| {
+            let _ = fs::remove_file(&new);
+            Error::io(&link, error)
+        })
+    }
+
     /// Removes changes that were not finished. Returns the numbers of all generations, in order.
     fn remove_unfinished(&self) -> Result<Vec<u64>> {
         let entries = fs::read_dir(&self.folder).map_err(|error| Error::io(&self.folder, error))?;
@@ -329,9 +360,9 @@ impl Store {
     fn tidy(&self, just: Option<u64>) -> Result<()> {
         let current = self.current()?;
         let mut numbers = self.remove_unfinished()?;
-        let Some(current) = current else { return Ok(()) };
+        let Some((current, _)) = current else { return Ok(()) };
         // Folders of the user that are named with a number are not counted.
-        numbers.retain(|number| list_in(&self.folder.join(number.to_string())).is_some());
+        numbers.retain(|number| list_in(&self.folder_of(*number)).is_some());
         let before = numbers.iter().rev().copied().find(|&number| number < current);
         let before = just.or(before);
         if numbers.iter().all(|&number| number == current || Some(number) == before) {
@@ -347,7 +378,7 @@ impl Store {
         let needed = [Some(current), before, forced];
         for number in numbers {
             if !needed.contains(&Some(number)) {
-                remove_unused(&self.folder.join(number.to_string()));
+                remove_unused(&self.folder_of(number));
             }
         }
         Ok(())
@@ -436,10 +467,10 @@ impl Change {
         self.take_owner(&path);
         let last = self.store.numbers()?.last().copied().unwrap_or(0);
         let number = last.checked_add(1).ok_or_else(|| {
-            let last = self.store.folder.join(last.to_string());
+            let last = self.store.folder_of(last);
             Error::damaged(&last, "no generation can come after this one")
         })?;
-        let numbered = self.store.folder.join(number.to_string());
+        let numbered = self.store.folder_of(number);
         fs::rename(&self.folder, &numbered).map_err(failed(&numbered))?;
         self.folder = numbered;
         if is_forced {
@@ -447,12 +478,7 @@ impl Change {
         }
         // Readers take a lock, too.
         let _ = self.list.unlock();
-        let (link, new) = (self.store.folder.join(CURRENT), self.store.folder.join(CURRENT_NEW));
-        let linked = symlink(number.to_string(), &new).and_then(|()| fs::rename(&new, &link));
-        linked.map_err(|error| {
-            let _ = fs::remove_file(&new);
-            Error::io(&link, error)
-        })?;
+        self.store.make_current(number)?;
         self.is_current = true;
         if is_forced {
             // The change is made; only its survival of a power failure may fail to be ensured.
@@ -505,6 +531,17 @@ fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
     DirBuilder::new().mode(FOLDER).create(path)?;
     // The umask may have taken something away.
     fs::set_permissions(path, Permissions::from_mode(mode))
+}
+
+/// Gives the link at `new` the name of the folder at `link`, which gets the name `replaced`: at once
+/// where the system can do that.
+fn exchange(new: &Path, link: &Path, replaced: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if renameat_with(CWD, new, CWD, link, RenameFlags::EXCHANGE).is_ok() {
+        return fs::rename(new, replaced);
+    }
+    fs::rename(link, replaced)?;
+    fs::rename(new, link)
 }
 
 fn remove_if_there(path: &Path) -> Result<()> {

@@ -73,38 +73,48 @@ impl Store {
     }
 
     fn open_to(&self, purpose: Purpose) -> Result<Option<Generation>> {
-        let mut last = None;
+        let mut last: Option<(u64, PathBuf)> = None;
         for _ in 0..TRIES {
-            let Some(number) = self.current()? else { return Ok(None) };
-            match self.generation(number, purpose) {
+            let Some((number, folder)) = self.current()? else { return Ok(None) };
+            match self.generation(number, &folder, purpose) {
                 Ok(generation) => return Ok(Some(generation)),
                 Err(Missing::Refused(error)) => return Err(error),
-                Err(Missing::Torn(torn)) => return self.instead(number, torn, purpose).map(Some),
+                Err(Missing::Torn(torn)) => {
+                    return self.instead(number, folder, torn, purpose).map(Some);
+                }
                 // A program that removes a generation has made another one current before.
-                Err(Missing::Gone) if last == Some(number) => std::thread::yield_now(),
-                Err(Missing::Gone) => last = Some(number),
+                Err(Missing::Gone) if last.as_ref().is_some_and(|last| last.0 == number) => {
+                    std::thread::yield_now();
+                }
+                Err(Missing::Gone) => last = Some((number, folder)),
             }
         }
         match last {
-            Some(number) => self.instead(number, Torn::List, purpose).map(Some),
+            Some((number, folder)) => self.instead(number, folder, Torn::List, purpose).map(Some),
             None => Ok(None),
         }
     }
 
     /// What is used instead of a truncated generation.
-    fn instead(&self, number: u64, torn: Torn, purpose: Purpose) -> Result<Generation> {
+    fn instead(
+        &self,
+        number: u64,
+        folder: PathBuf,
+        torn: Torn,
+        purpose: Purpose,
+    ) -> Result<Generation> {
         match (torn, purpose) {
             (Torn::Forced, _) => {
-                let mut generation = self.as_it_is(number)?;
+                let mut generation = self.as_it_is(number, folder)?;
                 generation.manifest.is_forced = true;
                 Ok(generation)
             }
             (_, Purpose::Read) => match self.forced_before(number)? {
                 Some(earlier) => Ok(Generation { is_earlier: true, ..earlier }),
-                None => self.as_it_is(number),
+                None => self.as_it_is(number, folder),
             },
-            (Torn::Files(files), Purpose::Change) => self.remains(number, Some(files)),
-            (Torn::List, Purpose::Change) => self.remains(number, None),
+            (Torn::Files(files), Purpose::Change) => self.remains(number, folder, Some(files)),
+            (Torn::List, Purpose::Change) => self.remains(number, folder, None),
         }
     }
 
@@ -114,7 +124,7 @@ impl Store {
             if !self.is_forced(earlier)? {
                 continue;
             }
-            match self.generation(earlier, Purpose::Read) {
+            match self.generation(earlier, &self.folder_of(earlier), Purpose::Read) {
                 Ok(generation) => return Ok(Some(generation)),
                 Err(Missing::Refused(error)) => return Err(error),
                 Err(Missing::Gone | Missing::Torn(_)) => {}
@@ -125,12 +135,16 @@ impl Store {
 
     /// What a power failure has left of generation `number`, of which the files `torn` are known to
     /// be truncated; without a list of its files, all may be of which the content does not tell.
-    fn remains(&self, number: u64, torn: Option<Vec<OsString>>) -> Result<Generation> {
+    fn remains(
+        &self,
+        number: u64,
+        folder: PathBuf,
+        torn: Option<Vec<OsString>>,
+    ) -> Result<Generation> {
         let forced = self.forced_before(number)?;
-        let mut generation = match self.as_it_is(number) {
+        let mut generation = match self.as_it_is(number, folder.clone()) {
             Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                let (store, folder) = (self.clone(), self.folder.join(number.to_string()));
-                Generation::bare(store, folder, number)
+                Generation::bare(self.clone(), folder, number)
             }
             found => found?,
         };
@@ -166,8 +180,7 @@ impl Store {
     }
 
     /// Opens a damaged generation as it is, so that reading its files reports what is wrong.
-    fn as_it_is(&self, number: u64) -> Result<Generation> {
-        let folder = self.folder.join(number.to_string());
+    fn as_it_is(&self, number: u64, folder: PathBuf) -> Result<Generation> {
         let entries = fs::read_dir(&folder).map_err(|error| Error::io(&folder, error))?;
         let mut generation = Generation::bare(self.clone(), folder, number);
         for entry in entries {
@@ -179,8 +192,12 @@ impl Store {
         Ok(generation)
     }
 
-    fn generation(&self, number: u64, purpose: Purpose) -> Result<Generation, Missing> {
-        let folder = self.folder.join(number.to_string());
+    fn generation(
+        &self,
+        number: u64,
+        folder: &Path,
+        purpose: Purpose,
+    ) -> Result<Generation, Missing> {
         let path = folder.join(manifest::NAME);
         let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         let mut file = match open_regular(&path) {
@@ -204,13 +221,14 @@ impl Store {
         let is_needed = |name: &OsStr| {
             Purpose::Read.needs(name) || purpose == Purpose::Change && purpose.needs(name)
         };
-        let torn = truncated(&folder, &manifest, is_needed).map_err(Missing::Refused)?;
+        let torn = truncated(folder, &manifest, is_needed).map_err(Missing::Refused)?;
         if !torn.is_empty() {
             let what = if manifest.is_forced { Torn::Forced } else { Torn::Files(torn) };
             return Err(Missing::Torn(what));
         }
         let lock = is_locked.then_some(file);
-        Ok(Generation { manifest, _lock: lock, ..Generation::bare(self.clone(), folder, number) })
+        let bare = Generation::bare(self.clone(), folder.to_path_buf(), number);
+        Ok(Generation { manifest, _lock: lock, ..bare })
     }
 
     /// Whether generation `number` is complete and was synchronised to the device.
@@ -218,7 +236,7 @@ impl Store {
     /// # Errors
     /// [`Error::Io`] when that cannot be found out.
     pub(super) fn is_forced(&self, number: u64) -> Result<bool> {
-        let folder = self.folder.join(number.to_string());
+        let folder = self.folder_of(number);
         let path = folder.join(manifest::NAME);
         let mut bytes = Vec::new();
         match open_regular(&path).and_then(|mut list| list.read_to_end(&mut bytes)) {

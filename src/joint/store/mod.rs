@@ -90,20 +90,35 @@ impl Store {
         self == other || place(self).is_ok_and(|one| place(other).is_ok_and(|other| one == other))
     }
 
-    /// The number of the current generation; `None` when there is none.
+    /// The current generation, its number and its folder; `None` when there is none.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Damaged`] when `current` is something else.
-    fn current(&self) -> Result<Option<u64>> {
-        let path = self.folder.join(CURRENT);
+    fn current(&self) -> Result<Option<(u64, PathBuf)>> {
+        let path = self.current_link();
         match fs::read_link(&path) {
             Ok(target) => match number(target.as_os_str()) {
-                Some(number) => Ok(Some(number)),
+                Some(number) => Ok(Some((number, self.folder_of(number)))),
                 None => Err(Error::damaged(&path, "it leads out of its folder")),
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            // A copy for which links were followed has a folder in place of the link. It counts as
+            // the last generation.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                if !path.is_dir() {
+                    let what = "it is no link; copy the folder with its links, as cp -a does";
+                    return Err(Error::damaged(&path, what));
+                }
+                let last = self.numbers()?.last().copied().unwrap_or(0);
+                Ok(Some((last.saturating_add(1), path)))
+            }
             Err(error) => Err(Error::io(&path, error)),
         }
+    }
+
+    /// The folder of generation `number`.
+    fn folder_of(&self, number: u64) -> PathBuf {
+        self.folder.join(number.to_string())
     }
 
     /// The numbers of all generations, in order.
