@@ -330,3 +330,108 @@ fn an_older_folder_with_a_link_to_another_place_is_taken_over() {
     assert_eq!(link, Path::new("ledger.set/current/category.ham"));
     assert!(fs::read(path.join("disk/ham")).expect("there") == kept);
 }
+
+/// Runs a script in which `A` and `M` run a command as one of two users of the group 100, and
+/// `alone` as the first without that group. Returns what it printed; `None` where the tests are not
+/// run by the superuser.
+fn as_users(folder: &Path, name: &str, script: &str) -> Option<String> {
+    let users = "
+        A() { setpriv --reuid=1111 --regid=1111 --groups=100,1111 \"$@\"; }
+        M() { setpriv --reuid=2222 --regid=2222 --groups=100,2222 \"$@\"; }
+        alone() { setpriv --reuid=1111 --regid=1111 --groups=1111 \"$@\"; }
+        chmod 755 .; chmod 644 *.mbox
+        A dbacl -V >/dev/null 2>&1 || { echo SKIPPED; exit 0; }
+        judges() { M dbacl --mail-filter \"$1\" <mail 2>/dev/null | grep '^X-DBACL: [hsu]'; }
+        cat >mail; chmod 644 mail
+        set -e\n";
+    let said = shell(folder, &format!("{users}{script}"));
+    if said == "SKIPPED\n" {
+        skip(&format!("set_files::{name}"), "this user cannot become another one");
+        return None;
+    }
+    Some(said)
+}
+
+#[test]
+fn who_may_read_a_filter_still_may_after_each_change() {
+    let folder = filter();
+    let path = folder.path();
+    let script = "
+        chmod 777 .
+        A dbacl --mail-learn a ham=ham.mbox spam=spam.mbox --quiet
+        A cp -rL a older; rm -r older/ledger.set
+        chgrp -R 100 a older; chmod -R g+rX a older
+        A cp -a a inherits; find inherits -type d -exec chmod g+s {} +
+        for filter in a older; do
+            A dbacl --mail-correct $filter spam <mail; judges $filter
+            A dbacl --mail-learn $filter ham=ham.mbox spam=spam.mbox --quiet; judges $filter
+            stat -Lc %a:%g $filter/ledger.set $filter/ham
+        done
+        alone dbacl --mail-correct inherits spam <mail 2>&1; judges inherits
+        cp -a a lost; chown -R 1111 lost
+        alone dbacl --mail-correct lost ham <mail 2>&1";
+    let name = "who_may_read_a_filter_still_may";
+    let Some(said) = as_users(path, name, script) else { return };
+    let lines: Vec<&str> = said.lines().collect();
+    let modes = ["750:100", "640:100"];
+    assert!(lines[..2].iter().all(|line| line.starts_with("X-DBACL: ")), "{said}");
+    assert_eq!(lines[2..4], modes, "{said}");
+    assert!(lines[4..6].iter().all(|line| line.starts_with("X-DBACL: ")), "{said}");
+    assert_eq!(lines[6..8], modes, "{said}");
+    assert!(lines[8].starts_with("X-DBACL: "), "{said}");
+    assert!(lines[9].contains("cannot be given to the group"), "{said}");
+    assert_eq!(lines.len(), 10, "{said}");
+}
+
+#[test]
+fn all_members_of_a_group_can_correct_a_filter_that_they_share() {
+    let folder = filter();
+    let path = folder.path();
+    let script = "
+        chmod 777 .
+        for inherits in no yes; do
+            rm -rf a
+            A dbacl --mail-learn a ham=ham.mbox spam=spam.mbox --quiet
+            chgrp -R 100 a; chmod -R g+rwX a
+            [ $inherits = no ] || find a -type d -exec chmod g+s {} +
+            number=0
+            for who in M A M A; do
+                number=$((number + 1))
+                (cat mail; echo own$number) >own
+                $who dbacl --mail-correct a spam <own 2>/dev/null
+                judges a
+            done
+            M dbacl --mail-learn a ham=ham.mbox spam=spam.mbox 2>/dev/null | grep corrections
+            A dbacl --mail-correct a ham <own 2>/dev/null
+            judges a
+        done";
+    let name = "all_members_of_a_group_can_correct";
+    let Some(said) = as_users(path, name, script) else { return };
+    let judged = said.lines().filter(|line| line.starts_with("X-DBACL: ")).count();
+    let applied = said.lines().filter(|line| *line == "4 corrections were applied").count();
+    assert_eq!((judged, applied), (10, 2), "{said}");
+}
+
+#[test]
+fn what_the_superuser_changes_belongs_to_the_owner() {
+    let folder = filter();
+    let path = folder.path();
+    let script = "
+        mkdir home; chown 1111:1111 home; chmod 700 home
+        A cp ham.mbox spam.mbox mail home; cd home
+        A dbacl --mail-learn a ham=ham.mbox spam=spam.mbox --quiet
+        A cp -rL a older; A rm -r older/ledger.set older/ledger.lock
+        A mkdir new
+        dbacl --mail-correct older spam <mail
+        dbacl --mail-correct a spam <mail
+        dbacl --mail-learn new ham=ham.mbox spam=spam.mbox --quiet
+        find . ! -user 1111 -o ! -group 1111
+        for filter in a older new; do
+            (cat mail; echo more) | A dbacl --mail-correct $filter ham
+            A dbacl --mail-filter $filter <mail | grep '^X-DBACL: [hsu]'
+        done";
+    let name = "what_the_superuser_changes";
+    let Some(said) = as_users(path, name, script) else { return };
+    let judged = said.lines().filter(|line| line.starts_with("X-DBACL: ")).count();
+    assert_eq!((judged, said.lines().count()), (3, 3), "{said}");
+}

@@ -268,11 +268,11 @@ impl SetFiles {
         }
         let Self { links, store, change, ledger, .. } = self;
         if change.is_linked() {
-            change.publish(is_forced).map_err(FittedSetError::generation)?;
+            let warning = change.publish(is_forced).map_err(FittedSetError::generation)?;
             if ledger.is_some() {
                 copy_head(&store.current_link().join(LEDGER));
             }
-            return Ok(None);
+            return Ok(warning);
         }
         let (mut first, mut others) = (Vec::new(), Vec::new());
         for link in &links {
@@ -286,15 +286,16 @@ impl SetFiles {
             .take_over(&links)
             .and_then(|()| store.link_names(first))
             .and_then(|()| change.publish(is_forced));
-        if let Err(error) = published {
+        let warning = published.map_err(|error| {
             store.unlink_names(&links);
-            return Err(FittedSetError::generation(error));
-        }
+            FittedSetError::generation(error)
+        })?;
         let linked = store.link_names(others);
-        let warning = linked.err().map(|error| {
+        let unlinked = linked.err().map(|error| {
             let path = store.folder().display();
             Warning::new(format!("{error}: the files of {path} are changed all the same"))
         });
+        let warning = unlinked.or(warning);
         if ledger.is_some() {
             copy_head(&store.current_link().join(LEDGER));
         }

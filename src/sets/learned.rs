@@ -150,5 +150,5 @@ pub fn replace_category(
     };
     let change = store.change(&[])?;
     atomic_file::replace(&Unforced, &change.path(&member), ANY_MAGIC, write)?;
-    change.publish(true)
+    change.publish(true).map(|_| ())
 }

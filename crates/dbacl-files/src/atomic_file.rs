@@ -107,20 +107,24 @@ impl Access {
         }
     }
 
-    /// Gives a file that was just created its mode and group. What the file system does not let us
-    /// do leaves it to the user alone.
-    fn apply(self, file: &File) {
-        let mode = match self {
-            Self::Usual => return,
-            Self::Private => 0o600,
+    /// Gives a file that was just created its mode and group. A group that it may not have gets no
+    /// access. Returns whether it has the group.
+    ///
+    /// # Errors
+    /// The mode cannot be set.
+    pub fn apply(self, file: &File) -> io::Result<bool> {
+        let (mode, is_in_group) = match self {
+            Self::Usual => return Ok(true),
+            Self::Private => (0o600, true),
             Self::Like { mode, group } => {
                 let is_in_group = file.metadata().is_ok_and(|file| file.gid() == group)
                     || fchown(file, None, Some(group)).is_ok();
                 // Another group gets no more than all others had.
-                if is_in_group { mode } else { mode & !0o070 | (mode & 0o007) << 3 & mode }
+                let others = mode & !0o070 | (mode & 0o007) << 3 & mode;
+                (if is_in_group { mode } else { others }, is_in_group || mode == others)
             }
         };
-        let _ = file.set_permissions(Permissions::from_mode(mode));
+        file.set_permissions(Permissions::from_mode(mode)).map(|()| is_in_group)
     }
 }
 
@@ -229,7 +233,8 @@ impl Storage for Disk {
         if taken || !is_named(&file, path)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        access.apply(&file);
+        // What the file system does not let us do leaves the file to the user alone.
+        let _ = access.apply(&file);
         Ok(Box::new(file))
     }
 

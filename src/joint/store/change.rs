@@ -3,27 +3,20 @@
 //! rename.
 
 use super::manifest::{self, Manifest, Purpose};
+use super::ownership::{FILE, Ownership};
 use super::{CURRENT, Generation, NEW, Store, folder_of, number};
 use crate::atomic_file::beside;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Warning};
 use crate::reading::open_regular;
 use rustix::fs::{AtFlags, CWD, linkat};
 #[cfg(target_os = "linux")]
 use rustix::fs::{RenameFlags, renameat_with};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{
-    DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown, symlink,
-};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
-
-/// The mode of new folders.
-const FOLDER: u32 = 0o700;
-
-/// The mode of new files.
-const FILE: u32 = 0o600;
 
 /// The name of the link that is going to replace the one to the current generation.
 pub(super) const CURRENT_NEW: &str = "current.new";
@@ -65,6 +58,8 @@ pub struct Change {
     list: File,
     /// The generation that it began with.
     base: Option<Generation>,
+    /// Whether everybody can use its folder who may use the set's folder.
+    is_accessible: bool,
     /// Whether all names of the set are links to it.
     is_linked: bool,
     /// Whether its files were moved into the set unchanged.
@@ -120,6 +115,7 @@ impl Store {
         }
         let mut change = self.change(names)?;
         change.is_taken_over = true;
+        // A warning comes with the change that follows.
         change.publish(true)?;
         foreign.into_iter().try_for_each(|name| self.link(name))
     }
@@ -202,6 +198,7 @@ impl Store {
             _ => self.folder.clone(),
         };
         let target = folder.join(CURRENT).join(&name.member);
+        let ownership = self.ownership()?;
         let temporary = beside(&name.path, ".link");
         let failed = |error| Error::io(&name.path, error);
         // A link that a killed process has left.
@@ -209,6 +206,7 @@ impl Store {
             fs::remove_file(&temporary).map_err(failed)?;
         }
         symlink(&target, &temporary).map_err(|error| Error::io(&temporary, error))?;
+        ownership.give_link(&temporary);
         fs::rename(&temporary, &name.path).map_err(|error| {
             let _ = fs::remove_file(&temporary);
             failed(error)
@@ -217,19 +215,18 @@ impl Store {
 
     /// Makes the store's folder, with access for all who may read the `files`.
     fn make_folder(&self, files: &[&Name]) -> Result<()> {
-        let mut mode = FOLDER;
-        for name in files {
-            let found = fs::metadata(&name.path).map_or(0, |file| file.mode());
-            mode |= [0o040, 0o004]
-                .iter()
-                .filter(|&bit| found & bit != 0)
-                .map(|bit| bit * 5 / 4)
-                .sum::<u32>();
-        }
-        match make_folder(&self.folder, mode) {
+        let failed = |error| Error::io(&self.folder, error);
+        let ownership = Ownership::of_folder(&self.folder, files).map_err(failed)?;
+        match ownership.make_folder(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.check_folder(),
-            made => made.map_err(|error| Error::io(&self.folder, error)),
+            made => made.map(|_| ()).map_err(failed),
         }
+    }
+
+    /// Who may use the store's folder.
+    fn ownership(&self) -> Result<Ownership> {
+        let found = fs::metadata(&self.folder).map_err(|error| Error::io(&self.folder, error))?;
+        Ok(Ownership::of(&found))
     }
 
     /// Whether the folder that is already there belongs to a set. One without a current generation
@@ -269,21 +266,21 @@ impl Store {
             // What cannot be removed now is removed at the next change.
             let _ = self.tidy(None);
         }
-        let failed = |error| Error::io(&self.folder, error);
-        let mode = fs::metadata(&self.folder).map_err(failed)?.mode() & 0o777;
+        let ownership = self.ownership()?;
         let mut made = None;
         for number in 0..1000 {
             let folder = self.folder.join(format!("{NEW}{number}"));
-            match make_folder(&folder, mode) {
+            match ownership.make_folder(&folder) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Error::io(&folder, error)),
-                Ok(()) => {
-                    made = Some(folder);
+                Ok(is_right) => {
+                    made = Some((folder, is_right));
                     break;
                 }
             }
         }
-        let folder = made.ok_or_else(|| failed(io::ErrorKind::AlreadyExists.into()))?;
+        let none = || Error::io(&self.folder, io::ErrorKind::AlreadyExists.into());
+        let (folder, is_accessible) = made.ok_or_else(none)?;
         let path = folder.join(manifest::NAME);
         let list = OpenOptions::new().write(true).create_new(true).mode(FILE).open(&path);
         let list = list.map_err(|error| {
@@ -297,6 +294,7 @@ impl Store {
             folder,
             list,
             base: None,
+            is_accessible,
             is_linked: false,
             is_taken_over: false,
             is_current: false,
@@ -328,7 +326,12 @@ impl Store {
             }
             renamed => renamed,
         };
-        symlink(number.to_string(), &new).and_then(|()| rename()).map_err(|error| {
+        let ownership = self.ownership()?;
+        let linked = symlink(number.to_string(), &new).and_then(|()| {
+            ownership.give_link(&new);
+            rename()
+        });
+        linked.map_err(|error| {
             let _ = fs::remove_file(&new);
             Error::io(&link, error)
         })
@@ -423,17 +426,21 @@ impl Change {
     }
 
     /// Makes this the current generation. With `is_forced` it is synchronised to the device before.
+    /// Returns a warning if others who could use the set may be unable to use this generation.
     ///
     /// # Errors
     /// [`Error::Io`]; then the set is unchanged.
-    pub fn publish(mut self, is_forced: bool) -> Result<()> {
+    pub fn publish(mut self, is_forced: bool) -> Result<Option<Warning>> {
         let failed = |path: &Path| {
             let path = path.to_path_buf();
             move |error| Error::io(&path, error)
         };
+        // Nothing more is needed of it, and what is in use cannot be removed.
+        self.base = None;
         let base = self.store.open()?;
+        let set = self.store.ownership()?;
         let mut manifest = Manifest { is_forced, files: Vec::new() };
-        let mut mode = FILE;
+        let mut readers = 0;
         for entry in fs::read_dir(&self.folder).map_err(failed(&self.folder))? {
             let entry = entry.map_err(failed(&self.folder))?;
             let found = entry.metadata().map_err(failed(&entry.path()))?;
@@ -443,11 +450,12 @@ impl Change {
             }
             let mut own = found.mode();
             if !self.is_taken_over {
-                let settled = settle_mode(base.as_ref(), &entry.path(), &found);
-                own = settled.map_err(failed(&entry.path()))?;
-                self.take_owner(&entry.path());
+                let wanted = set.of_file(&name, base.as_ref());
+                let given = wanted.give(&entry.path(), &found);
+                self.is_accessible &= given.map_err(failed(&entry.path()))?;
+                own = fs::metadata(entry.path()).map_err(failed(&entry.path()))?.mode();
             }
-            mode |= own & 0o044;
+            readers |= own;
             if is_forced {
                 let forced = File::open(entry.path()).and_then(|file| file.sync_all());
                 forced.map_err(failed(&entry.path()))?;
@@ -456,15 +464,16 @@ impl Change {
         }
         manifest.files.sort();
         let path = self.folder.join(manifest::NAME);
-        let mut written = self.list.write_all(&manifest.bytes());
-        written = written.and_then(|()| self.list.set_permissions(Permissions::from_mode(mode)));
+        let written = self.list.write_all(&manifest.bytes());
+        let found = written.and_then(|()| self.list.metadata());
+        let given = found.and_then(|found| set.with_readers(readers).give(&path, &found));
+        self.is_accessible &= given.map_err(failed(&path))?;
+        let mut written = Ok(());
         if is_forced {
             written = written.and_then(|()| self.list.sync_all());
             written = written.and_then(|()| sync(&self.folder));
         }
         written.map_err(failed(&path))?;
-        self.take_owner(&self.folder);
-        self.take_owner(&path);
         let last = self.store.numbers()?.last().copied().unwrap_or(0);
         let number = last.checked_add(1).ok_or_else(|| {
             let last = self.store.folder_of(last);
@@ -486,17 +495,11 @@ impl Change {
         }
         // Files that cannot be removed now are removed at the next change.
         let _ = self.store.tidy(base.map(|base| base.number()));
-        Ok(())
-    }
-
-    /// If the superuser makes a file, the owner of the set becomes its owner.
-    fn take_owner(&self, path: &Path) {
-        if rustix::process::geteuid().is_root()
-            && let Ok(owner) = fs::metadata(&self.store.folder)
-            && owner.uid() != 0
-        {
-            let _ = lchown(path, Some(owner.uid()), Some(owner.gid()));
-        }
+        let text = || {
+            let folder = self.store.folder.display();
+            format!("{folder}: its files cannot be given to the group that they belonged to")
+        };
+        Ok((!self.is_accessible).then(|| Warning::new(text())))
     }
 }
 
@@ -508,29 +511,6 @@ impl Drop for Change {
             let _ = fs::remove_dir(&self.store.folder);
         }
     }
-}
-
-/// Gives the file at `path` the mode of the one that it replaces in `base`. A new file can be read
-/// by those who may read all files of the set. Returns the mode.
-fn settle_mode(base: Option<&Generation>, path: &Path, found: &fs::Metadata) -> io::Result<u32> {
-    let mode = base.map_or(FILE, |base| {
-        let mode_of = |name: &OsStr| fs::metadata(base.path(name)).map(|file| file.mode() & 0o777);
-        let same = path.file_name().and_then(|name| mode_of(name).ok());
-        same.unwrap_or_else(|| {
-            let others = base.manifest().files.iter().map(|(name, _)| mode_of(name));
-            FILE | others.flatten().fold(0o044, |mode, other| mode & other)
-        })
-    });
-    if found.mode() & 0o777 != mode {
-        fs::set_permissions(path, Permissions::from_mode(mode))?;
-    }
-    Ok(mode)
-}
-
-fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
-    DirBuilder::new().mode(FOLDER).create(path)?;
-    // The umask may have taken something away.
-    fs::set_permissions(path, Permissions::from_mode(mode))
 }
 
 /// Gives the link at `new` the name of the folder at `link`, which gets the name `replaced`: at once

@@ -155,13 +155,10 @@ impl Store {
             let others: Vec<_> = others.cloned().collect();
             files.extend(others);
         }
-        let mut torn = match torn {
-            Some(torn) => torn,
-            None => {
-                let all = files.iter().map(|(name, _)| name);
-                all.filter(|name| !manifest::has_checksum(name)).cloned().collect()
-            }
-        };
+        let mut torn = torn.unwrap_or_else(|| {
+            let all = files.iter().map(|(name, _)| name);
+            all.filter(|name| !manifest::has_checksum(name)).cloned().collect()
+        });
         for (name, _) in files.iter() {
             let is_empty = || is_whole(&generation.folder.join(name), 1).map(|is_whole| !is_whole);
             if !torn.contains(name) && manifest::has_checksum(name) && is_empty()? {

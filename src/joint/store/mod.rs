@@ -24,6 +24,7 @@ mod change;
 mod generation;
 pub mod ledger_file;
 mod manifest;
+mod ownership;
 
 pub use change::{Change, Name};
 pub use generation::{Generation, Opened};
