@@ -252,3 +252,18 @@ fn the_library_names_mail_that_cannot_be_read() {
     assert!(said.contains("ham/loop"), "{said}");
     assert!(!path.join("f").exists());
 }
+
+#[test]
+fn mail_that_a_pattern_found_may_be_gone_when_it_is_read() {
+    let folder = folders();
+    let path = folder.path();
+    let ham = MailFolder::new("ham", path.join("ham")).and(path.join("ham/gone"));
+    let learn = |ham| {
+        let folders = [ham, MailFolder::new("spam", path.join("spam"))];
+        FittedSet::learn_folders(&path.join("f"), &folders, &MailLearnOptions::default())
+    };
+    let said = learn(ham.clone()).expect_err("it is not there").to_string();
+    assert!(said.contains("couldn't open") && said.contains("ham/gone"), "{said}");
+    let (_, learned) = learn(ham.listed()).expect("the rest");
+    assert_eq!(learned.documents, [30, 30]);
+}

@@ -165,7 +165,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Opens a file with mail; `None` for a file of a folder that has been removed meanwhile.
+/// Opens a file with mail; `None` for a file of a listing that has been removed meanwhile.
 fn open(file: &MailFile) -> Result<Option<Source<'static>>> {
     let path = &file.path;
     if !file.may_be_mailbox {
@@ -179,6 +179,11 @@ fn open(file: &MailFile) -> Result<Option<Source<'static>>> {
     match source::open(path.as_os_str(), &mut |_| {}) {
         Ok(Operand::File(source)) => Ok(Some(source)),
         Ok(Operand::Folder(_)) => Ok(None),
+        Err(Error::Io { source, .. })
+            if file.may_be_gone && source.kind() == io::ErrorKind::NotFound =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(unopened(path, error)),
     }
 }

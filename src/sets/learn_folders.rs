@@ -36,6 +36,7 @@ use crate::parallel;
 use hashbrown::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -209,8 +210,17 @@ fn fit(
 fn files_of(folder: &MailFolder) -> Result<Vec<MailFile>> {
     let mut files = Vec::new();
     for path in &folder.paths {
-        let found = mailboxes::files_of(path);
-        files.extend(found.map_err(|error| unopened(path, error))?);
+        let found = mailboxes::files_of(path).map_err(|error| unopened(path, error));
+        match found {
+            Err(FittedSetError::Source { path: missing, source })
+                if folder.is_listed
+                    && missing == *path
+                    && source.kind() == io::ErrorKind::NotFound => {}
+            found => files.extend(found?.into_iter().map(|file| MailFile {
+                may_be_gone: file.may_be_gone || folder.is_listed,
+                ..file
+            })),
+        }
     }
     Ok(files)
 }

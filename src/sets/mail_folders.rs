@@ -16,19 +16,30 @@ use std::sync::Arc;
 pub struct MailFolder {
     pub(super) label: String,
     pub(super) paths: Vec<PathBuf>,
+    /// Whether the paths were found by a pattern: one that is gone meanwhile is left out.
+    pub(super) is_listed: bool,
 }
 
 impl MailFolder {
     /// The mail at `path`, with the label `label`. The path is an mbox file, a single mail, a
     /// Maildir, an MH folder, a folder of mails, or a folder of Maildirs and MH folders.
     pub fn new(label: impl Into<String>, path: impl Into<PathBuf>) -> Self {
-        Self { label: label.into(), paths: vec![path.into()] }
+        Self { label: label.into(), paths: vec![path.into()], is_listed: false }
     }
 
     /// Adds the mail at `path` to the folder.
     #[must_use]
     pub fn and(mut self, path: impl Into<PathBuf>) -> Self {
         self.paths.push(path.into());
+        self
+    }
+
+    /// The same folder, whose paths were found in a listing: mail programs may move or remove them
+    /// before they are read, and those are left out.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn listed(mut self) -> Self {
+        self.is_listed = true;
         self
     }
 

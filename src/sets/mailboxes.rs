@@ -27,6 +27,20 @@ pub struct MailFile {
     pub path: PathBuf,
     /// Whether it may hold several messages.
     pub may_be_mailbox: bool,
+    /// Whether it was found in a listing: if it is gone when it is to be read, it is left out.
+    pub may_be_gone: bool,
+}
+
+impl MailFile {
+    /// A file that a user has named.
+    pub const fn named(path: PathBuf) -> Self {
+        Self { path, may_be_mailbox: true, may_be_gone: false }
+    }
+
+    /// A message in a folder.
+    pub const fn in_folder(path: PathBuf) -> Self {
+        Self { path, may_be_mailbox: false, may_be_gone: true }
+    }
 }
 
 /// The files of the mail folder at `path`; none if there is no mail in it.
@@ -36,7 +50,7 @@ pub struct MailFile {
 pub fn files_of(path: &Path) -> Result<Vec<MailFile>> {
     let found = fs::metadata(path).map_err(|error| Error::io(path, error))?;
     if !found.is_dir() {
-        return Ok(vec![MailFile { path: path.to_path_buf(), may_be_mailbox: true }]);
+        return Ok(vec![MailFile::named(path.to_path_buf())]);
     }
     let messages = if let Some(messages) = maildir(path)? {
         messages
@@ -45,7 +59,7 @@ pub fn files_of(path: &Path) -> Result<Vec<MailFile>> {
         let files = messages_among(files);
         if files.is_empty() { messages_below(&folders)? } else { files }
     };
-    Ok(messages.into_iter().map(|path| MailFile { path, may_be_mailbox: false }).collect())
+    Ok(messages.into_iter().map(MailFile::in_folder).collect())
 }
 
 /// The messages of a Maildir; `None` if `path` is not a Maildir.
@@ -187,7 +201,7 @@ mod tests {
             assert_eq!(found, expected, "{given}");
         }
         let file = files_of(&at("plain/a")).unwrap();
-        assert_eq!(file, [MailFile { path: at("plain/a"), may_be_mailbox: true }]);
+        assert_eq!(file, [MailFile::named(at("plain/a"))]);
         assert!(matches!(files_of(&at("none")), Err(Error::Io { .. })));
     }
 }

@@ -96,8 +96,8 @@ mod tests {
             format!("From a Mon Nov 16 10:00:00 2026\nSubject: {subject}\n\nFrom here on\n\n")
         };
         std::fs::write(&mailbox, [mail("first"), mail("second"), mail("third")].concat()).unwrap();
-        let file = |path: &Path, may_be_mailbox| MailFile { path: path.into(), may_be_mailbox };
-        let files = [file(&alone, false), file(&mailbox, true), file(&room.path().join("x"), true)];
+        let gone = MailFile::named(room.path().join("x"));
+        let files = [MailFile::in_folder(alone), MailFile::named(mailbox), gone];
         let wrong = |file: usize, mail| MisfiledMail {
             file: &files[file],
             mail,

@@ -255,7 +255,7 @@ fn mail_folder(operand: &OsStr) -> Result<MailFolder, Failure> {
     let Some(first) = found.next() else {
         return Err(Failure::new(Kind::NoInput, format!("no file or folder is called {pattern}")));
     };
-    Ok(found.fold(MailFolder::new(label, first), MailFolder::and))
+    Ok(found.fold(MailFolder::new(label, first), MailFolder::and).listed())
 }
 
 /// The paths that fit a pattern, in order.
@@ -274,22 +274,19 @@ fn expand(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
         let found: Result<_, _> = found.collect();
         found.map_err(|error| unopened(error.path(), error.error()))
     };
-    let is_nothing = |error: &io::Error| {
-        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-    };
     // A folder that may be listed but not entered is an empty one to `glob`.
     for (slash, _) in pattern.match_indices('/').filter(|&(slash, _)| slash > 0) {
         for folder in fitting(&pattern[..slash])? {
             let entered = std::fs::metadata(folder.join("."));
+            let is_nothing = |error: &io::Error| {
+                matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+            };
             if let Some(error) = entered.err().filter(|error| !is_nothing(error)) {
                 return Err(unopened(&folder, &error));
             }
         }
     }
-    // Mail that was removed meanwhile is left out, as it is in a folder.
-    let mut found = fitting(pattern)?;
-    found.retain(|path| !std::fs::metadata(path).is_err_and(|error| is_nothing(&error)));
-    Ok(found)
+    fitting(pattern)
 }
 
 /// Learns the mail on standard input, or in files, as what the user says it is.
