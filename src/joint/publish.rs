@@ -113,9 +113,8 @@ pub fn patch(
 ) -> Result<(Vec<u8>, usize), Fault> {
     let old = Category::new(bytes.as_slice())?;
     let bits = old.header().bits;
-    let (places, new) = places(&old, changes);
-    let features = old.header().unique_features as usize + new;
-    if bits_for(features) > bits {
+    let features = old.header().unique_features as usize;
+    let Some((places, new)) = places(&old, changes, features) else {
         let kept = (0..old.size()).map(|at| old.slot(at)).filter(|slot| slot.id.0 != 0);
         let mut table: BTreeMap<FeatureId, QuantWeight> =
             kept.map(|slot| (slot.id, slot.weight)).collect();
@@ -124,8 +123,8 @@ pub fn patch(
         let table: Vec<_> = table.into_iter().collect();
         *bytes = file(&old, name, line, &table, log_partition, None);
         return Ok((Vec::new(), 0));
-    }
-    let head = head(&old, name, line, log_partition, bits, features);
+    };
+    let head = head(&old, name, line, log_partition, bits, features + new);
     let start = old.slots_offset();
     bytes.truncate(start + (SLOT_BYTES << bits));
     for (at, id, weight) in places {
@@ -134,13 +133,19 @@ pub fn patch(
     Ok((head, start - DIGRAM_BYTES))
 }
 
-/// The slots of `old` that changed weights go to, and how many of them were empty. New features
-/// without weight are left out.
+/// The slots of `old`, which has so many features, that changed weights go to, and how many of the
+/// slots were empty. New features without weight are left out. `None` if there are too many new ones
+/// for the table: searches in a table that is almost full would take long.
 fn places<D: AsRef<[u8]>>(
     old: &Category<D>,
     changes: &[(FeatureId, QuantWeight)],
-) -> (Vec<(usize, FeatureId, QuantWeight)>, usize) {
+    features: usize,
+) -> Option<(Vec<(usize, FeatureId, QuantWeight)>, usize)> {
     let mask = old.size() - 1;
+    let is_full = |new: usize| bits_for(features + new) > old.header().bits;
+    if is_full(0) {
+        return None;
+    }
     let mut taken: HashMap<usize, FeatureId> = HashMap::new();
     let mut places = Vec::with_capacity(changes.len());
     for &(id, weight) in changes {
@@ -155,13 +160,16 @@ fn places<D: AsRef<[u8]>>(
                 }
                 if found.0 == 0 && weight.0 > 0 {
                     taken.insert(at, id);
+                    if is_full(taken.len()) {
+                        return None;
+                    }
                 }
                 break;
             }
             at = (at + 1) & mask;
         }
     }
-    (places, taken.len())
+    Some((places, taken.len()))
 }
 
 #[cfg(test)]
@@ -249,6 +257,9 @@ mod tests {
         let more: Vec<_> = (40_000..60_000).map(|k| (FeatureId(k), QuantWeight(1))).collect();
         let larger = patched(new.as_bytes(), &more);
         assert_eq!((larger.header().bits, larger.header().unique_features), (17, 60_000));
+        // Many more than all slots: none of them is looked for in a full table.
+        let many: Vec<_> = (0..400_000).map(|k| (FeatureId(k * 64 + 1), QuantWeight(1))).collect();
+        assert_eq!(patched(new.as_bytes(), &many).header().bits, 20);
     }
 
     #[test]
