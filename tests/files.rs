@@ -164,7 +164,8 @@ fn ledger_counts_and_category_agree_after_a_failure() {
             scratch.write(&format!("small/{name}"), bytes);
         }
         let room = format!(
-            "rm -f small/rest; dd if=/dev/zero of=small/rest bs=1k 2>/dev/null; truncate -s -{free}k small/rest"
+            "rm -f small/rest; dd if=/dev/zero of=small/rest bs=1k 2>/dev/null
+             truncate -s -{free}k small/rest"
         );
         scratch.sh(&room);
         let done = learn("advert");
@@ -559,7 +560,8 @@ fn no_file_of_a_set_is_waited_for() {
                 "--mail-learn changed ham=ham spam=spam",
             ] {
                 let script = format!(
-                    "rm -rf changed; cp -a filter changed; rm {current}/{name}; {put} {current}/{name}"
+                    "rm -rf changed; cp -a filter changed
+                     rm {current}/{name}; {put} {current}/{name}"
                 );
                 scratch.sh(&script).quiet(0);
                 // Some files can be made anew or are not needed; what counts is that it ends.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! How much memory one large mail takes, in any language and however its lines are (`docs/refit.md`).
+//! How much memory one large mail takes, in any language and however its lines are
+//! (`docs/refit.md`).
 
 use crate::mails::{dbacl, mail, text};
 use crate::refit::filter;

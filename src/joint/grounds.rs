@@ -39,7 +39,8 @@ impl Default for Grounds {
 
 impl Grounds {
     /// The grounds of a verdict on a document of which this is `known`. Categories have these log Z
-    /// and highest orders, in the order of the set. `looks_at_parts` says whether parts play a role.
+    /// and highest orders, in the order of the set. `looks_at_parts` says whether parts play a
+    /// role.
     pub fn of(looks_at_parts: bool, known: &KnownFeatures, shapes: &[(f64, u8)]) -> Self {
         let (texts, found) = known.texts();
         let part = match (known.width(), shapes) {

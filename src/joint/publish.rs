@@ -134,8 +134,8 @@ pub fn patch(
 }
 
 /// The slots of `old`, which has so many features, that changed weights go to, and how many of the
-/// slots were empty. New features without weight are left out. `None` if there are too many new ones
-/// for the table: searches in a table that is almost full would take long.
+/// slots were empty. New features without weight are left out. `None` if there are too many new
+/// ones for the table: searches in a table that is almost full would take long.
 fn places<D: AsRef<[u8]>>(
     old: &Category<D>,
     changes: &[(FeatureId, QuantWeight)],

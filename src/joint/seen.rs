@@ -73,6 +73,7 @@ impl SeenFeatures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::{btree_set, vec};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -88,8 +89,8 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_a_set(
-            batches in proptest::collection::vec(proptest::collection::btree_set(id(), 0..200), 1..6),
-            asked in proptest::collection::vec(id(), 100),
+            batches in vec(btree_set(id(), 0..200), 1..6),
+            asked in vec(id(), 100),
         ) {
             let (mut seen, mut expected) = (SeenFeatures::default(), BTreeSet::new());
             for batch in batches {

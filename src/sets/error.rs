@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Why a fitted set could not be opened or changed.
 
-use super::files::ordinary_path;
 use super::filter_folder::MailFilterError;
 use crate::error::Error;
 use crate::joint::fit::FitError;
@@ -129,11 +128,13 @@ pub enum FittedSetError {
         "{} and {} cannot be in one set: under the second name it keeps the ordinary file of the \
          first",
         path.display(),
-        ordinary_path(path).display()
+        ordinary.display()
     )]
     OrdinaryName {
         /// The other category.
         path: PathBuf,
+        /// The one with the name of its ordinary file.
+        ordinary: PathBuf,
     },
     /// The categories do not make one set.
     #[error("{}", mismatch.text())]

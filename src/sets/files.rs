@@ -3,7 +3,7 @@
 //! next generation.
 
 use super::error::FittedSetError;
-use super::filter_folder::{LEDGER, MAGIC, ORDER, is_order};
+use super::filter_folder::{CORRECTIONS, LEDGER, MAGIC, ORDER, is_order};
 use super::salvage::salvage;
 use crate::atomic_file::beside;
 use crate::category::layout::ANY_MAGIC;
@@ -17,15 +17,6 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Name of the ledger of corrections in a mail filter's set.
-pub const CORRECTIONS: &str = "corrections";
-
-/// The name of the ledger of corrections of mail that was read in the way called `reading`, in the
-/// set of a filter that reads mail otherwise now.
-pub fn set_aside(reading: &str) -> OsString {
-    format!("{CORRECTIONS}.{reading}").into()
-}
 
 /// A ledger's path with this ending is the path of the changes of its state.
 pub const CHANGES: &str = ".changes";
@@ -166,8 +157,11 @@ impl SetFiles {
         warnings: WarningSink<'_>,
     ) -> Result<Self, FittedSetError> {
         check_paths(names)?;
-        if let Some(path) = names.iter().find(|name| names.contains(&ordinary_path(name))) {
-            return Err(FittedSetError::OrdinaryName { path: path.clone() });
+        for path in names {
+            let ordinary = ordinary_path(path);
+            if names.contains(&ordinary) {
+                return Err(FittedSetError::OrdinaryName { path: path.clone(), ordinary });
+            }
         }
         let store = store_of(names, ledger);
         let members = members(names, &store);

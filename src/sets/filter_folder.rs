@@ -4,11 +4,21 @@
 use crate::classify::Incomparable;
 use crate::error::Error;
 use crate::reading::{begins_with, read_small_text};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Name of the ledger in a filter's folder.
 pub const LEDGER: &str = "ledger";
+
+/// Name of the ledger of corrections in a mail filter's set.
+pub const CORRECTIONS: &str = "corrections";
+
+/// The name of the ledger of corrections of mail that was read in the way called `reading`, in the
+/// set of a filter that reads mail otherwise now.
+pub fn set_aside(reading: &str) -> OsString {
+    format!("{CORRECTIONS}.{reading}").into()
+}
 
 /// Name of the file that lists the categories. The first category is protected. With two
 /// categories, the second is the one that the filter looks for.

@@ -95,8 +95,9 @@ pub fn current(store: &Store) -> Result<Vec<(Vec<u8>, PathBuf)>> {
     current.map_or_else(|| Ok(Vec::new()), |current| general_files(current.folder()))
 }
 
-/// Copies the general model of the generation in the folder `now` into the one that `change` makes. Where the
-/// filter gets other labels, or reads mail otherwise than before, it is left out with a warning.
+/// Copies the general model of the generation in the folder `now` into the one that `change` makes.
+/// Where the filter gets other labels, or reads mail otherwise than before, it is left out with a
+/// warning.
 ///
 /// # Errors
 /// Errors of reading and writing.

@@ -6,9 +6,9 @@
 //!                                                └→ seen, in two bytes each
 //! ```
 //!
-//! What is looked up in the categories is known or not; of what is not known only its number counts.
-//! So a document needs memory for the features of the model that it has, two bytes for each other
-//! one, and one batch. Most mails end within the first batch.
+//! What is looked up in the categories is known or not; of what is not known only its number
+//! counts. So a document needs memory for the features of the model that it has, two bytes for each
+//! other one, and one batch. Most mails end within the first batch.
 
 use crate::joint::documents::Makeup;
 use crate::joint::known::KnownFeatures;

@@ -10,8 +10,8 @@
 
 use super::drift;
 use super::error::{FittedSetError, lock};
-use super::files::{CORRECTIONS, SetFiles, check_paths, links, set_aside};
-use super::filter_folder::{LEDGER, MAGIC, ORDER, labels};
+use super::files::{SetFiles, check_paths, links};
+use super::filter_folder::{CORRECTIONS, LEDGER, MAGIC, ORDER, labels, set_aside};
 use super::folder_counts::{Reading, unopened};
 use super::general::{self, GeneralSource};
 use super::mail_folders::{MailFolder, MailLearnOptions};

@@ -10,8 +10,7 @@
 //! in the ledger. So a document is lost only if both files are.
 
 use super::error::FittedSetError;
-use super::files::CORRECTIONS;
-use super::filter_folder::{LEDGER, ORDER};
+use super::filter_folder::{CORRECTIONS, LEDGER, ORDER};
 use crate::error::{Warning, WarningSink};
 use crate::joint::corrections;
 use crate::joint::ledger::{Ledger, Record};

@@ -36,11 +36,11 @@ pub fn set_action(action: fn()) {
 /// Has [`end`] called before the process aborts, which it does when the system refuses memory.
 #[allow(unsafe_code)]
 fn before_abort() {
-    // SAFETY: the action does only what a signal handler may: it writes to a descriptor, uses atomic
-    // values, and ends the process; the documentation of `set_action` demands the same of the
-    // program. Nothing but `abort` of this process raises the signal, in the thread that calls it,
-    // at a place where it holds none of the locks that the action could want; sent from outside, it
-    // finds the action using the same calls, none of which takes memory.
+    // SAFETY: the action does only what a signal handler may: it writes to a descriptor, uses
+    // atomic values, and ends the process; the documentation of `set_action` demands the same of
+    // the program. Nothing but `abort` of this process raises the signal, in the thread that calls
+    // it, at a place where it holds none of the locks that the action could want; sent from
+    // outside, it finds the action using the same calls, none of which takes memory.
     let _ = unsafe { signal_hook::low_level::register(signal_hook::consts::SIGABRT, end) };
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Replacing files so that each is whole at every moment: written beside the target, synced, renamed
-//! over it, the folder synced. Of files that belong together all are replaced or none.
+//! Replacing files so that each is whole at every moment: written beside the target, synced,
+//! renamed over it, the folder synced. Of files that belong together all are replaced or none.
 //!
 //! All file operations go through [`Storage`], so that tests can let each of them fail in turn.
 //!

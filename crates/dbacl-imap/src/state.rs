@@ -3,9 +3,9 @@
 //! one file, which is replaced as a whole.
 //!
 //! The file: a line of text, the checksum (CRC-32, little-endian) of all that follows, and the
-//! fields of [`State`] as `postcard` writes them. A state that is damaged, or of another version, is
-//! replaced: the next look records all mails anew, and learns nothing from what it finds. A file that
-//! does not begin as a state does is never replaced.
+//! fields of [`State`] as `postcard` writes them. A state that is damaged, or of another version,
+//! is replaced: the next look records all mails anew, and learns nothing from what it finds. A file
+//! that does not begin as a state does is never replaced.
 
 use crate::moves::{Flags, Half, Identity, OwnMove};
 use dbacl_files::atomic_file::{Access, Disk, SaveError, replace_with_access};

@@ -108,7 +108,8 @@ impl Memory {
 /// Whether the system has so many bytes, and the reserve, at this moment.
 fn can_be_had(bytes: usize) -> bool {
     let bytes = bytes.saturating_add(RESERVE);
-    // Addresses are not memory: the system may promise more than it has, and kill the process later.
+    // Addresses are not memory: the system may promise more than it has, and kill the process
+    // later.
     if !dbacl::is_memory_available(bytes as u64) {
         return false;
     }

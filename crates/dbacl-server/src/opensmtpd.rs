@@ -43,7 +43,8 @@ struct Session {
 enum State {
     /// Lines are collected.
     Keeps(Mail),
-    /// The mail has its verdict; lines are given back as they come, but for verdicts that it brings.
+    /// The mail has its verdict; lines are given back as they come, but for verdicts that it
+    /// brings.
     Passes(HeaderLines),
 }
 
@@ -111,8 +112,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Takes a line of a mail, or its beginning if it is not whole. Returns whether the rest of that
-    /// line is to be written as it comes.
+    /// Takes a line of a mail, or its beginning if it is not whole. Returns whether the rest of
+    /// that line is to be written as it comes.
     fn data(
         &mut self,
         id: &[u8],

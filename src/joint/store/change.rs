@@ -216,6 +216,7 @@ impl Store {
     /// Makes the store's folder, with access for all who may read the `files`.
     fn make_folder(&self, files: &[&Name]) -> Result<()> {
         let failed = |error| Error::io(&self.folder, error);
+        let files = files.iter().map(|name| name.path.as_path());
         let ownership = Ownership::of_folder(&self.folder, files).map_err(failed)?;
         match ownership.make_folder(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.check_folder(),
@@ -513,8 +514,8 @@ impl Drop for Change {
     }
 }
 
-/// Gives the link at `new` the name of the folder at `link`, which gets the name `replaced`: at once
-/// where the system can do that.
+/// Gives the link at `new` the name of the folder at `link`, which gets the name `replaced`: at
+/// once where the system can do that.
 fn exchange(new: &Path, link: &Path, replaced: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if renameat_with(CWD, new, CWD, link, RenameFlags::EXCHANGE).is_ok() {

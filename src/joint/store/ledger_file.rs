@@ -205,8 +205,8 @@ pub fn exists(path: &Path) -> Result<bool, LedgerError> {
     path.try_exists().map_err(|error| unreadable(path, error))
 }
 
-/// The head of the ledger at `path` in the file beside it is removed, so that the head in the ledger
-/// itself counts.
+/// The head of the ledger at `path` in the file beside it is removed, so that the head in the
+/// ledger itself counts.
 ///
 /// # Errors
 /// It cannot be removed.

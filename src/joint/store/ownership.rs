@@ -4,7 +4,7 @@
 //! A file that replaces another gets its mode and group, a new file those that all others have in
 //! common. What the superuser makes belongs to the owner of the set.
 
-use super::{Generation, Name, folder_of};
+use super::{Generation, folder_of};
 use crate::atomic_file::Access;
 use rustix::fs::OFlags;
 use std::ffi::OsStr;
@@ -41,12 +41,12 @@ impl Ownership {
 
     /// That of a new folder beside `anchor` for the files that users know as `files`: whoever could
     /// read or write them can do so in the folder. Without files it is its owner's alone.
-    pub fn of_folder(anchor: &Path, files: &[&Name]) -> io::Result<Self> {
+    pub fn of_folder<'a>(anchor: &Path, files: impl Iterator<Item = &'a Path>) -> io::Result<Self> {
         let above = fs::metadata(folder_of(anchor))?;
         let mut own = Self { owner: above.uid(), group: above.gid(), mode: FOLDER };
         let mut group = None;
-        for name in files {
-            let Ok(found) = fs::metadata(&name.path) else { continue };
+        for file in files {
+            let Ok(found) = fs::metadata(file) else { continue };
             own.owner = found.uid();
             if found.mode() & 0o004 != 0 {
                 own.mode |= 0o005;

@@ -2,8 +2,8 @@
 //! Powers of e and of 2.
 //!
 //! With `t = whole + at/128 + z/128`, where `0 <= z < 1`, `2^t` is `2^whole` times an entry of a
-//! table times the sum of a short series. 64 bits are enough to know which f64 is nearest to it, but
-//! for one argument in sixty: that is worked out again with 128 bits.
+//! table times the sum of a short series. 64 bits are enough to know which f64 is nearest to it,
+//! but for one argument in sixty: that is worked out again with 128 bits.
 
 use super::fixed::{LN_2, LOG2_E, high, high_wide, nearest, nearest_wide, parts};
 
@@ -100,7 +100,8 @@ pub fn exp2(x: f64) -> f64 {
 }
 
 /// `e^start`, `e^(start - 1/32)`, `e^(start - 2/32)`, ...: each as [`exp`] gives it, but sooner, as
-/// long as the argument can be worked out without rounding. The start must lie between -1000 and 700.
+/// long as the argument can be worked out without rounding. The start must lie between -1000 and
+/// 700.
 pub fn descending_exps(start: f64) -> impl Iterator<Item = f64> {
     let (mut wide, mut exponent) = wide_exp(start);
     (0..).map(move |steps| {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Logarithms to the bases e and 2, and of 1 + x.
 //!
-//! With `x = 2^whole * (1 + r) / c`, where `c` comes from a table, `log x` is `whole * ln 2 - log c +
-//! r * (1 - r/2 + r^2/3 - ...)`, and `|r| < 1/128`. Near 1 only the last of the three is left, so
-//! that nothing cancels. 64 bits of the series are enough to know which f64 is nearest to the sum, but
-//! for one argument in a hundred: that is worked out again with 128 bits.
+//! With `x = 2^whole * (1 + r) / c`, where `c` comes from a table and `|r| < 1/128`, the logarithm
+//! is the sum of `whole * ln 2`, `-log c` and `r * (1 - r/2 + r^2/3 - ...)`. Near 1 only the last of
+//! the three is left, so that nothing cancels. 64 bits of the series are enough to know which f64 is
+//! nearest to the sum, but for one argument in a hundred: that is worked out again with 128 bits.
 
 use super::fixed::{
     LN_2, LOG2_E, high_signed, high_wide, high_wide_signed, nearest, nearest_wide, parts,
@@ -93,9 +93,9 @@ static SHORT_SERIES: [i64; 9] = {
     short
 };
 
-/// How far the 64 upper bits of a short result are from the true value at most, in the last of them.
-/// The series is wrong by 1.1 units of Q62. By itself it is the result, times an exact number; else
-/// it is multiplied by at most 1/200, and the result is at least 1/256.
+/// How far the 64 upper bits of a short result are from the true value at most, in the last of
+/// them. The series is wrong by 1.1 units of Q62. By itself it is the result, times an exact
+/// number; else it is multiplied by at most 1/200, and the result is at least 1/256.
 const ERROR: u64 = 8;
 
 #[allow(clippy::cast_possible_truncation)] // nothing else remains
