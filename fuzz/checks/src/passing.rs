@@ -46,7 +46,8 @@ fn without_verdicts(mail: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// What the filter must print: the mail with a verdict before its first header line.
+/// What the filter must print: the mail with a verdict before its first header line. A first line
+/// that begins with a blank must not go on with the verdict: an empty header stands between them.
 fn expected(mail: &[u8]) -> Vec<u8> {
     let end: &[u8] = match mail.iter().position(|&byte| byte == b'\n') {
         Some(at) if at > 0 && mail[at - 1] == b'\r' => b"\r\n",
@@ -55,7 +56,10 @@ fn expected(mail: &[u8]) -> Vec<u8> {
     let kept = without_verdicts(mail);
     let first = kept.iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let envelope = if kept.starts_with(b"From ") { first } else { 0 };
-    [&kept[..envelope], b"X-DBACL: error", end, &kept[envelope..]].concat()
+    let (envelope, rest) = kept.split_at(envelope);
+    let folded = matches!(rest.first(), Some(b' ' | b'\t'));
+    let between = if folded { [b"X-DBACL-Folded:", end].concat() } else { Vec::new() };
+    [envelope, b"X-DBACL: error", end, &between, rest].concat()
 }
 
 /// Filters a mail in a folder without categories.
