@@ -133,6 +133,9 @@ pub fn patch(
     Ok((head, start - DIGRAM_BYTES))
 }
 
+/// Slots of a table, what is to be put there, and how many of them were empty.
+type Places = (Vec<(usize, FeatureId, QuantWeight)>, usize);
+
 /// The slots of `old`, which has so many features, that changed weights go to, and how many of the
 /// slots were empty. New features without weight are left out. `None` if there are too many new
 /// ones for the table: searches in a table that is almost full would take long.
@@ -140,7 +143,7 @@ fn places<D: AsRef<[u8]>>(
     old: &Category<D>,
     changes: &[(FeatureId, QuantWeight)],
     features: usize,
-) -> Option<(Vec<(usize, FeatureId, QuantWeight)>, usize)> {
+) -> Option<Places> {
     let mask = old.size() - 1;
     let is_full = |new: usize| bits_for(features + new) > old.header().bits;
     if is_full(0) {

@@ -2,9 +2,10 @@
 //! Logarithms to the bases e and 2, and of 1 + x.
 //!
 //! With `x = 2^whole * (1 + r) / c`, where `c` comes from a table and `|r| < 1/128`, the logarithm
-//! is the sum of `whole * ln 2`, `-log c` and `r * (1 - r/2 + r^2/3 - ...)`. Near 1 only the last of
-//! the three is left, so that nothing cancels. 64 bits of the series are enough to know which f64 is
-//! nearest to the sum, but for one argument in a hundred: that is worked out again with 128 bits.
+//! is the sum of `whole * ln 2`, `-log c` and `r * (1 - r/2 + r^2/3 - ...)`. Near 1 only the last
+//! of the three is left, so that nothing cancels. 64 bits of the series are enough to know which
+//! f64 is nearest to the sum, but for one argument in a hundred: that is worked out again with 128
+//! bits.
 
 use super::fixed::{
     LN_2, LOG2_E, high_signed, high_wide, high_wide_signed, nearest, nearest_wide, parts,
