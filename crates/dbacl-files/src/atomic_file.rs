@@ -544,20 +544,9 @@ pub struct Placed<'a> {
 impl Placed<'_> {
     /// Gives all files their old contents back, because of the error `failed`, and returns it. If a
     /// file keeps its new content, the error says so.
-    pub fn undo(mut self, failed: SaveError) -> SaveError {
-        let mut new = None;
-        for (file, old) in self.files.drain(..).rev() {
-            let undone = match &old {
-                Old::Nothing => file.storage.remove(&file.target).is_ok(),
-                Old::Kept(path) => file.storage.rename(path, &file.target).is_ok(),
-                Old::Unknown => false,
-            };
-            if !undone {
-                new = Some(file.target.clone());
-            }
-        }
-        match (failed, new) {
-            (SaveError::Io { path, source }, Some(new)) => SaveError::Divided { path, new, source },
+    pub fn undo(self, failed: SaveError) -> SaveError {
+        match (failed, self.withdraw()) {
+            (SaveError::Io { path, source }, Err(new)) => SaveError::Divided { path, new, source },
             (failed, _) => failed,
         }
     }
@@ -566,12 +555,19 @@ impl Placed<'_> {
     ///
     /// # Errors
     /// The path of a file that keeps its new content.
-    pub fn withdraw(self) -> Result<(), PathBuf> {
-        let failed = SaveError::io(Path::new(""), io::ErrorKind::Other.into());
-        match self.undo(failed) {
-            SaveError::Divided { new, .. } => Err(new),
-            _ => Ok(()),
+    pub fn withdraw(mut self) -> Result<(), PathBuf> {
+        let mut done = Ok(());
+        for (file, old) in self.files.drain(..).rev() {
+            let undone = match &old {
+                Old::Nothing => file.storage.remove(&file.target).is_ok(),
+                Old::Kept(path) => file.storage.rename(path, &file.target).is_ok(),
+                Old::Unknown => false,
+            };
+            if !undone {
+                done = Err(file.target.clone());
+            }
         }
+        done
     }
 
     /// Forces the folders of the files onto the device; the old contents go away.
