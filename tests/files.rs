@@ -157,7 +157,7 @@ fn ledger_counts_and_category_agree_after_a_failure() {
     let all = || ["cat", "counts", "kept"].map(at);
     learn("mail").quiet(0);
     let before = all();
-    // The disk has room for all but the last kilobytes, whatever file they belong to.
+    // Each time the disk has some more kilobytes free, so that it is full at another file.
     let (mut failed, mut saved) = (0, false);
     for free in (0..2000).step_by(40) {
         for (name, bytes) in ["cat", "counts", "kept"].iter().zip(&before) {

@@ -34,7 +34,7 @@ impl<'a> DocumentReader<'a> {
     pub fn features(&mut self, document: &[u8], each: impl FnMut(Feature<'_>)) {
         self.reader.start_anew();
         let mail = self.is_mail.then(MailLines::default);
-        // Memory can be read, and the sink refuses nothing.
+        // Reading from memory cannot fail, and `Features` takes all that it is given.
         let _ = self.reader.read_bytes(document, &mut Features { each, mail });
     }
 

@@ -171,7 +171,7 @@ fn log_1p_of_more(x: f64) -> f64 {
     precise(sum << shift, 68 - shift.cast_signed()).natural()
 }
 
-/// Whether a number has a logarithm that is a number.
+/// Whether a number is above 0 and finite.
 fn is_usual(x: f64) -> bool {
     x > 0.0 && x < f64::INFINITY
 }
