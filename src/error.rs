@@ -103,6 +103,17 @@ pub enum Error {
         /// What the operating system said.
         source: io::Error,
     },
+    /// A folder that was there before is another user's, or others may write to it, so a set is not
+    /// put into it.
+    #[error(
+        "the folder {} is another user's, or others may write to it: remove it, or use another \
+         name",
+        path.display()
+    )]
+    OpenToOthers {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A file has its new content, but may lose it in a power cut, or others that belong to it have
     /// their old contents.
     #[error(transparent)]
@@ -144,6 +155,7 @@ impl Error {
             | Self::CutInTable { path }
             | Self::Damaged { path, .. }
             | Self::Occupied { path }
+            | Self::OpenToOthers { path }
             | Self::Temporary { path, .. } => Some(path),
             _ => None,
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Integration tests: the real programs, from outside.
 
+mod access;
 mod charsets;
 mod choices;
 mod citations;

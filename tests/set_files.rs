@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Runs a script in `folder` in which `dbacl` is the program.
-fn shell(folder: &Path, script: &str) -> String {
+pub fn shell(folder: &Path, script: &str) -> String {
     let mut shell = command("sh");
     let script = script.replace("dbacl ", &format!("\"{}\" ", program().display()));
     shell.args(["-c", &script]);
@@ -334,7 +334,7 @@ fn an_older_folder_with_a_link_to_another_place_is_taken_over() {
 /// Runs a script in which `A` and `M` run a command as one of two users of the group 100, and
 /// `alone` as the first without that group. Returns what it printed; `None` where the tests are not
 /// run by the superuser.
-fn as_users(folder: &Path, name: &str, script: &str) -> Option<String> {
+pub fn as_users(folder: &Path, name: &str, script: &str) -> Option<String> {
     let users = "
         A() { setpriv --reuid=1111 --regid=1111 --groups=100,1111 \"$@\"; }
         M() { setpriv --reuid=2222 --regid=2222 --groups=100,2222 \"$@\"; }

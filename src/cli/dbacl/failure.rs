@@ -93,7 +93,9 @@ impl From<Error> for Failure {
             Error::Pattern { .. } | Error::TooManyPatterns => Kind::Usage,
             Error::Numeric(_) => Kind::Internal,
             Error::Io { .. } | Error::HalfSaved(_) => Kind::Write,
-            Error::Temporary { .. } | Error::Occupied { .. } => Kind::Create,
+            Error::Temporary { .. } | Error::Occupied { .. } | Error::OpenToOthers { .. } => {
+                Kind::Create
+            }
             _ => Kind::Data,
         };
         Self::new(kind, error.to_string())
@@ -171,7 +173,10 @@ impl From<FittedSetError> for Failure {
             }
             Set::Stopped => Kind::Interrupted,
             Set::NoOrdinary { .. } => Kind::NoInput,
-            Set::Folder { .. } | Set::Generation { source: Error::Occupied { .. } } => Kind::Create,
+            Set::Folder { .. }
+            | Set::Generation { source: Error::Occupied { .. } | Error::OpenToOthers { .. } } => {
+                Kind::Create
+            }
             Set::Generation { source: Error::Io { .. } | Error::HalfSaved(_) } => Kind::Write,
             Set::Inconsistent => Kind::Internal,
             _ => Kind::Data,

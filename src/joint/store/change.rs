@@ -73,7 +73,8 @@ impl Store {
     /// before it becomes current.
     ///
     /// # Errors
-    /// [`Error::Occupied`] when a name is taken by something else, [`Error::Io`].
+    /// [`Error::Occupied`] when a name is taken by something else, [`Error::OpenToOthers`],
+    /// [`Error::Io`].
     pub fn change(&self, names: &[Name]) -> Result<Change> {
         let mut foreign = Vec::new();
         let mut is_linked = true;
@@ -84,8 +85,7 @@ impl Store {
                 foreign.push(name);
             }
         }
-        self.make_folder(&foreign)?;
-        let mut change = self.begin(true)?;
+        let mut change = self.begin(true, &foreign)?;
         change.is_linked = is_linked;
         for name in &foreign {
             let target = change.path(&name.member);
@@ -98,9 +98,9 @@ impl Store {
     /// Begins a change that replaces the whole set: the generation is empty.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Occupied`], [`Error::OpenToOthers`], [`Error::Io`].
     pub fn replacement(&self) -> Result<Change> {
-        self.begin(false)
+        self.begin(false, &[])
     }
 
     /// Moves files into the set that stand at its names and are not links to it yet. They become
@@ -213,15 +213,25 @@ impl Store {
         })
     }
 
-    /// Makes the store's folder, with access for all who may read the `files`.
-    fn make_folder(&self, files: &[&Name]) -> Result<()> {
+    /// Makes the store's folder, with access for all who may read the `files`. A folder that is
+    /// there and has no set yet gets no wider access than that; then this access is returned.
+    ///
+    /// # Errors
+    /// Those of [`Self::check_folder`]; [`Error::OpenToOthers`].
+    fn make_folder(&self, files: &[&Name]) -> Result<Option<Ownership>> {
         let failed = |error| Error::io(&self.folder, error);
         let files = files.iter().map(|name| name.path.as_path());
-        let ownership = Ownership::of_folder(&self.folder, files).map_err(failed)?;
-        match ownership.make_folder(&self.folder) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.check_folder(),
-            made => made.map(|_| ()).map_err(failed),
+        let wanted = Ownership::of_folder(&self.folder, files).map_err(failed)?;
+        match wanted.make_folder(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|_| None).map_err(failed),
         }
+        if self.check_folder()? {
+            return Ok(None);
+        }
+        let is_right = wanted.narrow(&self.folder).map_err(failed)?;
+        let open = || Error::OpenToOthers { path: self.folder.clone() };
+        if is_right { Ok(Some(wanted)) } else { Err(open()) }
     }
 
     /// Who may use the store's folder.
@@ -230,19 +240,19 @@ impl Store {
         Ok(Ownership::of(&found))
     }
 
-    /// Whether the folder that is already there belongs to a set. One without a current generation
-    /// does if it holds nothing but what an unfinished change has left.
+    /// Whether a set is in the folder that is already there. A set can be put into a folder that
+    /// holds nothing but what an unfinished change has left.
     ///
     /// # Errors
     /// [`Error::Occupied`] when it holds something else: it is the user's own. [`Error::Io`].
-    fn check_folder(&self) -> Result<()> {
+    fn check_folder(&self) -> Result<bool> {
         let failed = |error| Error::io(&self.folder, error);
         let occupied = || Error::Occupied { path: self.folder.clone() };
         if !fs::metadata(&self.folder).map_err(failed)?.is_dir() {
             return Err(occupied());
         }
-        if fs::symlink_metadata(self.folder.join(CURRENT)).is_ok() {
-            return Ok(());
+        if fs::symlink_metadata(self.current_link()).is_ok() {
+            return Ok(true);
         }
         for entry in fs::read_dir(&self.folder).map_err(failed)? {
             let entry = entry.map_err(failed)?;
@@ -256,22 +266,25 @@ impl Store {
                 return Err(occupied());
             }
         }
-        Ok(())
+        Ok(false)
     }
 
-    fn begin(&self, with_files: bool) -> Result<Change> {
-        self.make_folder(&[])?;
+    /// Begins a change, with the files of the current generation or without them. `foreign` are
+    /// files of the set that are not in it yet.
+    fn begin(&self, with_files: bool, foreign: &[&Name]) -> Result<Change> {
+        let is_found = self.make_folder(foreign)?;
         let base = if with_files { self.open_to_change()? } else { None };
         let numbers = self.remove_unfinished()?;
         if numbers.len() > USUAL {
             // What cannot be removed now is removed at the next change.
             let _ = self.tidy(None);
         }
-        let ownership = self.ownership()?;
+        let own = self.ownership()?;
+        let ownership = is_found.map_or(own, |wanted| own.within(wanted));
         let mut made = None;
         for number in 0..1000 {
             let folder = self.folder.join(format!("{NEW}{number}"));
-            match ownership.make_folder(&folder) {
+            match ownership.of_generation().make_folder(&folder) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Error::io(&folder, error)),
                 Ok(is_right) => {
@@ -282,6 +295,11 @@ impl Store {
         }
         let none = || Error::io(&self.folder, io::ErrorKind::AlreadyExists.into());
         let (folder, is_accessible) = made.ok_or_else(none)?;
+        // Who owns a new folder, and what modes there are, depends on the file system.
+        if is_found.is_some() && !own.is_within(&folder) {
+            let _ = fs::remove_dir(&folder);
+            return Err(Error::OpenToOthers { path: self.folder.clone() });
+        }
         let path = folder.join(manifest::NAME);
         let list = OpenOptions::new().write(true).create_new(true).mode(FILE).open(&path);
         let list = list.map_err(|error| {

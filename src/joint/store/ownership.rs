@@ -65,6 +65,41 @@ impl Ownership {
         Ok(own)
     }
 
+    /// The same with no wider access than `widest`.
+    pub const fn within(self, widest: Self) -> Self {
+        Self { mode: self.mode & (widest.mode | 0o2000), ..self }
+    }
+
+    /// That of a generation's folder in a set's folder with this ownership: not everybody may write
+    /// to it, even if everybody may write to the set's folder.
+    pub const fn of_generation(self) -> Self {
+        Self { mode: self.mode & !0o002, ..self }
+    }
+
+    /// Whether this is the owner of the folder `new`, which this process has just made, and gives
+    /// no wider access than it has.
+    pub fn is_within(self, new: &Path) -> bool {
+        fs::metadata(new)
+            .is_ok_and(|new| new.uid() == self.owner && self.mode & 0o777 & !new.mode() == 0)
+    }
+
+    /// Gives the folder at `path`, which was found, no wider access than this, if that is
+    /// permitted. Returns whether its owner is trusted with the set: the superuser would give the
+    /// set to the owner of its files, so the folder must be that user's or the superuser's own.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn narrow(self, path: &Path) -> io::Result<bool> {
+        let path = fs::canonicalize(path)?;
+        let found = fs::metadata(&path)?;
+        if is_root() && found.uid() != 0 && found.uid() != self.owner {
+            return Ok(false);
+        }
+        let narrow = Self { mode: Self::of(&found).within(self).mode, ..self };
+        // Whether it has become narrower is seen later.
+        narrow.give(&path, &found).map(|_| true)
+    }
+
     /// That of the file called `name` in a generation after `base`, in the folder of a set with the
     /// ownership `self`.
     pub fn of_file(self, name: &OsStr, base: Option<&Generation>) -> Self {
