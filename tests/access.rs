@@ -77,3 +77,76 @@ fn a_folder_of_another_user_is_refused_by_name() {
     let rest = ["home:", "ledger.set", "", "shared:", "ledger.set", "700:1111"];
     assert_eq!(lines[10..], rest, "{said}");
 }
+
+/// The files and folders of which the program says that anybody may write to them, in order.
+fn told(folder: &Path, line: &str) -> Vec<String> {
+    let args: Vec<&str> = line.split(' ').collect();
+    let output = dbacl(folder, &args, news().as_bytes());
+    let said = text(&output.stderr);
+    assert!(output.status.code().is_some_and(|status| status < 64), "{line}: {said}");
+    let told = said.lines().filter_map(|line| line.split_once("anybody may write to "));
+    let mut told: Vec<String> = told.map(|(_, name)| name.to_owned()).collect();
+    told.sort();
+    told
+}
+
+#[test]
+fn each_file_that_anybody_may_write_to_is_told_once() {
+    let folder = filter();
+    let path = folder.path();
+    let inside = ["category.spam", "generation", "ledger", "ledger.head", "ledger.state", "order"];
+    let inside = inside.map(|name| format!("f/ledger.set/current/{name}"));
+    let folders = ["f", "f/ledger.set", "f/ledger.set/current"].map(str::to_owned);
+    for name in folders.into_iter().chain(inside) {
+        for line in [
+            "--mail-filter f",
+            "--mail-correct f spam",
+            "--mail-correct f ham",
+            "--mail-learn f ham=ham.mbox spam=spam.mbox",
+            "-c ./f/ham -c ./f/spam ham.mbox",
+            "--refit -c ./f/ham -c ./f/spam --keep ./f/ledger",
+        ] {
+            // Every change makes another generation, whose folder has the mode of the set's.
+            let file = path.join(&name);
+            chmod(&file, fs::metadata(&file).expect("it is there").mode() | 0o002);
+            let found = told(path, line);
+            let found: Vec<&str> =
+                found.iter().map(|found| found.strip_prefix("./").unwrap_or(found)).collect();
+            assert_eq!(found, [&name], "{line}");
+        }
+        shell(path, "chmod -R o-w f");
+    }
+}
+
+#[test]
+fn ledgers_categories_and_counts_alone_are_told_as_well() {
+    let folder = filter();
+    let path = folder.path();
+    fs::write(path.join("one"), "alpha beta gamma delta\n".repeat(9)).expect("written");
+    fs::write(path.join("two"), "ships and whales at sea\n".repeat(9)).expect("written");
+    let learn =
+        "dbacl -L uniform -l a --keep kept -o counts one; dbacl -L uniform -l b --keep kept two";
+    shell(path, learn);
+    let refit = "--refit --always -c ./a -c ./b --keep kept";
+    for (line, expected) in [
+        ("-l a -L uniform one", vec!["a"]),
+        ("-l a -L uniform -1 one", vec!["a"]),
+        ("-c a one", vec!["a"]),
+        ("-l a -L uniform --keep kept -o counts one", vec!["a", "counts", "kept"]),
+        ("-l b -L uniform --keep kept two", vec!["kept"]),
+        (refit, vec!["./a", "kept"]),
+    ] {
+        shell(path, "chmod 666 a counts kept");
+        assert_eq!(told(path, line), expected, "{line}");
+    }
+    // The files are in a set now.
+    let all = ["category.a", "ledger"].map(|name| format!("./kept.set/current/{name}"));
+    for line in ["-l a -L uniform --keep kept two", "-l a -L uniform two", refit] {
+        let found = told(path, line);
+        let found: Vec<String> = found
+            .iter()
+            .map(|name| if name.starts_with('.') { name.clone() } else { format!("./{name}") })
+            .collect();
+        assert_eq!(found, all, "{line}");
+    }
+}

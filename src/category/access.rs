@@ -2,23 +2,17 @@
 //! Warnings about files that decide verdicts and that anybody may write to.
 
 use crate::error::Warning;
-use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt;
+use dbacl_files::access::{is_open_to_all, open_to_all, text};
+use std::fs::Metadata;
 use std::path::Path;
-
-/// The bit of a mode that lets everybody write.
-const ANYBODY: u32 = 0o002;
-/// The bit of a folder's mode that lets only owners replace files.
-const STICKY: u32 = 0o1000;
 
 /// Warns of a file or folder that anybody may write to. Permission for a group counts as intended.
 pub fn warning_about(path: &Path) -> Option<Warning> {
-    warning_of(path, &fs::metadata(path).ok()?)
+    open_to_all(path).map(Warning::new)
 }
 
-/// The warning about the file at `path`, whose `metadata` were read before.
-pub fn warning_of(path: &Path, metadata: &Metadata) -> Option<Warning> {
-    let mode = metadata.mode() & (ANYBODY | STICKY);
-    let is_open = metadata.is_file() && mode & ANYBODY != 0 || metadata.is_dir() && mode == ANYBODY;
-    is_open.then(|| Warning::new(format!("anybody may write to {}", path.display())))
+/// The warning about a file or folder whose `metadata` were read before, and which users know as
+/// `name`.
+pub fn warning_of(name: &Path, metadata: &Metadata) -> Option<Warning> {
+    is_open_to_all(metadata).then(|| Warning::new(text(name)))
 }

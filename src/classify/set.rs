@@ -3,8 +3,8 @@
 
 use super::fitted::Fitted;
 use super::shared::{Incomparable, SharedReading};
-use crate::category::mapped;
 use crate::category::reader::Category;
+use crate::category::{access, mapped};
 use crate::document::ReadOptions;
 use crate::error::{Error, Warning};
 use crate::model::settings::Locale;
@@ -64,7 +64,9 @@ impl CategorySet<Mmap> {
             Ok((name.into_owned(), mapped::open(path)?))
         };
         let categories: Result<Vec<_>, Error> = paths.iter().map(open).collect();
-        Self::new(categories?)
+        let mut set = Self::new(categories?)?;
+        set.warnings.extend(paths.iter().filter_map(|path| access::warning_about(path.as_ref())));
+        Ok(set)
     }
 }
 

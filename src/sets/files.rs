@@ -166,7 +166,7 @@ impl SetFiles {
         let store = store_of(names, ledger);
         let members = members(names, &store);
         let links = links(names, &members, ledger);
-        let change = store.change(&links).map_err(FittedSetError::generation)?;
+        let change = store.change(&links, warnings).map_err(FittedSetError::generation)?;
         salvage(&change, warnings)?;
         if ledger.is_some() {
             unshare(&change.path(OsStr::new(LEDGER)))?;

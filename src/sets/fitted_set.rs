@@ -405,7 +405,12 @@ impl FittedSet {
             lock(&anchor, ".lock", self.options.patience(), &mut || self.options.waits(&anchor))?;
         self.reload_if_changed()?;
         let names = self.place.names(self.labels());
-        let mut warn = |warning| warnings.push(warning);
+        // What was said when the set was opened is not said again.
+        let mut warn = |warning| {
+            if !self.warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        };
         SetFiles::open(&names, Some(&self.place.ledger()), lock, &mut warn)
     }
 

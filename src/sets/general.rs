@@ -57,8 +57,7 @@ pub fn bring(
     reading: MailReading,
     warnings: WarningSink<'_>,
 ) -> Result<()> {
-    let set =
-        OpenSet::in_folder(from, &mut |_| {}).map_err(|error| unfit(from, error.to_string()))?;
+    let set = OpenSet::in_folder(from, warnings).map_err(|error| unfit(from, error.to_string()))?;
     let is_known = |label: &&&str| set.names().iter().any(|name| name == **label);
     let unknown: Vec<&str> = labels.iter().filter(|label| !is_known(label)).copied().collect();
     if unknown.len() == labels.len() {

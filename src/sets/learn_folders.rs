@@ -105,7 +105,8 @@ fn learn_all(
     // The lock is not held while mail is read, so that corrections need not wait.
     let (change, current) = {
         let _lock = lock(&anchor, ".lock", patience, &mut || options.set.waits(&anchor))?;
-        let change = store.replacement().map_err(FittedSetError::generation)?;
+        let before = names_of(folder, &ledger_path);
+        let change = store.replacement(&before, warnings).map_err(FittedSetError::generation)?;
         let now = Present::of(&store, &mut |_| {})?;
         let own = now.as_ref().map(|now| now.path(OsStr::new(LEDGER)));
         (change, MailReading::of_ledger(own.as_ref().unwrap_or(&ledger_path)))

@@ -3,8 +3,9 @@
 
 use super::error::FittedSetError;
 use crate::atomic_file::{self, Access, Disk, SaveError, Staged, Unforced, place, stage};
+use crate::category::access;
 use crate::category::layout::ANY_MAGIC;
-use crate::error::Error;
+use crate::error::{Error, WarningSink};
 use crate::joint::documents::Corpus;
 use crate::joint::ledger::{Ledger, MAGIC, Name, Settings};
 use crate::joint::store::Store;
@@ -80,7 +81,8 @@ impl From<LedgerError> for Unsaved {
 /// before, and its documents. All are written before the first file is replaced, so that after an
 /// error they are as they were; a process that is killed between two of them leaves the category
 /// newer than the counts, or both newer than the ledger. What belongs to a set becomes current with
-/// the set's next generation. The caller holds the locks.
+/// the set's next generation. The caller holds the locks. Warnings tell of files that others may
+/// write to, and of generations that others cannot use.
 ///
 /// # Errors
 /// [`Unsaved`]
@@ -89,17 +91,22 @@ pub fn save_with_documents(
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
     counts: Option<Staged<'_>>,
     kept: &Kept<'_>,
+    warnings: WarningSink<'_>,
 ) -> Result<(), Unsaved> {
-    let begin = |store: &Store| store.change(&[]).map_err(FittedSetError::generation);
+    let of_ledger = Store::of_link(kept.ledger);
+    let of_category = Store::of_link(path);
+    let alone = [(path, &of_category), (kept.ledger, &of_ledger)];
+    let alone = alone.into_iter().filter(|(_, set)| set.is_none());
+    alone.filter_map(|(path, _)| access::warning_about(path)).for_each(&mut *warnings);
+    let mut begin = |store: &Store| store.change(&[], warnings).map_err(FittedSetError::generation);
     let mut changes = Vec::new();
     let mut staged = Vec::new();
-    let of_ledger = Store::of_link(kept.ledger);
     if let Some((store, _)) = &of_ledger {
         changes.push(begin(store)?);
     }
     let in_set = of_ledger.as_ref().zip(changes.first()).map(|((_, own), change)| change.path(own));
     let ledger = kept.ledger(in_set.as_deref().unwrap_or(kept.ledger))?;
-    match Store::of_link(path) {
+    match of_category {
         None => staged
             .push(stage(&Disk, path, ANY_MAGIC, Access::Usual, write).map_err(Unsaved::at(path))?),
         Some((store, own)) => {
@@ -137,18 +144,20 @@ pub fn save_with_documents(
 }
 
 /// Replaces the category at `path`, in its set if the path is a link into one. The caller holds the
-/// set's lock.
+/// set's lock. Warnings are those of [`save_with_documents`].
 ///
 /// # Errors
 /// It cannot be written; the old one is kept.
 pub fn replace_category(
     path: &Path,
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    warnings: WarningSink<'_>,
 ) -> Result<(), Error> {
     let Some((store, member)) = Store::of_link(path) else {
+        access::warning_about(path).into_iter().for_each(&mut *warnings);
         return Ok(atomic_file::replace(&Disk, path, ANY_MAGIC, write)?);
     };
-    let change = store.change(&[])?;
+    let change = store.change(&[], warnings)?;
     atomic_file::replace(&Unforced, &change.path(&member), ANY_MAGIC, write)?;
     change.publish(true).map(|_| ())
 }

@@ -113,6 +113,12 @@ impl OpenSet {
             };
             members.push(Member { label, name, path });
         }
+        if generation.is_none() {
+            // Of a generation its own warnings tell.
+            let others = [folder, order.as_path()];
+            let each = others.into_iter().filter_map(access::warning_about);
+            each.for_each(&mut *warnings);
+        }
         Self::of(&members, generation, Locale::C, warnings)
     }
 

@@ -170,7 +170,7 @@ impl Present {
         if !is_damaged(&now, |name| now.path(OsStr::new(name)))? && !is_damaged_inside(&now)? {
             return Ok(Some(Self::Whole(now)));
         }
-        let change = store.change(&[]).map_err(FittedSetError::generation)?;
+        let change = store.change(&[], &mut |_| {}).map_err(FittedSetError::generation)?;
         if let Some(base) = change.base() {
             mend(&change, base, warnings)?;
         }

@@ -77,6 +77,26 @@ fn what_was_trained_predicts() {
 }
 
 #[test]
+fn a_model_that_anybody_may_write_to_is_told_once() {
+    let scratch = trained_with("--keep");
+    let model = scratch.path("model");
+    std::fs::set_permissions(&model, std::os::unix::fs::PermissionsExt::from_mode(0o666))
+        .expect("its mode is set");
+    for (line, input) in [
+        ("predict model", "a ship\n"),
+        ("test model train.tsv", ""),
+        ("update model train.tsv", ""),
+        ("train train.tsv -o model", ""),
+        ("info model", ""),
+    ] {
+        let done = run(&scratch, line, input);
+        assert_eq!(done.status, 0, "{line}: {done:?}");
+        let told = done.stderr.matches("dbacl-text:warning: anybody may write to model\n").count();
+        assert_eq!(told, 1, "{line}: {done:?}");
+    }
+}
+
+#[test]
 fn two_runs_give_the_same_bytes_and_formats_agree() {
     let scratch = trained();
     let first = scratch.read("model");

@@ -209,11 +209,11 @@ pub fn generations(mut data: &[u8]) {
         ours: b"# dbacl category",
     };
     let is_forced = flags & 1 != 0;
-    if let Ok(change) = store.change(std::slice::from_ref(&name)) {
+    if let Ok(change) = store.change(std::slice::from_ref(&name), &mut |_| {}) {
         publish(&room, change, is_forced);
     }
     room.check_outside();
-    if let Ok(change) = store.replacement()
+    if let Ok(change) = store.replacement(&[], &mut |_| {})
         && publish(&room, change, is_forced)
     {
         if store.link_names([&name]).is_ok() {
@@ -227,12 +227,12 @@ pub fn generations(mut data: &[u8]) {
         let is_final = is_last();
         for _ in 0..3 {
             let was_last = is_last();
-            let change = store.replacement().expect("the folder was just changed");
+            let change = store.replacement(&[], &mut |_| {}).expect("the folder was just changed");
             assert_eq!(publish(&room, change, false), !was_last);
         }
         let bytes = fs::read(held.path(OsStr::new("category.ham")));
         assert_eq!(bytes.expect("a reader keeps its generation"), FRESH);
-        drop(store.replacement());
+        drop(store.replacement(&[], &mut |_| {}));
         let found = store.open().expect("it was published").expect("it was published");
         assert_eq!(found.number() == held.number(), is_final);
     }

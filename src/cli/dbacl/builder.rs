@@ -2,7 +2,7 @@
 //! From what was typed to what is asked for: options act one after the other, in order of
 //! appearance.
 
-use super::categories::{load_as, load_mapped, warn_of_writers};
+use super::categories::{load_as, load_mapped};
 use super::config::Config;
 use super::failure::{Failure, Kind, called};
 use super::hints;
@@ -434,12 +434,13 @@ impl<'a> Builder<'a> {
             return Ok(());
         }
         let path = self.resolve(name);
-        let file = self.config.opened.place_of(&path)?;
+        let opened = &mut self.config.opened;
+        let file =
+            if self.mends { opened.place_to_change(&path)? } else { opened.place_of(&path)? };
         if self.mends {
             // The set's files are read when it is changed; here it is only how documents are read.
             let head = refit::head_or_ordinary(&file);
             let head = head.map_err(|error| called(error.into(), &file, &path))?;
-            warn_of_writers(&file, &path);
             self.adopt(&path, head.header(), head.patterns())?;
             let patterns = head.patterns().to_vec();
             self.config.set_patterns.get_or_insert(patterns);

@@ -37,7 +37,7 @@ pub fn load_mapped(path: &Path, name: &Path) -> Result<MappedCategory, Failure> 
 
 /// Warns of the file `path` of the category `name` if anybody may write to it. Of a set the folder
 /// tells.
-pub fn warn_of_writers(path: &Path, name: &Path) {
+fn warn_of_writers(path: &Path, name: &Path) {
     if path == name
         && let Some(warning) = access::warning_about(path)
     {
@@ -64,13 +64,25 @@ impl OpenSets {
     /// # Errors
     /// A set that cannot be read.
     pub fn place_of(&mut self, path: &Path) -> Result<PathBuf, Failure> {
+        self.place(path, note_about)
+    }
+
+    /// The same for a set that is going to be changed, which tells then what there is to know.
+    ///
+    /// # Errors
+    /// A set that cannot be read.
+    pub fn place_to_change(&mut self, path: &Path) -> Result<PathBuf, Failure> {
+        self.place(path, |_| {})
+    }
+
+    fn place(&mut self, path: &Path, note: impl Fn(&Generation)) -> Result<PathBuf, Failure> {
         let found = self.0.file(path);
         let (file, generation) = found.map_err(|error| {
             let last = format!("could not load category {}", path.display());
             Failure { kind: Kind::NoInput, lines: vec![error.to_string(), last] }
         })?;
         if let Some(generation) = generation {
-            note_about(generation);
+            note(generation);
         }
         Ok(file)
     }

@@ -10,7 +10,7 @@ use super::lock;
 use super::messages::MESSAGES;
 use super::signals::Signals;
 use super::threads;
-use crate::category::mapped;
+use crate::category::{access, mapped};
 use crate::cli::output::Output;
 use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::{Error, Warning};
@@ -311,9 +311,9 @@ fn conclude(
             let learning = learning(job, settings, state);
             let name = Name { name: base_name(path), learning };
             let kept = Kept { ledger, settings: features, name, adds, corpus };
-            learned::save_with_documents(path, &mut write, counts, &kept)
+            learned::save_with_documents(path, &mut write, counts, &kept, &mut warn)
         }
-        _ => learned::replace_category(path, &mut write)
+        _ => learned::replace_category(path, &mut write, &mut warn)
             .map_err(|source| Unsaved::File { path: path.clone(), source }),
     };
     output.flush().map_err(|error| output_failure(&error))?;
@@ -461,6 +461,7 @@ fn initial_state(
 /// Reads a dump; `None` if there is no file.
 fn load_dump(path: &Path) -> Result<Option<memory_dump::Dump>, Failure> {
     let name = path.display();
+    access::warning_about(path).into_iter().for_each(warn);
     let unusable = || {
         let text = format!("the file {name} could not be read, learning from scratch.");
         Failure::new(Kind::Data, text)

@@ -6,7 +6,8 @@ use super::manifest::{self, Manifest, Purpose};
 use super::ownership::{FILE, Ownership};
 use super::{CURRENT, Generation, NEW, Store, folder_of, number};
 use crate::atomic_file::beside;
-use crate::error::{Error, Result, Warning};
+use crate::category::access;
+use crate::error::{Error, Result, Warning, WarningSink};
 use crate::reading::open_regular;
 use rustix::fs::{AtFlags, CWD, linkat};
 #[cfg(target_os = "linux")]
@@ -70,12 +71,12 @@ pub struct Change {
 impl Store {
     /// Begins a change of the set with these names; the caller holds the lock. Files that are not
     /// in the set yet are in the generation that is being made; [`Self::take_over`] must be called
-    /// before it becomes current.
+    /// before it becomes current. Warnings tell of files that others may write to.
     ///
     /// # Errors
     /// [`Error::Occupied`] when a name is taken by something else, [`Error::OpenToOthers`],
     /// [`Error::Io`].
-    pub fn change(&self, names: &[Name]) -> Result<Change> {
+    pub fn change(&self, names: &[Name], warnings: WarningSink<'_>) -> Result<Change> {
         let mut foreign = Vec::new();
         let mut is_linked = true;
         for name in names {
@@ -86,6 +87,7 @@ impl Store {
             }
         }
         let mut change = self.begin(true, &foreign)?;
+        self.warn_of_access(change.base(), &foreign, warnings);
         change.is_linked = is_linked;
         for name in &foreign {
             let target = change.path(&name.member);
@@ -95,12 +97,36 @@ impl Store {
         Ok(change)
     }
 
-    /// Begins a change that replaces the whole set: the generation is empty.
+    /// Begins a change that replaces the whole set, which has these names now: the generation is
+    /// empty. Warnings tell of files that others may write to.
     ///
     /// # Errors
     /// [`Error::Occupied`], [`Error::OpenToOthers`], [`Error::Io`].
-    pub fn replacement(&self) -> Result<Change> {
-        self.begin(false, &[])
+    pub fn replacement(&self, names: &[Name], warnings: WarningSink<'_>) -> Result<Change> {
+        let change = self.begin(false, &[])?;
+        // What is damaged is replaced.
+        let now = self.open_to_change().ok().flatten();
+        self.warn_of_access(now.as_ref(), &self.foreign(names)?, warnings);
+        Ok(change)
+    }
+
+    /// Warns of what others may write to: the files of a generation, or the folder that it is going
+    /// to be in, and files that are not in the set yet.
+    fn warn_of_access(
+        &self,
+        now: Option<&Generation>,
+        foreign: &[&Name],
+        warnings: WarningSink<'_>,
+    ) {
+        match now {
+            Some(now) => now.warn_of_access(warnings),
+            None => {
+                access::warning_about(folder_of(&self.folder)).into_iter().for_each(&mut *warnings);
+            }
+        }
+        for name in foreign {
+            access::warning_about(&name.path).into_iter().for_each(&mut *warnings);
+        }
     }
 
     /// Moves files into the set that stand at its names and are not links to it yet. They become
@@ -113,7 +139,7 @@ impl Store {
         if foreign.is_empty() {
             return Ok(());
         }
-        let mut change = self.change(names)?;
+        let mut change = self.change(names, &mut |_| {})?;
         change.is_taken_over = true;
         // A warning comes with the change that follows.
         change.publish(true)?;
@@ -258,7 +284,9 @@ impl Store {
             let entry = entry.map_err(failed)?;
             let (name, path) = (entry.file_name(), entry.path());
             let is_ours = match number(&name) {
-                _ if name == CURRENT_NEW => entry.file_type().map_err(failed)?.is_symlink(),
+                _ if name == CURRENT_NEW || name == CURRENT => {
+                    entry.file_type().map_err(failed)?.is_symlink()
+                }
                 None if !name.as_bytes().starts_with(NEW.as_bytes()) => false,
                 _ => list_in(&path).is_some() || is_empty_folder(&path),
             };

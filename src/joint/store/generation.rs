@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Reading a set: all files come from one generation.
 
-use super::Store;
 use super::manifest::{self, Manifest, Purpose};
+use super::{Store, folder_of};
 use crate::atomic_file::is_named;
 use crate::category::access;
-use crate::error::{Error, Result, Warning};
+use crate::error::{Error, Result, Warning, WarningSink};
 use crate::input::source::open_regular;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -353,24 +353,32 @@ impl Generation {
         let torn = self.is_earlier.then(|| {
             format!("the last changes of {name} are damaged: what was before them is used")
         });
-        let torn = torn.map(Warning::new).into_iter();
-        torn.chain(self.open_to_others()).collect()
+        let mut warnings: Vec<Warning> = torn.map(Warning::new).into_iter().collect();
+        self.warn_of_access(&mut |warning| warnings.push(warning));
+        warnings
     }
 
-    /// Warns of the first of its folders and files that anybody may write to, or that is another
-    /// user's.
-    fn open_to_others(&self) -> Option<Warning> {
+    /// Warns of each of its folders and files that anybody may write to, of the folder that the set
+    /// is in, and of the first that is another user's.
+    pub fn warn_of_access(&self, warnings: WarningSink<'_>) {
+        access::warning_about(folder_of(&self.store.folder)).into_iter().for_each(&mut *warnings);
         let own = rustix::process::geteuid().as_raw();
         let is_foreign = |uid: u32| uid != own && uid != 0 && own != 0;
-        let folders = [self.store.folder.clone(), self.folder.clone()];
         let files = self.manifest.files.iter().map(|(name, _)| self.path(name));
-        folders.into_iter().chain(files).find_map(|path| {
-            let found = fs::metadata(&path).ok()?;
-            access::warning_of(&path, &found).or_else(|| {
-                let text = || format!("{} belongs to another user", path.display());
-                is_foreign(found.uid()).then(|| Warning::new(text()))
-            })
-        })
+        let own_files = [self.store.folder.clone(), self.folder.clone()];
+        let all = own_files.into_iter().chain([self.folder.join(manifest::NAME)]).chain(files);
+        let mut foreign = None;
+        for path in all {
+            let Ok(found) = fs::metadata(&path) else { continue };
+            let name = self.store.in_current(self.number, &path);
+            access::warning_of(&name, &found).into_iter().for_each(&mut *warnings);
+            if is_foreign(found.uid()) {
+                foreign.get_or_insert(name);
+            }
+        }
+        if let Some(name) = foreign {
+            warnings(Warning::new(format!("{} belongs to another user", name.display())));
+        }
     }
 }
 

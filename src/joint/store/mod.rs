@@ -85,6 +85,18 @@ impl Store {
         self.folder.join(CURRENT)
     }
 
+    /// What users call the file or folder at `path`: if generation `number` is the current one, its
+    /// files are named by way of the link to it.
+    fn in_current(&self, number: u64, path: &Path) -> PathBuf {
+        let inside = path.strip_prefix(self.folder_of(number)).ok();
+        let link = self.current_link();
+        match inside.filter(|_| fs::read_link(&link).is_ok_and(|to| to == *number.to_string())) {
+            Some(inside) if inside.as_os_str().is_empty() => link,
+            Some(inside) => link.join(inside),
+            None => path.to_path_buf(),
+        }
+    }
+
     /// Whether both are the same folder.
     pub fn is(&self, other: &Self) -> bool {
         let place = |store: &Self| fs::canonicalize(&store.folder);
@@ -169,8 +181,12 @@ mod tests {
         (room, store)
     }
 
+    fn replacement(store: &Store) -> Result<Change> {
+        store.replacement(&[], &mut |_| {})
+    }
+
     fn publish(store: &Store) {
-        let change = store.replacement().unwrap();
+        let change = replacement(store).unwrap();
         fs::write(change.path(OsStr::new("category.ham")), "ham").unwrap();
         change.publish(false).unwrap();
     }
@@ -212,7 +228,7 @@ mod tests {
         let room = tempfile::tempdir().unwrap();
         let store = Store::beside(&room.path().join("train"));
         let occupied = || {
-            let refused = store.replacement();
+            let refused = replacement(&store);
             assert!(matches!(refused, Err(Error::Occupied { path }) if path == store.folder()));
         };
         fs::write(store.folder(), "notes").unwrap();
@@ -250,14 +266,14 @@ mod tests {
             mknodat(CWD, &list, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
         }
         assert!(matches!(store.open(), Err(Error::Io { .. })));
-        assert!(matches!(store.replacement().unwrap().publish(false), Err(Error::Io { .. })));
+        assert!(matches!(replacement(&store).unwrap().publish(false), Err(Error::Io { .. })));
     }
 
     #[test]
     fn numbers_have_an_end() {
         let (_room, store) = set();
         fs::create_dir_all(store.folder().join(u64::MAX.to_string()).join("not-empty")).unwrap();
-        let change = store.replacement().unwrap();
+        let change = replacement(&store).unwrap();
         assert!(matches!(change.publish(false), Err(Error::Damaged { .. })));
         assert_eq!(store.open().unwrap().unwrap().number(), 1);
     }

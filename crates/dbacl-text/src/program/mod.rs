@@ -15,6 +15,7 @@ use clap::CommandFactory;
 use dbacl::blocks::BlockError;
 use dbacl_cli::output::{Messages, Output};
 use dbacl_cli::{last_resort, status};
+use dbacl_files::access::open_to_all;
 use options::{Arguments, Verb};
 use std::io;
 use std::path::Path;
@@ -130,7 +131,15 @@ fn run(verb: &Verb) -> Result<(), Failure> {
     }
 }
 
+/// Warns of a model that anybody may write to.
+fn warn_of_writers(path: &Path) {
+    if let Some(text) = open_to_all(path) {
+        MESSAGES.warning(&text);
+    }
+}
+
 fn open(path: &Path) -> Result<TextModel, Failure> {
+    warn_of_writers(path);
     Ok(TextModel::open(path)?)
 }
 

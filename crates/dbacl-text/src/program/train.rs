@@ -20,6 +20,8 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     if arguments.quiet {
         MESSAGES.be_quiet();
     }
+    // A model that is replaced keeps its mode.
+    super::warn_of_writers(&arguments.output);
     let path = &arguments.data.data;
     let mut recipe = arguments.recipe();
     if recipe.in_blocks.is_some() {
