@@ -18,6 +18,7 @@ mod general;
 mod golden;
 mod hostile;
 mod interface;
+mod kept;
 mod languages;
 mod mail_input;
 mod mail_systems;

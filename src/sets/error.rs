@@ -334,7 +334,8 @@ impl FittedSetError {
 }
 
 /// Locks the set whose ledger or first category is the file `anchor`: the lock's file has that name
-/// with `ending` added. `waits` is called once if another process holds the lock.
+/// with `ending` added. It stays if the set is changed ([`Lock::stay`]). `waits` is called once if
+/// another process holds the lock.
 ///
 /// # Errors
 /// [`FittedSetError::Held`], [`FittedSetError::StoppedWaiting`], [`FittedSetError::Unlockable`].
@@ -346,7 +347,7 @@ pub fn lock(
 ) -> Result<Lock, FittedSetError> {
     let file = crate::atomic_file::beside(anchor, ending);
     let path = anchor.to_path_buf();
-    Lock::take(&file, patience, waits).map_err(|error| match error {
+    Lock::take(&file, patience, waits).map(Lock::provisional).map_err(|error| match error {
         LockError::Held { holder, .. } => {
             FittedSetError::Held { path, holder, waited: patience.limit }
         }

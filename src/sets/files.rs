@@ -75,7 +75,7 @@ pub struct SetFiles {
     links: Vec<Name>,
     store: Store,
     change: Change,
-    _lock: Lock,
+    lock: Lock,
 }
 
 /// The store of a set.
@@ -193,7 +193,7 @@ impl SetFiles {
             links,
             store,
             change,
-            _lock: lock,
+            lock,
         }
     }
 
@@ -260,9 +260,10 @@ impl SetFiles {
         if stop.load(Ordering::Relaxed) {
             return Err(FittedSetError::Stopped);
         }
-        let Self { links, store, change, ledger, .. } = self;
+        let Self { links, store, change, ledger, mut lock, .. } = self;
         if change.is_linked() {
             let warning = change.publish(is_forced).map_err(FittedSetError::generation)?;
+            lock.stay();
             if ledger.is_some() {
                 copy_head(&store.current_link().join(LEDGER));
             }
@@ -284,6 +285,7 @@ impl SetFiles {
             store.unlink_names(&links);
             FittedSetError::generation(error)
         })?;
+        lock.stay();
         let linked = store.link_names(others);
         let unlinked = linked.err().map(|error| {
             let path = store.folder().display();

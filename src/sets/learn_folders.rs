@@ -31,15 +31,12 @@ use crate::joint::fit::{FitNote, FitOptions, MisfiledDocument};
 use crate::joint::ledger::{self, Ledger, Settings};
 use crate::joint::store::ledger_file::{self, LedgerError};
 use crate::joint::store::{Change, Name, Store, member};
-use crate::lock::{Lock, Patience};
 use crate::parallel;
 use hashbrown::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
@@ -55,10 +52,11 @@ pub fn learn(
     note: &mut dyn FnMut(FitNote),
     warnings: WarningSink<'_>,
 ) -> Result<(Refitted, usize)> {
-    let before = Before::look(folder);
+    let is_new = folder.symlink_metadata().is_err();
     let learned = learn_all(folder, folders, options, note, warnings);
-    if learned.is_err() {
-        before.restore();
+    if learned.is_err() && is_new {
+        // It stays if another process has put something into it.
+        let _ = fs::remove_dir(folder);
     }
     learned
 }
@@ -256,44 +254,6 @@ fn has_learned(store: &Store, label: &str) -> Result<bool> {
         true
     })?;
     Ok(has_learned)
-}
-
-/// What was in the filter's folder before it was learned, so that nothing is left there if that
-/// fails.
-struct Before<'a> {
-    folder: &'a Path,
-    has_folder: bool,
-    has_lock: bool,
-}
-
-impl<'a> Before<'a> {
-    fn look(folder: &'a Path) -> Self {
-        let is_there = |path: &Path| path.symlink_metadata().is_ok();
-        Self { folder, has_folder: is_there(folder), has_lock: is_there(&lock_in(folder)) }
-    }
-
-    /// Removes the lock's file and the folder if they were not there before, unless another process
-    /// uses them. The store removes its own folder.
-    fn restore(&self) {
-        let at_once = Patience { limit: Duration::ZERO, stop: &AtomicBool::new(false) };
-        let path = lock_in(self.folder);
-        if !self.has_lock
-            && path.symlink_metadata().is_ok()
-            && matches!(Store::beside(&self.folder.join(LEDGER)).open(), Ok(None))
-            && let Ok(lock) = Lock::take(&path, at_once, &mut || {})
-        {
-            drop(lock.vanishing());
-        }
-        if !self.has_folder {
-            // It stays if it is not empty.
-            let _ = fs::remove_dir(self.folder);
-        }
-    }
-}
-
-/// The file of the lock of the filter in `folder`.
-fn lock_in(folder: &Path) -> PathBuf {
-    folder.join(LEDGER).with_extension("lock")
 }
 
 /// Creates a filter's folder with access for the user only; an existing folder stays as it is.

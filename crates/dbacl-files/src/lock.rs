@@ -68,6 +68,8 @@ pub fn holder_text(holder: Option<u32>) -> String {
 pub struct Lock {
     path: PathBuf,
     _file: File,
+    /// Whether this process has made the file.
+    is_new: bool,
     vanishes: bool,
 }
 
@@ -89,11 +91,12 @@ impl Lock {
             if patience.stop.load(Ordering::Relaxed) {
                 return Err(LockError::Stopped { path: path.to_path_buf() });
             }
-            let file = open(path).map_err(unusable)?;
+            let (file, is_new) = open(path).map_err(unusable)?;
             match file.try_lock() {
                 // A holder that has gone may have taken the file's name with it.
                 Ok(()) if is_named(&file, path).map_err(unusable)? => {
-                    return Ok(Self { path: path.to_path_buf(), _file: file, vanishes: false });
+                    let path = path.to_path_buf();
+                    return Ok(Self { path, _file: file, is_new, vanishes: false });
                 }
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
@@ -117,6 +120,19 @@ impl Lock {
         self.vanishes = true;
         self
     }
+
+    /// The same lock, whose file goes away at the end if it was made for this lock, so that a
+    /// change that is refused leaves nothing behind. [`Self::stay`] must be called after a change.
+    #[must_use]
+    pub const fn provisional(mut self) -> Self {
+        self.vanishes = self.is_new;
+        self
+    }
+
+    /// The lock's file stays at the end.
+    pub const fn stay(&mut self) {
+        self.vanishes = false;
+    }
 }
 
 impl Drop for Lock {
@@ -128,23 +144,23 @@ impl Drop for Lock {
     }
 }
 
-/// The empty regular file at `path` itself, new or already there: no link is followed.
-fn open(path: &Path) -> io::Result<File> {
+/// The empty regular file at `path` itself, and whether it is new: no link is followed.
+fn open(path: &Path) -> io::Result<(File, bool)> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let mut options = OpenOptions::new();
     options.write(true).custom_flags(flags);
-    let file = loop {
+    let (file, is_new) = loop {
         match options.open(path) {
             // Another user's file can be locked without being written to.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
-                break opened.map_err(|_| error)?;
+                break (opened.map_err(|_| error)?, false);
             }
             Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
                 return Err(taken());
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            opened => break opened?,
+            opened => break (opened?, false),
         }
         match options.clone().create_new(true).mode(ALONE).open(path) {
             // Another process has made it meanwhile.
@@ -152,12 +168,12 @@ fn open(path: &Path) -> io::Result<File> {
             made => {
                 let file = made?;
                 give_access(&file, path);
-                break file;
+                break (file, true);
             }
         }
     };
     let metadata = file.metadata()?;
-    if metadata.is_file() && metadata.len() == 0 { Ok(file) } else { Err(taken()) }
+    if metadata.is_file() && metadata.len() == 0 { Ok((file, is_new)) } else { Err(taken()) }
 }
 
 /// The mode of a lock that its owner alone may take.
@@ -275,6 +291,19 @@ mod tests {
         assert!(path.exists());
         drop(take(&path, Duration::ZERO, &stop).unwrap().vanishing());
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_lock_of_a_refused_change_leaves_no_file_unless_it_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.lock");
+        let lock = || take(&path, Duration::ZERO, &FREE).unwrap().provisional();
+        drop(lock());
+        assert!(!path.exists());
+        lock().stay();
+        assert!(path.exists());
+        drop(lock());
+        assert!(path.exists());
     }
 
     #[test]

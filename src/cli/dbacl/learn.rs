@@ -148,9 +148,10 @@ pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result
         notes.hints(&state, full, features).iter().for_each(|hint| MESSAGES.hint(hint));
     }
     // The locks are taken before anything is written.
-    let _locks = locks(job, signals)?;
+    let mut locks = locks(job, signals)?;
     let kept = keeper.as_ref().map(|keeper| (&keeper.corpus, adds));
     let status = conclude(job, &settings, patterns, &mut state, kept, output)?;
+    locks.iter_mut().for_each(Lock::stay);
     whole_text(job, signals, status)
 }
 
@@ -198,8 +199,9 @@ fn category_of(
     if let Some(status) = is_unlearnable(job, &state, output)? {
         return Ok(status);
     }
-    let _locks = locks(job, signals)?;
+    let mut locks = locks(job, signals)?;
     let status = conclude(job, settings, patterns, &mut state, None, output)?;
+    locks.iter_mut().for_each(Lock::stay);
     whole_text(job, signals, status)
 }
 
