@@ -2,7 +2,8 @@
 //! Learning with a ledger (`--keep`) and counts (`-o`): documents are in all files or in none.
 
 use crate::mails::{dbacl, text};
-use crate::set_files::shell;
+use crate::set_files::{as_users, shell};
+use crate::sets::filter;
 use std::fs;
 
 /// Two texts, the first of which is learned if `is_learned`.
@@ -19,6 +20,24 @@ fn texts(is_learned: bool) -> tempfile::TempDir {
 
 fn learn(text: &str) -> [&str; 11] {
     ["-h", "8", "-L", "uniform", "-l", "cat", "-o", "counts", "--keep", "kept", text]
+}
+
+#[test]
+fn files_of_a_folder_that_cannot_be_read_are_errors() {
+    let folder = filter();
+    let script = "
+        chmod 777 .; A mkdir texts; echo alpha beta >texts/one; echo alpha gamma >texts/two
+        A dbacl -l a --keep kept texts; A dbacl --count counts texts
+        cp a a.old; cp kept kept.old; cp counts counts.old
+        chmod 0 texts/two
+        A dbacl -l a --keep kept texts 2>&1 || echo $?
+        A dbacl --count counts texts 2>&1 || echo $?
+        A dbacl --count counts --threads 2 texts 2>&1 || echo $?
+        cmp a a.old; cmp kept kept.old; cmp counts counts.old
+        A dbacl -l a texts; echo $?";
+    let Some(said) = as_users(folder.path(), "files_of_a_folder", script) else { return };
+    let refused = "dbacl:error: couldn't open texts/two\n1\n";
+    assert_eq!(said, refused.repeat(3) + "0\n");
 }
 
 #[test]

@@ -204,8 +204,9 @@ impl Config {
             return Err(Failure::new(Kind::Usage, "--keep and -x do not go together"));
         }
         let settings = self.learn_settings();
-        // A document of a ledger is found again when it comes alone.
-        let reading = Reading { apart: self.keep.is_some(), ..self.reading() };
+        // A document of a ledger is found again when it comes alone, and none is missing.
+        let keeps = self.keep.is_some();
+        let reading = Reading { apart: keeps, whole: keeps, ..self.reading() };
         Ok(LearnJob {
             reading,
             path,
@@ -238,7 +239,8 @@ impl Config {
             return Err(Failure::new(Kind::Usage, text));
         }
         let (place, confidence, threads) = (self.place, self.form.confidence, self.threads);
-        Ok(CountJob { reading: self.reading(), target, place, confidence, threads })
+        let reading = Reading { whole: true, ..self.reading() };
+        Ok(CountJob { reading, target, place, confidence, threads })
     }
 
     pub(super) fn merge(self, target: PathBuf) -> Result<MergeJob, Failure> {
