@@ -2,14 +2,16 @@
 //! Writes the files of a learned category, which may belong to a set, as may its ledger.
 
 use super::error::FittedSetError;
+use super::salvage::salvage;
+use super::unfinished::Before;
 use crate::atomic_file::{self, Access, Disk, SaveError, Staged, Unforced, place, stage};
 use crate::category::access;
 use crate::category::layout::ANY_MAGIC;
 use crate::error::{Error, WarningSink};
 use crate::joint::documents::Corpus;
-use crate::joint::ledger::{Ledger, MAGIC, Name, Settings};
-use crate::joint::store::Store;
+use crate::joint::ledger::{Head, Ledger, MAGIC, Name, Settings};
 use crate::joint::store::ledger_file::{LedgerError, check, load, save};
+use crate::joint::store::{Change, Store};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -28,9 +30,11 @@ pub struct Kept<'a> {
 }
 
 impl Kept<'_> {
-    /// The ledger at `path` with the documents.
-    fn ledger(&self, path: &Path) -> Result<Ledger, LedgerError> {
-        let old = load(path)?.unwrap_or_else(|| Ledger::new(self.settings, Vec::new()));
+    /// The ledger at `path` with the documents, and the head that it had before, if it was there.
+    fn ledger(&self, path: &Path) -> Result<(Ledger, Option<Head>), LedgerError> {
+        let old = load(path)?;
+        let head_before = old.as_ref().map(|old| old.head.clone());
+        let old = old.unwrap_or_else(|| Ledger::new(self.settings, Vec::new()));
         check(path, &old.head, &self.settings)?;
         let mut head = old.head.clone();
         let label = head.label(&self.name.name);
@@ -44,7 +48,7 @@ impl Kept<'_> {
         for (number, document) in self.corpus.documents.iter().enumerate() {
             ledger.push(label, document.occurrences, self.corpus.terms_of(number));
         }
-        Ok(ledger)
+        Ok((ledger, head_before))
     }
 }
 
@@ -62,12 +66,32 @@ pub enum Unsaved {
     /// The ledger cannot be read, or a set cannot be changed.
     #[error(transparent)]
     Set(#[from] FittedSetError),
+    /// A set cannot be changed, and what was changed before it could not be put back.
+    #[error("{source}; {} has its new content all the same", new.display())]
+    Divided {
+        /// Why the set cannot be changed.
+        source: Error,
+        /// The file or set that is changed.
+        new: PathBuf,
+    },
 }
 
 impl Unsaved {
     fn at(path: &Path) -> impl FnOnce(SaveError) -> Self {
         let path = path.to_path_buf();
         move |error| Self::File { path, source: error.into() }
+    }
+
+    /// The same for a file of a set, which users know as `path`.
+    fn in_set(path: &Path) -> impl FnOnce(SaveError) -> Self {
+        let path = path.to_path_buf();
+        move |error| {
+            let mut source = Error::from(error);
+            if let Some(own) = source.path_mut() {
+                own.clone_from(&path);
+            }
+            Self::File { path, source }
+        }
     }
 }
 
@@ -80,7 +104,8 @@ impl From<LedgerError> for Unsaved {
 /// Saves the category at `path` that `write` writes, its counts that were written beside their file
 /// before, and its documents. All are written before the first file is replaced, so that after an
 /// error they are as they were; a process that is killed between two of them leaves the category
-/// newer than the counts, or both newer than the ledger. What belongs to a set becomes current with
+/// newer than the counts, or both newer than the ledger, and then the next run puts the counts back
+/// ([`super::unfinished`]). What belongs to a set becomes current with
 /// the set's next generation. The caller holds the locks. Warnings tell of files that others may
 /// write to, and of generations that others cannot use.
 ///
@@ -98,14 +123,21 @@ pub fn save_with_documents(
     let alone = [(path, &of_category), (kept.ledger, &of_ledger)];
     let alone = alone.into_iter().filter(|(_, set)| set.is_none());
     alone.filter_map(|(path, _)| access::warning_about(path)).for_each(&mut *warnings);
-    let mut begin = |store: &Store| store.change(&[], warnings).map_err(FittedSetError::generation);
+    let mut begin = |store: &Store| begin(store, warnings);
     let mut changes = Vec::new();
     let mut staged = Vec::new();
     if let Some((store, _)) = &of_ledger {
         changes.push(begin(store)?);
     }
     let in_set = of_ledger.as_ref().zip(changes.first()).map(|((_, own), change)| change.path(own));
-    let ledger = kept.ledger(in_set.as_deref().unwrap_or(kept.ledger))?;
+    let in_words = |error: LedgerError| match &in_set {
+        Some(path) => FittedSetError::from(error).renamed(&|own| {
+            if own == path { kept.ledger.to_path_buf() } else { own.to_path_buf() }
+        }),
+        None => error.into(),
+    };
+    let ledger = kept.ledger(in_set.as_deref().unwrap_or(kept.ledger));
+    let (ledger, head_before) = ledger.map_err(in_words)?;
     match of_category {
         None => staged
             .push(stage(&Disk, path, ANY_MAGIC, Access::Usual, write).map_err(Unsaved::at(path))?),
@@ -115,32 +147,64 @@ pub fn save_with_documents(
             }
             let target = changes.last().map(|change| change.path(&own)).unwrap_or_default();
             atomic_file::replace(&Unforced, &target, ANY_MAGIC, write)
-                .map_err(Unsaved::at(path))?;
+                .map_err(Unsaved::in_set(path))?;
         }
     }
+    let counts_path = counts.as_ref().map(|counts| counts.target().to_path_buf());
     staged.extend(counts);
     if let Some(target) = &in_set {
-        save(target, &ledger)?;
+        save(target, &ledger).map_err(in_words)?;
     } else {
         let bytes = ledger.bytes();
         let mut write = |out: &mut dyn Write| out.write_all(&bytes);
         let new = stage(&Disk, kept.ledger, MAGIC, Access::Usual, &mut write);
         staged.push(new.map_err(Unsaved::at(kept.ledger))?);
     }
-    let placed = place(staged).map_err(|error| match &error {
-        SaveError::Io { path, .. } | SaveError::Divided { path, .. } => {
-            Unsaved::at(&path.clone())(error)
+    // Until the ledger is replaced, the next run can put the counts back.
+    let before = counts_path.map(|path| {
+        let kept = Before::keep(&path, head_before.as_ref(), &ledger.head);
+        kept.map_err(|source| Unsaved::File { path, source })
+    });
+    let mut before = before.transpose()?;
+    let mut stays = |is_divided: bool| {
+        if let Some(before) = before.take_if(|_| is_divided) {
+            before.stay();
         }
-        _ => Unsaved::at(path)(error),
+    };
+    let placed = place(staged).map_err(|error| {
+        stays(matches!(error, SaveError::Divided { .. }));
+        match &error {
+            SaveError::Io { path, .. } | SaveError::Divided { path, .. } => {
+                Unsaved::at(&path.clone())(error)
+            }
+            _ => Unsaved::at(path)(error),
+        }
     })?;
-    for change in changes {
-        if let Err(source) = change.publish(true) {
-            // The error of the set is told, whatever becomes of the others.
-            let _ = placed.withdraw();
-            return Err(FittedSetError::generation(source).into());
+    let mut changed = None;
+    // The ledger's comes last.
+    for change in changes.into_iter().rev() {
+        let folder = change.store().folder().to_path_buf();
+        match change.publish(true) {
+            Ok(warning) => warning.into_iter().for_each(&mut *warnings),
+            Err(source) => {
+                let new = placed.withdraw().err().or(changed);
+                stays(new.is_some());
+                return Err(match new {
+                    Some(new) => Unsaved::Divided { source, new },
+                    None => FittedSetError::generation(source).into(),
+                });
+            }
         }
+        changed = Some(folder);
     }
     placed.force().map_err(Unsaved::at(path))
+}
+
+/// Begins a change of a set that a power failure may have damaged.
+fn begin(store: &Store, warnings: WarningSink<'_>) -> Result<Change, FittedSetError> {
+    let change = store.change(&[], warnings).map_err(FittedSetError::generation)?;
+    salvage(&change, warnings)?;
+    Ok(change)
 }
 
 /// Replaces the category at `path`, in its set if the path is a link into one. The caller holds the
@@ -152,12 +216,15 @@ pub fn replace_category(
     path: &Path,
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
     warnings: WarningSink<'_>,
-) -> Result<(), Error> {
+) -> Result<(), Unsaved> {
     let Some((store, member)) = Store::of_link(path) else {
         access::warning_about(path).into_iter().for_each(&mut *warnings);
-        return Ok(atomic_file::replace(&Disk, path, ANY_MAGIC, write)?);
+        return atomic_file::replace(&Disk, path, ANY_MAGIC, write).map_err(Unsaved::at(path));
     };
-    let change = store.change(&[], warnings)?;
-    atomic_file::replace(&Unforced, &change.path(&member), ANY_MAGIC, write)?;
-    change.publish(true).map(|_| ())
+    let change = begin(&store, warnings)?;
+    let target = change.path(&member);
+    atomic_file::replace(&Unforced, &target, ANY_MAGIC, write).map_err(Unsaved::in_set(path))?;
+    let warning = change.publish(true).map_err(FittedSetError::generation)?;
+    warning.into_iter().for_each(warnings);
+    Ok(())
 }

@@ -36,6 +36,7 @@ pub mod reasons;
 pub mod refit;
 pub mod report;
 mod salvage;
+pub mod unfinished;
 pub mod update;
 
 pub use error::FittedSetError;

@@ -438,7 +438,9 @@ pub fn replace_with_access(
     access: Access,
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), SaveError> {
-    place(vec![stage(storage, target, ours, access, write)?])?.force()
+    let staged = stage(storage, target, ours, access, write)?;
+    // Nothing can fail afterwards for which the old content would be needed.
+    place_by(vec![staged], |_| Old::Unknown)?.force()
 }
 
 /// A new content that is on the device and does not have its file's name yet. If it is dropped, the
@@ -450,6 +452,13 @@ pub struct Staged<'a> {
     /// Holds the lock that tells other learners that the temporary is in use.
     draft: Box<dyn Draft>,
     is_placed: bool,
+}
+
+impl Staged<'_> {
+    /// The file that gets the new content.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
 }
 
 impl Drop for Staged<'_> {
@@ -489,10 +498,17 @@ pub fn stage<'a>(
 /// # Errors
 /// [`SaveError::Io`]: no file was replaced; [`SaveError::Divided`].
 pub fn place(staged: Vec<Staged<'_>>) -> Result<Placed<'_>, SaveError> {
+    place_by(staged, |file| keep(file.storage, &file.target))
+}
+
+/// Replaces files; `keep` says what is known of each file as it was.
+fn place_by<'a>(
+    staged: Vec<Staged<'a>>,
+    keep: impl Fn(&Staged<'a>) -> Old,
+) -> Result<Placed<'a>, SaveError> {
     let mut placed = Placed { files: Vec::new() };
-    let is_alone = staged.len() == 1;
     for file in staged {
-        let old = if is_alone { Old::Unknown } else { keep(file.storage, &file.target) };
+        let old = keep(&file);
         if let Err(error) = file.storage.rename(&file.temporary, &file.target) {
             if let Old::Kept(path) = &old {
                 let _ = file.storage.remove(path);

@@ -38,6 +38,7 @@ use dbacl_cli::names::{base_name, lossy};
 use crate::atomic_file::{self, Access, Disk, stage};
 use crate::sets::files::store_of;
 use crate::sets::learned::{self, Kept, Unsaved};
+use crate::sets::unfinished;
 use crate::shards::replay::replay;
 use crate::token::Feature;
 use crate::token::pattern::PatternList;
@@ -64,12 +65,15 @@ pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result
     let mut settings = job.settings.clone();
     let verbose = job.verbose;
     let is_mail = job.reading.options.has(ModelOption::Mail);
-    // With kept counts (`-o`) the ledger is continued, too.
-    let adds = job.online.as_ref().is_some_and(|path| path.exists());
     job.reading.patterns.refuse_unstorable()?;
     let kept = job.online.as_deref();
     let limit = job.lock_timeout;
-    let _lock = kept.map(|counts| lock::of_counts(counts, limit, signals)).transpose()?;
+    let lock = kept.map(|counts| lock::of_counts(counts, limit, signals)).transpose()?;
+    if let (Some(counts), Some(Some(_))) = (kept, &lock) {
+        unfinished::put_back(counts, job.keep.as_deref(), &mut warn)?;
+    }
+    // With kept counts (`-o`) the ledger is continued, too.
+    let adds = kept.is_some_and(Path::exists);
     let state = initial_state(job, &mut settings, output)?;
     let options = job.reading.read_options();
     let patterns = &options.patterns;
@@ -315,8 +319,7 @@ fn conclude(
             let kept = Kept { ledger, settings: features, name, adds, corpus };
             learned::save_with_documents(path, &mut write, counts, &kept, &mut warn)
         }
-        _ => learned::replace_category(path, &mut write, &mut warn)
-            .map_err(|source| Unsaved::File { path: path.clone(), source }),
+        _ => learned::replace_category(path, &mut write, &mut warn),
     };
     output.flush().map_err(|error| output_failure(&error))?;
     match saved {
@@ -325,6 +328,9 @@ fn conclude(
             return save_status(path, &source, job.reading.strict);
         }
         Err(Unsaved::File { path, source }) => return Err(save_failure(&path, &source)),
+        Err(error @ Unsaved::Divided { .. }) => {
+            return Err(Failure::new(Kind::Write, error.to_string()));
+        }
         Err(Unsaved::Set(error)) => return Err(error.into()),
     }
     match failed {
