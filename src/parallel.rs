@@ -11,8 +11,19 @@ use std::thread::Builder;
 
 /// The results of `work` for 0, 1, ... `count` - 1, computed on all processors.
 pub fn all<Item: Send>(count: usize, work: impl Fn(usize) -> Item + Sync) -> Vec<Item> {
-    let work = |(): &mut (), item| Ok::<_, Infallible>(work(item));
-    map(count, processors(), || Ok(()), work).unwrap_or_else(|error| match error {})
+    let work = |item| Ok::<_, Infallible>(work(item));
+    try_all(count, work).unwrap_or_else(|error| match error {})
+}
+
+/// The same, where the work may fail.
+///
+/// # Errors
+/// The error of the lowest item that failed; later items may not have been tried.
+pub fn try_all<Item: Send, Error: Send>(
+    count: usize,
+    work: impl Fn(usize) -> Result<Item, Error> + Sync,
+) -> Result<Vec<Item>, Error> {
+    map(count, processors(), || Ok(()), |(): &mut (), item| work(item))
 }
 
 /// The number of processors that this process may use. It is 1 if the number is unknown, and if the

@@ -11,6 +11,7 @@ use super::error::BlockError;
 use super::frame::{Block, Frame};
 use crate::joint::abreast::{Course, Fits, WIDEST};
 use crate::joint::solver::Duals;
+use crate::joint::stop::Stop;
 use crate::numeric::elementary::narrow;
 use crate::parallel;
 use std::ops::Range;
@@ -199,9 +200,11 @@ fn fit(frame: &Frame, round: &Round, share: &mut dyn Share) -> Result<Vec<Fitted
             let own = groups[at].start * data.len()..groups[at].end * data.len();
             let mut duals = old[own].to_vec();
             let (data, part, cost) = (&data, &part, round.cost);
-            let course = Course { data, part, cost, passes: PASSES, widening };
+            let stop = Stop::NEVER;
+            let course = Course { data, part, cost, passes: PASSES, widening, stop };
             if let Ok(mut fits) = fits[at].lock() {
-                fits.go_over(&course, &mut duals);
+                // Nobody stops it.
+                let _ = fits.go_over(&course, &mut duals);
             }
             duals
         });

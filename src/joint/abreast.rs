@@ -10,6 +10,7 @@
 
 use super::dataset::{Cell, Dataset, MIN_DOCUMENTS, Row, Views, contrast, rows, scale};
 use super::solver::{self, Duals, Fit, Weight};
+use super::stop::{Stop, Stopped};
 use crate::numeric::elementary::narrow;
 use crate::numeric::random::SplitMix64;
 use hashbrown::HashMap;
@@ -19,23 +20,18 @@ use std::ops::Range;
 pub const WIDEST: usize = 16;
 
 /// Fits each of `problems` (numbers of categories, at most [`WIDEST`]) against all other
-/// categories, on the documents that `takes_part` holds for.
-pub fn solve(
-    data: &Dataset,
-    problems: Range<usize>,
-    takes_part: impl Fn(usize) -> bool,
-    cost: f64,
-    passes: u32,
-) -> Fits {
-    let part: Vec<bool> = (0..data.len()).map(takes_part).collect();
+/// categories, on the documents of the course.
+///
+/// # Errors
+/// [`Stopped`]
+pub fn solve(problems: Range<usize>, course: &Course<'_>) -> Result<Fits, Stopped> {
     let (first, width) = (problems.start, problems.len());
-    let course = Course { data, part: &part, cost, passes, widening: 1.0 };
     let lanes: Box<dyn Lanes + Send> = match width {
-        0..=4 => Box::new(Abreast::<4>::solve(first, &course)),
-        5..=8 => Box::new(Abreast::<8>::solve(first, &course)),
-        _ => Box::new(Abreast::<16>::solve(first, &course)),
+        0..=4 => Box::new(Abreast::<4>::solve(first, course)?),
+        5..=8 => Box::new(Abreast::<8>::solve(first, course)?),
+        _ => Box::new(Abreast::<16>::solve(first, course)?),
     };
-    Fits { width, lanes }
+    Ok(Fits { width, lanes })
 }
 
 /// What fits go over.
@@ -50,6 +46,8 @@ pub struct Course<'a> {
     pub passes: u32,
     /// What bias inputs are multiplied by.
     pub widening: f64,
+    /// Asked before each pass.
+    pub stop: Stop<'a>,
 }
 
 /// Fits that are made side by side.
@@ -93,8 +91,11 @@ impl Fits {
     }
 
     /// Goes over documents. Their dual variables, by fit and then document, are replaced.
-    pub fn go_over(&mut self, course: &Course<'_>, duals: &mut [Duals]) {
-        self.lanes.go_over(course, duals, self.width);
+    ///
+    /// # Errors
+    /// [`Stopped`]; the fits are then unfinished.
+    pub fn go_over(&mut self, course: &Course<'_>, duals: &mut [Duals]) -> Result<(), Stopped> {
+        self.lanes.go_over(course, duals, self.width)
     }
 
     /// The weights and the bias of each fit.
@@ -133,7 +134,12 @@ fn abreast<const L: usize>(lists: &[Vec<f32>], factor: f32) -> Vec<[f32; L]> {
 /// Fits side by side, however many.
 trait Lanes {
     /// See [`Fits::go_over`]; there are dual variables of `width` fits.
-    fn go_over(&mut self, course: &Course<'_>, duals: &mut [Duals], width: usize);
+    fn go_over(
+        &mut self,
+        course: &Course<'_>,
+        duals: &mut [Duals],
+        width: usize,
+    ) -> Result<(), Stopped>;
     /// See [`Fits::margins`].
     fn margins(&self, data: &Dataset, document: usize) -> Vec<f64>;
     /// The weights of each of the first `width` lanes, and its bias.
@@ -166,7 +172,7 @@ struct Passes<'a, const L: usize> {
 }
 
 impl<const L: usize> Abreast<L> {
-    fn solve(first: usize, course: &Course<'_>) -> Self {
+    fn solve(first: usize, course: &Course<'_>) -> Result<Self, Stopped> {
         let scales = scales(course.data, first, course.part);
         let mut fits = Self {
             first,
@@ -175,19 +181,20 @@ impl<const L: usize> Abreast<L> {
             bias: [0.0; L],
             duals: vec![[[0.0; 2]; L]; course.data.len()],
         };
-        fits.improve(course);
-        fits
+        fits.improve(course)?;
+        Ok(fits)
     }
 
     /// Goes over the documents, to which the dual variables belong.
-    fn improve(&mut self, course: &Course<'_>) {
-        let Course { data, part, cost, passes, widening } = *course;
+    fn improve(&mut self, course: &Course<'_>) -> Result<(), Stopped> {
+        let Course { data, part, cost, passes, widening, stop } = *course;
         let squares = vec![[[f64::NAN; 3]; L]; data.len()];
         let mut run = Passes { data, softness: 1.0 / (2.0 * cost), widening, squares };
         let (order, apart) = order::<L>(data, self.first, part);
         let mut places: Vec<usize> = (0..order.len()).collect();
         let mut shuffle = SplitMix64::new(1);
         for _ in 0..passes {
+            stop.check()?;
             shuffle.shuffle(&mut places);
             for &place in &places {
                 match apart.get(&place) {
@@ -200,6 +207,7 @@ impl<const L: usize> Abreast<L> {
                 }
             }
         }
+        Ok(())
     }
 
     /// One step of the fits in `lanes` for a document: both views, one after the other.
@@ -257,7 +265,12 @@ impl<const L: usize> Abreast<L> {
 }
 
 impl<const L: usize> Lanes for Abreast<L> {
-    fn go_over(&mut self, course: &Course<'_>, duals: &mut [Duals], width: usize) {
+    fn go_over(
+        &mut self,
+        course: &Course<'_>,
+        duals: &mut [Duals],
+        width: usize,
+    ) -> Result<(), Stopped> {
         let documents = course.data.len();
         let of = |document: usize| {
             let mut own = [[0.0; 2]; L];
@@ -266,12 +279,13 @@ impl<const L: usize> Lanes for Abreast<L> {
             own
         };
         self.duals = (0..documents).map(of).collect();
-        self.improve(course);
+        self.improve(course)?;
         for (document, own) in std::mem::take(&mut self.duals).iter().enumerate() {
             for (lane, own) in own.iter().take(width).enumerate() {
                 duals[lane * documents + document] = *own;
             }
         }
+        Ok(())
     }
 
     fn margins(&self, data: &Dataset, document: usize) -> Vec<f64> {
@@ -342,8 +356,13 @@ impl Alone {
 }
 
 impl Lanes for Alone {
-    fn go_over(&mut self, course: &Course<'_>, duals: &mut [Duals], _: usize) {
-        let Course { data, part, cost, passes, widening } = *course;
+    fn go_over(
+        &mut self,
+        course: &Course<'_>,
+        duals: &mut [Duals],
+        _: usize,
+    ) -> Result<(), Stopped> {
+        let Course { data, part, cost, passes, widening, stop } = *course;
         let side = |(&label, &takes_part): (&u32, &bool)| match label as usize == self.own {
             _ if !takes_part => 0,
             true => 1,
@@ -353,8 +372,10 @@ impl Lanes for Alone {
         let rows = rows(data, |feature| self.fit.weights[feature as usize].scale, widening);
         let views = Views { scales: Vec::new(), rows };
         self.fit.duals = duals.to_vec();
-        solver::improve(&mut self.fit, data, &views, &sides, cost, passes);
+        let course = solver::Course { data, sides: &sides, cost, passes, stop };
+        solver::improve(&mut self.fit, &views, &course)?;
         duals.copy_from_slice(&std::mem::take(&mut self.fit.duals));
+        Ok(())
     }
 
     fn margins(&self, data: &Dataset, document: usize) -> Vec<f64> {
@@ -535,13 +556,20 @@ mod tests {
             let left_out = |document: usize| document % 4 == 1;
             for start in (0..categories as usize).step_by(WIDEST) {
                 let problems = start..(start + WIDEST).min(categories as usize);
-                let fits = solve(&data, problems.clone(), |at| !left_out(at), 0.3, 10);
+                let part: Vec<bool> = (0..data.len()).map(|at| !left_out(at)).collect();
+                let (cost, passes, stop) = (0.3, 10, Stop::NEVER);
+                let course = Course { data: &data, part: &part, cost, passes, widening: 1.0, stop };
+                let fits = solve(problems.clone(), &course).unwrap();
                 let margins: Vec<Vec<f64>> =
                     (0..data.len()).map(|document| fits.margins(&data, document)).collect();
                 for (fit, problem) in fits.into_fits().iter().zip(problems) {
                     let sides = sides(&data, problem, left_out);
                     let views = Views::new(&data, &sides);
-                    let alone = solver::solve(&data, &views, &sides, 0.3, 10);
+                    let alone = {
+                        let (data, sides) = (&data, &sides);
+                        let course = solver::Course { data, sides, cost, passes, stop };
+                        solver::solve(&views, &course).unwrap()
+                    };
                     assert_eq!(*fit, alone, "{categories} categories, {problem}");
                     assert!(alone.weights.iter().any(|weight| weight.value != 0.0));
                     for document in 0..data.len() {
@@ -569,8 +597,9 @@ mod tests {
             let biases: Vec<f64> = (0..width).map(|lane| f64::from(number(lane))).collect();
             let mut duals = vec![[0.0, 0.25]; width * data.len()];
             let mut fits = Fits::resumed(0, (&weights, &biases), (&scales, stretch));
-            let course = Course { data: &data, part: &part, cost: 0.3, passes: 2, widening };
-            fits.go_over(&course, &mut duals);
+            let (cost, passes, stop) = (0.3, 2, Stop::NEVER);
+            let course = Course { data: &data, part: &part, cost, passes, widening, stop };
+            fits.go_over(&course, &mut duals).unwrap();
             let found = fits.into_weights();
             assert_eq!(found.len(), width);
             for (lane, (found, bias)) in found.iter().enumerate() {
@@ -585,7 +614,9 @@ mod tests {
                 let rows = rows(&data, scale, widening);
                 let views = Views { scales: Vec::new(), rows };
                 let sides = sides(&data, lane, |document| !part[document]);
-                solver::improve(&mut alone, &data, &views, &sides, 0.3, 2);
+                let (data, sides) = (&data, &sides);
+                let course = solver::Course { data, sides, cost, passes, stop };
+                solver::improve(&mut alone, &views, &course).unwrap();
                 let values: Vec<f32> = alone.weights.iter().map(|weight| weight.value).collect();
                 assert_eq!((found, *bias), (&values, alone.bias), "{lane} of {width}");
                 assert_eq!(duals[lane * data.len()..][..data.len()], alone.duals);

@@ -22,6 +22,7 @@ use super::select::{
     fit_all, folds, silence_empty,
 };
 use super::solver;
+use super::stop::{Stop, Stopped};
 use super::thresholds::{self, NEVER, PairVerdicts, Promise};
 use crate::category::reader::Category;
 use crate::measures::Scored;
@@ -224,6 +225,15 @@ pub enum FitError {
     /// No settings were left to choose from.
     #[error("there are no settings to try")]
     NoSettings,
+    /// The caller asked to stop before the fit was done.
+    #[error("stopped before the fit was done")]
+    Stopped,
+}
+
+impl From<Stopped> for FitError {
+    fn from(_: Stopped) -> Self {
+        Self::Stopped
+    }
 }
 
 /// Warnings about a successful fit.
@@ -310,6 +320,8 @@ pub struct Problem<'a, D> {
     pub is_mail: bool,
     /// The general model, if there is one. A category may be without documents then.
     pub general: Option<&'a GeneralModel<D>>,
+    /// Asked before each pass over the documents.
+    pub stop: Stop<'a>,
 }
 
 /// What a fit has found.
@@ -376,7 +388,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
     /// Fits the categories on `corpus`, whose labels are numbers of categories.
     ///
     /// # Errors
-    /// [`FitError::NoDocuments`], [`FitError::NoSettings`].
+    /// [`FitError::NoDocuments`], [`FitError::NoSettings`], [`FitError::Stopped`].
     pub fn solve(
         &self,
         corpus: Corpus,
@@ -412,7 +424,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         if !choice.quality.beats(&before) && !options.always {
             return Ok(Solution { data, before, choice, judged, form, fitted: None });
         }
-        let mut fits = fit_all(&data, choice.settings.cost, |_| false);
+        let mut fits = fit_all(&data, choice.settings.cost, |_| false, self.stop)?;
         if self.general.is_some() {
             silence_empty(&mut fits, &data);
         }
@@ -460,7 +472,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         (folds, ordinary, opinion): (&[usize], &[f64], &Opinion),
         form: Form,
     ) -> Result<Choice, FitError> {
-        let Self { categories, options, .. } = *self;
+        let Self { categories, options, stop, .. } = *self;
         let smallest = data.documents_by_category().into_iter().min().unwrap_or(0);
         let few = smallest < ENOUGH;
         let costs = if few { &COSTS[2..] } else { &COSTS };
@@ -490,10 +502,10 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let promises = wants_band.then_some(promises.as_slice());
         let (costs, blends, shares, general) = (&costs, &blends, &shares, opinion);
         let trial =
-            Trial { data, folds, ordinary, costs, blends, general, shares, judged, promises };
+            Trial { data, folds, ordinary, costs, blends, general, shares, judged, promises, stop };
         let choice = match form {
-            Form::Exact => choose_exact(&trial),
-            Form::Sparse => choose_sparse(&trial, categories),
+            Form::Exact => choose_exact(&trial)?,
+            Form::Sparse => choose_sparse(&trial, categories)?,
         };
         choice.ok_or(FitError::NoSettings)
     }

@@ -182,6 +182,7 @@ mod tests {
     use super::*;
     use crate::joint::documents::{Corpus, Term};
     use crate::joint::fit::{FitOptions, Problem};
+    use crate::joint::stop::Stop;
     use crate::sets::JointFit;
     use crate::{CategorySet, LearnOptions, Learner};
 
@@ -335,6 +336,7 @@ mod tests {
             options: &options,
             is_mail: true,
             general,
+            stop: Stop::NEVER,
         };
         let alone = problem(None).solve(corpus.clone(), &mut |_| {}).unwrap();
         let both = problem(Some(&model)).solve(corpus, &mut |_| {}).unwrap();

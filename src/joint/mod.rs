@@ -39,6 +39,7 @@ pub mod seen;
 pub mod select;
 pub mod solver;
 pub mod state;
+pub mod stop;
 pub mod store;
 pub mod thresholds;
 pub mod weighing;

@@ -2,7 +2,7 @@
 //! Choosing the cost C and the blend by cross-validation, and whether to refit at all
 //! (spec refit 3.6).
 
-use super::abreast;
+use super::abreast::{self, Course, Fits};
 use super::calibrate::platt;
 use super::dataset::{BIAS_INPUT, Dataset, Views};
 use super::general::Opinion;
@@ -11,6 +11,7 @@ pub use super::ordinary::FOLDS;
 use super::ordinary::{Without, without_folds};
 use super::scoring::Scoring;
 use super::solver::{self, Fit, PASSES};
+use super::stop::{Stop, Stopped};
 use super::thresholds::{Promise, unsure_of_few};
 use crate::category::reader::Category;
 use crate::measures::{Scored, area_above, mistakes};
@@ -136,6 +137,8 @@ pub struct Trial<'a> {
     pub judged: usize,
     /// What is promised of either of two categories, where documents can be unsure.
     pub promises: Option<&'a [Promise]>,
+    /// Asked before each pass of a fit.
+    pub stop: Stop<'a>,
 }
 
 /// Number of one-against-the-rest problems: one for two categories.
@@ -190,17 +193,53 @@ fn blocks(data: &Dataset) -> Vec<Range<usize>> {
 
 /// Fits all problems at once, each on its own: the result does not depend on how many run at a
 /// time.
-pub fn fit_all(data: &Dataset, cost: f64, left_out: impl Fn(usize) -> bool + Sync) -> Vec<Fit> {
+///
+/// # Errors
+/// [`Stopped`]
+pub fn fit_all(
+    data: &Dataset,
+    cost: f64,
+    left_out: impl Fn(usize) -> bool + Sync,
+    stop: Stop<'_>,
+) -> Result<Vec<Fit>, Stopped> {
     if problems(data.categories) == 1 {
-        let sides = sides(data, 0, &left_out);
-        return vec![solver::solve(data, &Views::new(data, &sides), &sides, cost, PASSES)];
+        return Ok(vec![fit_pair(data, cost, left_out, stop)?.0]);
     }
     let blocks = blocks(data);
-    let fits = parallel::all(blocks.len(), |block| {
-        let block = blocks[block].clone();
-        abreast::solve(data, block, |document| !left_out(document), cost, PASSES).into_fits()
+    let part = part(data, left_out);
+    let fits = parallel::try_all(blocks.len(), |block| {
+        fit_block(data, blocks[block].clone(), (cost, &part), stop).map(Fits::into_fits)
     });
-    fits.into_iter().flatten().collect()
+    Ok(fits?.into_iter().flatten().collect())
+}
+
+/// Fits two categories without the documents of `left_out`.
+fn fit_pair(
+    data: &Dataset,
+    cost: f64,
+    left_out: impl Fn(usize) -> bool,
+    stop: Stop<'_>,
+) -> Result<(Fit, Views), Stopped> {
+    let sides = &sides(data, 0, left_out);
+    let views = Views::new(data, sides);
+    let course = solver::Course { data, sides, cost, passes: PASSES, stop };
+    Ok((solver::solve(&views, &course)?, views))
+}
+
+/// Fits the problems `block` on the documents of `part`.
+fn fit_block(
+    data: &Dataset,
+    block: Range<usize>,
+    (cost, part): (f64, &[bool]),
+    stop: Stop<'_>,
+) -> Result<Fits, Stopped> {
+    let course = Course { data, part, cost, passes: PASSES, widening: 1.0, stop };
+    abreast::solve(block, &course)
+}
+
+/// Which documents take part in a fit: all but those of `left_out`.
+fn part(data: &Dataset, left_out: impl Fn(usize) -> bool) -> Vec<bool> {
+    (0..data.len()).map(|document| !left_out(document)).collect()
 }
 
 /// Makes the fits of categories without documents say nothing: no weights, and the mean bias of the
@@ -226,7 +265,10 @@ pub fn silence_empty(fits: &mut [Fit], data: &Dataset) {
 /// Scores of the fitted part of every document out of fold: one list for each cost.
 ///
 /// With two categories the first one's scores are 0.
-fn fitted_scores(trial: &Trial<'_>, folds: &[usize]) -> Vec<Vec<f64>> {
+///
+/// # Errors
+/// [`Stopped`]
+fn fitted_scores(trial: &Trial<'_>, folds: &[usize]) -> Result<Vec<Vec<f64>>, Stopped> {
     let data = trial.data;
     let width = data.categories;
     let blocks = &blocks(data);
@@ -234,21 +276,19 @@ fn fitted_scores(trial: &Trial<'_>, folds: &[usize]) -> Vec<Vec<f64>> {
         .flat_map(|cost| (0..trial.judged).map(move |fold| (cost, fold)))
         .flat_map(|(cost, fold)| blocks.iter().map(move |block| (cost, fold, block.clone())))
         .collect();
-    let margins = parallel::all(jobs.len(), |job| {
+    let margins = parallel::try_all(jobs.len(), |job| {
         let (cost, fold, block) = jobs[job].clone();
         let cost = trial.costs[cost];
         let left_out = |document: usize| folds[document] == fold;
         let own = (0..data.len()).filter(|&document| left_out(document));
         if width == 2 {
-            let sides = sides(data, 0, left_out);
-            let views = Views::new(data, &sides);
-            let fit = solver::solve(data, &views, &sides, cost, PASSES);
+            let (fit, views) = fit_pair(data, cost, left_out, trial.stop)?;
             let margin = |document: usize| fit.margin(data, document, &views.rows[document]);
-            return own.map(|document| vec![margin(document)]).collect::<Vec<_>>();
+            return Ok(own.map(|document| vec![margin(document)]).collect::<Vec<_>>());
         }
-        let fits = abreast::solve(data, block, |document| !left_out(document), cost, PASSES);
-        own.map(|document| fits.margins(data, document)).collect()
-    });
+        let fits = fit_block(data, block, (cost, &part(data, left_out)), trial.stop)?;
+        Ok(own.map(|document| fits.margins(data, document)).collect())
+    })?;
     let mut scores = vec![vec![0.0; data.len() * width]; trial.costs.len()];
     for ((cost, fold, block), margins) in jobs.iter().zip(&margins) {
         let column = if width == 2 { 1 } else { block.start };
@@ -257,13 +297,16 @@ fn fitted_scores(trial: &Trial<'_>, folds: &[usize]) -> Vec<Vec<f64>> {
             scores[*cost][document * width + column..][..margins.len()].copy_from_slice(margins);
         }
     }
-    scores
+    Ok(scores)
 }
 
 /// Tries all settings as they are written in exact form.
-pub fn choose_exact(trial: &Trial<'_>) -> Option<Choice> {
+///
+/// # Errors
+/// [`Stopped`]
+pub fn choose_exact(trial: &Trial<'_>) -> Result<Option<Choice>, Stopped> {
     let data = trial.data;
-    let fitted = fitted_scores(trial, trial.folds);
+    let fitted = fitted_scores(trial, trial.folds)?;
     let is_judged = |&document: &usize| trial.folds[document] < trial.judged;
     let judged: Vec<usize> = (0..data.len()).filter(is_judged).collect();
     let labels: Vec<u32> = judged.iter().map(|&document| data.labels[document]).collect();
@@ -282,7 +325,7 @@ pub fn choose_exact(trial: &Trial<'_>) -> Option<Choice> {
             }
         }
     }
-    picker.finish(trial.promises)
+    Ok(picker.finish(trial.promises))
 }
 
 /// Collects the settings that were tried and picks the best one.
@@ -353,10 +396,13 @@ pub fn level_of_unseen(weights: impl Iterator<Item = (f64, bool)>) -> f64 {
 }
 
 /// Tries all settings as they are written in sparse form.
+///
+/// # Errors
+/// [`Stopped`]
 pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
     trial: &Trial<'_>,
     categories: &[Category<D>],
-) -> Option<Choice> {
+) -> Result<Option<Choice>, Stopped> {
     let data = trial.data;
     let width = data.categories;
     let Trial { folds, costs, blends, .. } = *trial;
@@ -374,7 +420,7 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
     for &cost in costs {
         let mut by_blend = vec![vec![0.0; data.len() * width]; blends.len()];
         for fold in 0..trial.judged {
-            let mut fits = fit_all(data, cost, |document| folds[document] == fold);
+            let mut fits = fit_all(data, cost, |document| folds[document] == fold, trial.stop)?;
             if !trial.general.scores.is_empty() {
                 silence_empty(&mut fits, data);
             }
@@ -430,7 +476,7 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
             }
         }
     }
-    picker.finish(trial.promises)
+    Ok(picker.finish(trial.promises))
 }
 
 fn levels(fits: &[Fit], learned: &[&Without]) -> Vec<f64> {

@@ -10,6 +10,7 @@
 
 use super::dataset::{Cell, Dataset, Row, Views};
 use super::scoring::Scoring;
+use super::stop::{Stop, Stopped};
 use crate::numeric::elementary::narrow;
 use crate::numeric::random::SplitMix64;
 
@@ -113,26 +114,49 @@ fn sums(weights: &[Weight], cells: &[Cell]) -> (f64, f64) {
     (ones, counts)
 }
 
-/// Fits the documents: `sides` holds 1 or -1 for each, 0 for those that take no part.
-pub fn solve(data: &Dataset, views: &Views, sides: &[i8], cost: f64, passes: u32) -> Fit {
-    let mut fit = Fit::zero(views, data.len());
-    improve(&mut fit, data, views, sides, cost, passes);
-    fit
+/// Documents, and how a fit goes over them.
+pub struct Course<'a> {
+    /// The documents.
+    pub data: &'a Dataset,
+    /// 1 or -1 for each document, 0 for those that take no part.
+    pub sides: &'a [i8],
+    /// The cost C.
+    pub cost: f64,
+    /// How often the fit goes over them.
+    pub passes: u32,
+    /// Asked before each pass.
+    pub stop: Stop<'a>,
+}
+
+/// Fits the documents.
+///
+/// # Errors
+/// [`Stopped`]
+pub fn solve(views: &Views, course: &Course<'_>) -> Result<Fit, Stopped> {
+    let mut fit = Fit::zero(views, course.data.len());
+    improve(&mut fit, views, course)?;
+    Ok(fit)
 }
 
 /// Continues a fit for some more passes.
-pub fn improve(fit: &mut Fit, data: &Dataset, views: &Views, sides: &[i8], cost: f64, passes: u32) {
+///
+/// # Errors
+/// [`Stopped`]; the fit has then made fewer passes.
+pub fn improve(fit: &mut Fit, views: &Views, course: &Course<'_>) -> Result<(), Stopped> {
+    let Course { data, sides, cost, passes, stop } = *course;
     let mut order: Vec<usize> = (0..data.len()).filter(|&at| sides[at] != 0).collect();
     // Sorting makes the fit independent of the order of the documents.
     order.sort_by_key(|&at| (data.names[at], sides[at]));
     let mut shuffle = SplitMix64::new(1);
     for _ in 0..passes {
+        stop.check()?;
         shuffle.shuffle(&mut order);
         for &document in &order {
             let y = f64::from(sides[document]);
             fit.step(document, data.row(document), &views.rows[document], y, cost);
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -152,6 +176,11 @@ mod tests {
     }
 
     const SIDES: [i8; 4] = [-1, 1, -1, 1];
+
+    fn solve(data: &Dataset, views: &Views, sides: &[i8], cost: f64, passes: u32) -> Fit {
+        let stop = Stop::NEVER;
+        super::solve(views, &Course { data, sides, cost, passes, stop }).unwrap()
+    }
 
     #[test]
     fn sides_that_can_be_told_apart_are() {

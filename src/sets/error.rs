@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::joint::fit::FitError;
 use crate::joint::header::Mismatch;
 use crate::joint::ledger::Fault;
+use crate::joint::stop::Stopped;
 use crate::joint::store::ledger_file::LedgerError;
 use crate::lock::{Lock, LockError, Patience, holder_text};
 use std::io;
@@ -150,7 +151,7 @@ pub enum FittedSetError {
     OtherReferences,
     /// The categories cannot be fitted on the documents.
     #[error(transparent)]
-    Fit(#[from] FitError),
+    Fit(FitError),
     /// The next generation of the set cannot be made or become current.
     #[error("{}; nothing was changed", generation_text(source))]
     Generation {
@@ -291,6 +292,18 @@ fn generation_text(source: &Error) -> String {
             format!("the {kind} {} is already used for something", path.display())
         }
         other => other.to_string(),
+    }
+}
+
+impl From<FitError> for FittedSetError {
+    fn from(error: FitError) -> Self {
+        if error == FitError::Stopped { Self::Stopped } else { Self::Fit(error) }
+    }
+}
+
+impl From<Stopped> for FittedSetError {
+    fn from(_: Stopped) -> Self {
+        Self::Stopped
     }
 }
 

@@ -15,6 +15,7 @@ use crate::error::{Error, Warning};
 use crate::joint::documents::{Corpus, fingerprint};
 use crate::joint::fit::FitOptions;
 use crate::joint::ledger::Settings;
+use crate::joint::stop::Stop;
 use crate::joint::store::ledger_file::OpenLedger;
 use crate::joint::store::{Generation, Store, ledger_file};
 use crate::model::settings::{Locale, ModelOption};
@@ -24,7 +25,6 @@ use std::fmt;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
@@ -355,9 +355,10 @@ impl FittedSet {
         let mut report = SetReport::default();
         let files = self.files(&mut report.warnings)?;
         let settings = self.settings();
-        let done = update::change(&files, &request, &settings, self.is_mail(), &mut |warning| {
-            report.warnings.push(warning);
-        });
+        let is_stopped = || self.options.is_stopped();
+        let stop = Stop::when(&is_stopped);
+        let mut warn = |warning| report.warnings.push(warning);
+        let done = update::change(&files, &request, (&settings, self.is_mail()), stop, &mut warn);
         let (done, outcomes) = done.map_err(|error| files.in_words(error))?;
         let document = |outcome| DocumentReport { id: Some(id), outcome };
         report.documents = outcomes.into_iter().map(document).collect();
@@ -372,7 +373,9 @@ impl FittedSet {
         let mut report = SetReport::default();
         let files = self.files(&mut report.warnings)?;
         let options = FitOptions::like(self.open.line(), false);
-        let done = refit_from_ledger(&files, &options, &self.settings(), self.is_mail());
+        let is_stopped = || self.options.is_stopped();
+        let (settings, stop) = (self.settings(), Stop::when(&is_stopped));
+        let done = refit_from_ledger(&files, &options, &settings, self.is_mail(), stop);
         done.map_err(|error| files.in_words(error))?;
         self.publish(files, Done::Fitted, report)
     }
@@ -442,7 +445,7 @@ impl FittedSet {
         }
         // Reading ends early at a signal. What was read then looks like a shorter document, or like
         // one without words.
-        if self.options.stop.load(Ordering::Relaxed) {
+        if self.options.is_stopped() {
             return Err(FittedSetError::Stopped);
         }
         let request = Request::new(kind, number, &corpus);
@@ -451,7 +454,9 @@ impl FittedSet {
         } else {
             let settings = self.settings();
             let mut warn = |warning| report.warnings.push(warning);
-            update::change(&files, &request, &settings, self.is_mail(), &mut warn)
+            let is_stopped = || self.options.is_stopped();
+            let stop = Stop::when(&is_stopped);
+            update::change(&files, &request, (&settings, self.is_mail()), stop, &mut warn)
                 .map_err(|error| files.in_words(error))?
         };
         let mut known = request.ids.iter().zip(outcomes);

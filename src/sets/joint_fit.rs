@@ -9,6 +9,7 @@ use crate::joint::documents::CorpusBuilder;
 use crate::joint::fit::{self, FitError, FitNote, FitOptions, FitVerdicts, Problem};
 use crate::joint::header::RefitLine;
 use crate::joint::select::{Quality, Settings};
+use crate::joint::stop::Stop;
 use crate::model::settings::ModelOption;
 
 /// Fits the categories of a set together on labelled documents (`dbacl --refit`). The fitted set
@@ -157,7 +158,8 @@ impl<'a> JointFit<'a> {
         let Self { names, categories, options, is_mail, corpus, told, .. } = self;
         let options = &options;
         let (categories, names) = (&categories, &names);
-        let problem = Problem { categories, names, options, is_mail, general: None };
+        let (general, stop) = (None, Stop::NEVER);
+        let problem = Problem { categories, names, options, is_mail, general, stop };
         let mut notes = Vec::new();
         let solution = problem.solve(corpus.finish(), &mut |note| notes.push(note))?;
         let fitted = solution.fitted.as_ref().map(|weights| {

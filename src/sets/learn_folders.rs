@@ -29,6 +29,7 @@ use crate::joint::corrections::{self, Corrected};
 use crate::joint::documents::fingerprint;
 use crate::joint::fit::{FitNote, FitOptions, MisfiledDocument};
 use crate::joint::ledger::{self, Ledger, Settings};
+use crate::joint::stop::Stop;
 use crate::joint::store::ledger_file::{self, LedgerError};
 use crate::joint::store::{Change, Name, Store, member};
 use crate::parallel;
@@ -173,7 +174,9 @@ fn learn_all(
     let before = names_of(folder, &ledger_path);
     let files =
         SetFiles::of(&names, &members, Some(&ledger_path), links, store.clone(), change, lock);
-    let fitted = fit(&files, &settings, (&wishes(rates, options), applied > 0), note);
+    let is_stopped = || options.set.is_stopped();
+    let stop = Stop::when(&is_stopped);
+    let fitted = fit(&files, &settings, (&wishes(rates, options), applied > 0), note, stop);
     let fitted = fitted.map_err(|error| files.in_words(error))?;
     files.publish(true, options.set.stop_flag())?.into_iter().for_each(&mut *warnings);
     store.unlink_names(&before);
@@ -196,10 +199,11 @@ fn fit(
     settings: &Settings,
     (wishes, ledger_leads): (&FitOptions, bool),
     note: &mut dyn FnMut(FitNote),
+    stop: Stop<'_>,
 ) -> Result<Refitted> {
     let job = RefitJob::open(files, |_| *settings, ledger_leads)?;
     let corpus = job.ledger.as_ref().map(|ledger| job.corpus_of(ledger, &files.labels()));
-    job.fit(corpus.transpose()?.unwrap_or_default(), wishes, true, note)
+    job.fit(corpus.transpose()?.unwrap_or_default(), wishes, true, note, stop)
 }
 
 /// The files of a mail folder.

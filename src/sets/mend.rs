@@ -12,6 +12,7 @@ use crate::category::sparse::SparseCategory;
 use crate::classify::shared::default_scheme;
 use crate::joint::fit::FitOptions;
 use crate::joint::header::RefitLine;
+use crate::joint::stop::Stop;
 use crate::joint::store::ledger_file;
 use crate::model::settings::ModelOption;
 use std::path::{Path, PathBuf};
@@ -47,7 +48,8 @@ impl FittedSet {
             let settings =
                 ledger_file::settings(header.options, scheme, header.max_order, first.patterns());
             let is_mail = header.options.has(ModelOption::Mail);
-            refit_from_ledger(&files, &fit, &settings, is_mail)
+            let is_stopped = || options.is_stopped();
+            refit_from_ledger(&files, &fit, &settings, is_mail, Stop::when(&is_stopped))
         };
         refit().map_err(|error| files.in_words(error))?;
         warnings.extend(files.publish(true, options.stop_flag())?);

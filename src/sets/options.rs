@@ -5,7 +5,7 @@ use crate::lock::{Patience, USUAL_LIMIT};
 use crate::model::settings::Locale;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// A function that is called when a change has to wait for another process.
@@ -54,7 +54,8 @@ impl FittedSetOptions {
         self
     }
 
-    /// Once `stop` is set, waiting ends, and a change that is not current yet is given up.
+    /// Once `stop` is set, waiting, reading and fitting end, and a change that is not current yet
+    /// is given up.
     #[must_use]
     pub fn stop(mut self, stop: Arc<AtomicBool>) -> Self {
         self.stop = stop;
@@ -79,6 +80,11 @@ impl FittedSetOptions {
     /// How long to wait for locks.
     pub(super) fn patience(&self) -> Patience<'_> {
         Patience { limit: self.lock_timeout, stop: &self.stop }
+    }
+
+    /// Whether the caller has asked to stop.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     /// The flag that ends the work early once it is set.

@@ -23,6 +23,7 @@ use crate::joint::relearn;
 use crate::joint::state::State;
 use crate::joint::state::complete::state_of;
 use crate::joint::state::head::KIND;
+use crate::joint::stop::Stop;
 use crate::joint::store::ledger_file;
 use crate::reading::read_beginning;
 use memmap2::Mmap;
@@ -254,13 +255,14 @@ impl<'a> RefitJob<'a> {
     /// categories judge the documents as well as the fitted ones.
     ///
     /// # Errors
-    /// Documents that cannot be fitted; files that cannot be written.
+    /// Documents that cannot be fitted; files that cannot be written; [`FittedSetError::Stopped`].
     pub fn fit(
         self,
         corpus: Corpus,
         options: &FitOptions,
         is_mail: bool,
         note: &mut dyn FnMut(FitNote),
+        stop: Stop<'_>,
     ) -> Result<Refitted> {
         let Self { files, found, categories, names, ledger, general } = self;
         if general.is_none() && options.general.is_some_and(|share| share > 0.0) {
@@ -272,9 +274,11 @@ impl<'a> RefitJob<'a> {
             options,
             is_mail,
             general: general.as_ref(),
+            stop,
         };
         let solution = problem.solve(corpus, note)?;
         let Some(fitted) = &solution.fitted else { return Ok(Refitted { solution, names }) };
+        stop.check()?;
         write_files(files, (&found, &categories), fitted)?;
         if let (Some(path), Some(ledger)) = (&files.ledger, &ledger) {
             ledger_file::save(path, ledger)?;
@@ -295,11 +299,12 @@ pub fn refit_from_ledger(
     options: &FitOptions,
     settings: &Settings,
     is_mail: bool,
+    stop: Stop<'_>,
 ) -> Result<()> {
     let job = RefitJob::open(files, |_| *settings, false)?;
     let Some(ledger) = &job.ledger else { return Err(FittedSetError::SettingsLost) };
     let corpus = job.corpus_of(ledger, &files.labels())?;
-    job.fit(corpus, options, is_mail, &mut |_| {}).map(|_| ())
+    job.fit(corpus, options, is_mail, &mut |_| {}, stop).map(|_| ())
 }
 
 /// Learns the ordinary categories anew from the ledger's documents, where they were learned from
@@ -416,16 +421,21 @@ pub fn read_state(path: &Path, head: &Head) -> Option<(State, Vec<u64>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lock::Patience;
+    use crate::sets::error::lock;
+    use crate::sets::update::{ChangeKind, Request, change};
     use crate::sets::{FittedSet, MailFolder, MailLearnOptions};
     use std::fs;
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+    use std::time::Duration;
 
-    #[test]
-    fn the_state_of_many_categories_says_what_their_files_say() {
-        let room = tempfile::tempdir().unwrap();
-        let labels = ["work", "lists", "family", "spam"];
+    const LABELS: [&str; 4] = ["work", "lists", "family", "spam"];
+
+    /// A filter with thirty mails of each label.
+    fn filter_in(room: &Path) -> PathBuf {
         let mut folders = Vec::new();
-        for (at, label) in labels.into_iter().enumerate() {
-            let folder = room.path().join(label);
+        for (at, label) in LABELS.into_iter().enumerate() {
+            let folder = room.join(label);
             fs::create_dir(&folder).unwrap();
             for number in 0..30 {
                 let words: String = (0..9)
@@ -436,8 +446,60 @@ mod tests {
             }
             folders.push(MailFolder::new(label, folder));
         }
-        let filter = room.path().join("filter");
+        let filter = room.join("filter");
         FittedSet::learn_folders(&filter, &folders, &MailLearnOptions::default()).unwrap();
+        filter
+    }
+
+    #[test]
+    fn a_change_that_is_stopped_while_it_fits_changes_nothing() {
+        let room = tempfile::tempdir().unwrap();
+        let filter = filter_in(room.path());
+        let current = filter.join("ledger.set/current");
+        let files_now = || {
+            let entries = fs::read_dir(&current).unwrap().map(|entry| entry.unwrap().path());
+            let mut files: Vec<_> = entries.map(|path| (fs::read(&path).unwrap(), path)).collect();
+            files.sort();
+            (fs::read_link(&current).unwrap(), files)
+        };
+        let ledger_path = filter.join("ledger");
+        let head = ledger_file::head(&ledger_path).unwrap();
+        let (_, known) = read_state(&current.join("ledger"), &head).unwrap();
+        let names: Vec<PathBuf> = LABELS.iter().map(|label| filter.join(label)).collect();
+        // A document that is forgotten is followed by a fit of the others.
+        let corpus = Corpus::default();
+        let (kind, ids) = (ChangeKind::Forget, vec![known[0]]);
+        let request = Request { kind, label: None, ids, corpus: &corpus };
+        let change = |stop: Stop<'_>| {
+            let patience = Patience { limit: Duration::ZERO, stop: &AtomicBool::new(false) };
+            let lock = lock(&ledger_path, ".lock", patience, &mut || {}).unwrap();
+            let files = SetFiles::open(&names, Some(&ledger_path), lock, &mut |_| {}).unwrap();
+            change(&files, &request, (&head.settings, true), stop, &mut |_| {}).map(|_| ())
+        };
+        let before = files_now();
+        let asked = AtomicU32::new(0);
+        let count = || {
+            asked.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        change(Stop::when(&count)).unwrap();
+        let asked = asked.into_inner();
+        for last in [0, asked / 2, asked - 1] {
+            let rest = AtomicU32::new(last);
+            let ends = || {
+                let less = |rest: u32| rest.checked_sub(1);
+                rest.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err()
+            };
+            let stopped = change(Stop::when(&ends));
+            assert!(matches!(stopped, Err(FittedSetError::Stopped)), "{last} of {asked}");
+            assert_eq!(files_now(), before);
+        }
+    }
+
+    #[test]
+    fn the_state_of_many_categories_says_what_their_files_say() {
+        let room = tempfile::tempdir().unwrap();
+        let filter = filter_in(room.path());
         let current = filter.join("ledger.set/current");
         let ledger = current.join("ledger");
         let (mut state, names) = read_state(&ledger, &ledger_file::head(&ledger).unwrap()).unwrap();
@@ -445,7 +507,7 @@ mod tests {
         state.touch_all();
         let changes = state.changes(|_| None);
         let (mut weights, mut others) = (0, 0);
-        for (at, label) in labels.into_iter().enumerate() {
+        for (at, label) in LABELS.into_iter().enumerate() {
             let category = load(&current.join(format!("category.{label}"))).unwrap();
             let z = category.header().log_partition;
             assert!((z - state.log_partitions()[at]).abs() < 1e-4, "{label}");

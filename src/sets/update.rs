@@ -31,6 +31,7 @@ use crate::joint::ledger::{Fault, Head, Ledger, Record, Settings, write_record};
 use crate::joint::publish;
 use crate::joint::relearn;
 use crate::joint::state::State;
+use crate::joint::stop::Stop;
 use crate::joint::store::ledger_file::{self, LedgerError, OpenLedger};
 use crate::joint::weighing::Weighing;
 use crate::token::id::FeatureId;
@@ -91,22 +92,23 @@ pub enum Done {
     Fitted,
 }
 
-/// Changes the set of `files`, whose documents are read according to `settings`. Returns the
-/// outcome of each document as well.
+/// Changes the set of `files`, whose documents are read according to `settings` and may be mail.
+/// Returns the outcome of each document as well.
 ///
 /// # Errors
-/// What stopped it; paths are those of the generation that is being made.
+/// What stopped it; paths are those of the generation that is being made. After
+/// [`FittedSetError::Stopped`] that generation is unfinished.
 pub fn change(
     files: &SetFiles,
     request: &Request<'_>,
-    settings: &Settings,
-    is_mail: bool,
+    (settings, is_mail): (&Settings, bool),
+    stop: Stop<'_>,
     warnings: WarningSink<'_>,
 ) -> Result<(Done, Vec<Outcome>)> {
     let mut is_fitted = false;
     let mut refit = |line: &RefitLine, same_settings: bool| -> Result<()> {
         is_fitted = true;
-        refit_from_ledger(files, &FitOptions::like(line, same_settings), settings, is_mail)
+        refit_from_ledger(files, &FitOptions::like(line, same_settings), settings, is_mail, stop)
     };
     let mut set = OpenFiles::open(files, settings, &mut refit, warnings)?;
     let label = request.label.unwrap_or(u32::MAX);
@@ -114,7 +116,7 @@ pub fn change(
     let mut learned = vec![false; request.ids.len()];
     let outcomes: Vec<Outcome> = match request.kind {
         ChangeKind::Learn => {
-            set.learn(request.corpus, |_, _| Ok(true), &mut learned)?;
+            set.learn(request.corpus, |_, _| Ok(true), &mut learned, stop)?;
             let again =
                 |id| if known.contains_key(id) { Outcome::LearnedAgain } else { Outcome::Learned };
             request.ids.iter().map(again).collect()
@@ -125,7 +127,7 @@ pub fn change(
                 let verdict = set.verdict(occurrences, request.corpus.terms_of(number))?;
                 Ok(verdict.is_unsure || u32::try_from(verdict.category) != Ok(label))
             };
-            set.learn(request.corpus, needs, &mut learned)?;
+            set.learn(request.corpus, needs, &mut learned, stop)?;
             let outcome = |(id, &learned)| match (learned, known.contains_key(id)) {
                 (false, _) => Outcome::Sure,
                 (true, false) => Outcome::Learned,
@@ -171,10 +173,11 @@ pub fn change(
             }
             for (number, from) in moves.iter().enumerate() {
                 if let Some(from) = from {
+                    stop.check()?;
                     set.relabel(request.corpus, number, *from)?;
                 }
             }
-            set.learn(request.corpus, |_, number| Ok(is_new[number]), &mut learned)?;
+            set.learn(request.corpus, |_, number| Ok(is_new[number]), &mut learned, stop)?;
             learned.fill(true);
             outcomes
         }
@@ -421,9 +424,11 @@ impl<'a> OpenFiles<'a> {
         corpus: &Corpus,
         needs: impl Fn(&Self, usize) -> Result<bool>,
         learned: &mut [bool],
+        stop: Stop<'_>,
     ) -> Result<()> {
         let mut bytes = Vec::new();
         for number in 0..corpus.documents.len() {
+            stop.check()?;
             if corpus.terms_of(number).is_empty() || !needs(self, number)? {
                 continue;
             }

@@ -12,6 +12,7 @@ use crate::users::Users;
 use crate::verdict::Judged;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -33,6 +34,8 @@ pub struct Engine {
     pub started: Instant,
     /// The thread that learns and forgets.
     pub teacher: Teacher,
+    /// Ends lessons that have begun, once it is set; what they were to change stays as it is.
+    pub ends_lessons: Arc<AtomicBool>,
     /// Where the folders of users are.
     pub users: Users,
     /// The memory that work with mails may take.
@@ -120,6 +123,7 @@ impl Engine {
             log: Log { level: config.log },
             models: Models::new(config.limits.open_models),
             teacher: Teacher::new(processors),
+            ends_lessons: Arc::default(),
             users: config.users(),
             workers: Arc::new(Semaphore::new(processors)),
             memory: Arc::default(),

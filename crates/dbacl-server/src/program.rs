@@ -28,6 +28,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
@@ -107,8 +108,8 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         .map_err(|error| (UNAVAILABLE, error.to_string()))?;
     let grace = Duration::from_secs(config.limits.stop_seconds);
     let served = runtime.block_on(serve(Engine::new(config), listeners));
-    // Learning that has begun is completed, but a verdict that takes too long does not delay the
-    // end.
+    // Learning that has begun is completed, unless requests were cut off. A verdict that takes too
+    // long does not delay the end.
     runtime.shutdown_timeout(grace);
     served.map_err(|error| (UNAVAILABLE, error.to_string()))
 }
@@ -282,6 +283,7 @@ async fn serve(engine: Engine, listeners: Vec<(Bound, Protocol)>) -> std::io::Re
     let grace = Duration::from_secs(engine.config.limits.stop_seconds);
     let all = async { while serving.join_next().await.is_some() {} };
     if tokio::time::timeout(grace, all).await.is_err() {
+        engine.ends_lessons.store(true, Ordering::Relaxed);
         engine.log.event(Level::Warn, "stops", &[("advice", &"requests were cut off")]);
     }
     Ok(())

@@ -10,6 +10,7 @@ use std::fmt::Display;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tokio::sync::{Mutex, Semaphore};
 
@@ -109,11 +110,12 @@ impl Teacher {
         let desk = Arc::clone(&self.desks).acquire_owned().await;
         let mail = Arc::clone(mail);
         let (memory, patience) = (Arc::clone(&engine.memory), engine.config.limits.request());
+        let stop = Arc::clone(&engine.ends_lessons);
         let learning = tokio::task::spawn_blocking(move || {
             let _desk = desk;
             let promise = memory.promise(of_learning(mail.bytes().len()), patience);
             let _promise = promise.ok_or("no memory to learn the mail")?;
-            give(&folder, lesson, mail.bytes())
+            give(&folder, lesson, mail.bytes(), stop)
         });
         let outcome = learning.await.map_err(|_| "learning failed within the program")??;
         let taught = match &outcome {
@@ -127,9 +129,16 @@ impl Teacher {
     }
 }
 
-fn give(folder: &Path, lesson: Lesson, mail: &[u8]) -> Result<Outcome, String> {
+/// Gives a lesson; once `stop` is set it ends, and nothing has changed then.
+fn give(
+    folder: &Path,
+    lesson: Lesson,
+    mail: &[u8],
+    stop: Arc<AtomicBool>,
+) -> Result<Outcome, String> {
     let text = |error: dbacl::FittedSetError| error.to_string();
-    let mut set = FittedSet::open(folder, &FittedSetOptions::default()).map_err(text)?;
+    let options = FittedSetOptions::default().stop(stop);
+    let mut set = FittedSet::open(folder, &options).map_err(text)?;
     let label = |number: usize| set.labels().get(number).cloned().ok_or("a label is missing");
     let report = match lesson {
         Lesson::Ham => {
@@ -148,4 +157,32 @@ fn give(folder: &Path, lesson: Lesson, mail: &[u8]) -> Result<Outcome, String> {
     let report = report.map_err(text)?;
     let outcome = report.documents.into_iter().next().map(|document| document.outcome);
     Ok(outcome.unwrap_or(Outcome::Empty))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbacl::{MailFolder, MailLearnOptions};
+    use dbacl_testing::Scratch;
+
+    #[test]
+    fn a_lesson_that_is_to_end_changes_nothing() {
+        let scratch = Scratch::new();
+        let folder = |label: &str| {
+            let place = scratch.path(label);
+            std::fs::create_dir(&place).unwrap();
+            for number in 0..3 {
+                let mail = format!("Subject: {label} {number}\n\nwords about {label}\n");
+                std::fs::write(place.join(number.to_string()), mail).unwrap();
+            }
+            MailFolder::new(label, place)
+        };
+        let folders = [folder("ham"), folder("spam")];
+        let filter = scratch.path("filter");
+        FittedSet::learn_folders(&filter, &folders, &MailLearnOptions::default()).unwrap();
+        let mail = b"Subject: offer\n\ncheap pills\n";
+        let lesson = |stop| give(&filter, Lesson::Spam, mail, Arc::new(AtomicBool::new(stop)));
+        assert!(lesson(true).is_err_and(|text| text.starts_with("stopped")));
+        assert_eq!(lesson(false), Ok(Outcome::Learned));
+    }
 }

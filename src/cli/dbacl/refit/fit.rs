@@ -16,6 +16,7 @@ use crate::joint::fit::{FitNote, FitVerdicts, Solution};
 use crate::joint::ledger::Settings as FeatureSettings;
 use crate::joint::ordinary::percent;
 use crate::joint::select::{FOLDS, Form, Quality, Settings};
+use crate::joint::stop::Stop;
 use crate::joint::store::ledger_file;
 use crate::model::settings::ModelOption;
 use crate::sets::files::{SetFiles, store_of};
@@ -92,7 +93,9 @@ fn refit_files(
     };
     let is_mail = job.reading.options.has(ModelOption::Mail);
     let mut note = |note| warn(&note);
-    let fitted = set.fit(corpus, &request.wishes, is_mail, &mut note).map_err(in_words)?;
+    let is_stopped = || signals.stopped();
+    let stop = Stop::when(&is_stopped);
+    let fitted = set.fit(corpus, &request.wishes, is_mail, &mut note, stop).map_err(in_words)?;
     let text = text_of(&fitted, job.verbose);
     Ok(Fitted { is_better: fitted.is_better(), text })
 }

@@ -10,6 +10,7 @@ use super::super::signals::Signals;
 use super::fit::publish;
 use super::reader::{Reader, Unit};
 use super::request::{Action, Request};
+use crate::joint::stop::Stop;
 use crate::joint::store::ledger_file;
 use crate::model::settings::ModelOption;
 use crate::sets::FittedSetError;
@@ -67,7 +68,9 @@ pub fn run(
     let files = SetFiles::open(paths, Some(ledger), lock, &mut warn)?;
     let request = update::Request::new(kind, label, &corpus);
     let is_mail = job.reading.options.has(ModelOption::Mail);
-    let done = update::change(&files, &request, &settings, is_mail, &mut warn);
+    let is_stopped = || signals.stopped();
+    let stop = Stop::when(&is_stopped);
+    let done = update::change(&files, &request, (&settings, is_mail), stop, &mut warn);
     let (done, outcomes) = done.map_err(|error| files.in_words(error))?;
     if kind == ChangeKind::Forget && outcomes.iter().all(|one| *one == Outcome::NotKnown) {
         let name = lossy(&names[label as usize]);
