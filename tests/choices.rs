@@ -3,9 +3,12 @@
 
 use crate::mails::{self, text};
 use dbacl::choices::{Fit, Form, Groups, Settings, Tally, files};
+use dbacl_testing::{Scratch, finish};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
+use std::io::Write;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 fn dbacl(folder: &Path, args: &[&str], input: &str) -> Output {
     mails::dbacl(folder, args, input.as_bytes())
@@ -159,4 +162,19 @@ fn what_cannot_be_learned_is_named_and_files_stay() {
         assert!(!told.status.success(), "{args:?}");
         assert!(text(&told.stderr).contains("--choices"), "{}", text(&told.stderr));
     }
+}
+
+#[test]
+fn a_signal_while_groups_are_read_changes_nothing() {
+    let scratch = Scratch::new();
+    let mut command = scratch.dbacl_command(LEARN.into_iter().chain(["--choices", "-"]));
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    // This is more than a pipe holds, so the program has begun to read.
+    input.write_all(as_lines(20_000).as_bytes()).expect("it reads");
+    kill_process(Pid::from_child(&child), Signal::TERM).expect("our child");
+    let complaint = finish(child).complaint(1);
+    drop(input);
+    assert_eq!(complaint, "dbacl:error: stopped by a signal; nothing was changed\n");
+    assert_eq!(scratch.names(), [""; 0]);
 }

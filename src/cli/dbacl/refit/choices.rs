@@ -4,7 +4,6 @@
 
 use super::super::builder::Builder;
 use super::super::failure::{Failure, Kind, output_failure};
-use super::super::inputs::after_signals;
 use super::super::jobs::Job;
 use super::super::messages::MESSAGES;
 use super::super::signals::Signals;
@@ -19,6 +18,7 @@ use crate::input::patient::UntilStopped;
 use crate::input::source::{self, Operand};
 use crate::joint::store::ledger_file;
 use crate::model::settings::ModelOption;
+use crate::sets::FittedSetError;
 use crate::sets::files::check_paths;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
@@ -85,6 +85,7 @@ pub fn run(
     };
     let names = [chosen.as_os_str().as_bytes(), other.as_os_str().as_bytes()];
     let files = files(&model.fit, &form, names);
+    unless_stopped(signals)?;
     for (path, bytes) in [chosen, other].into_iter().zip(&files) {
         ledger_file::replace(&Disk, path, ANY_MAGIC, bytes)?;
     }
@@ -124,7 +125,6 @@ fn read(source: &OsStr, options: &ReadOptions, signals: &Signals) -> Result<Grou
         features: FeatureReader::stoppable(options, &signals.stop).by_lines(),
         chosen: None,
     };
-    let mut said = false;
     let mut number = 0u64;
     let fault = |number: u64, text: &str| {
         Failure::new(Kind::Data, format!("{name}: line {number}: {text}"))
@@ -134,9 +134,9 @@ fn read(source: &OsStr, options: &ReadOptions, signals: &Signals) -> Result<Grou
         line.clear();
         let read = input.by_ref().take(LONGEST).read_until(b'\n', &mut line);
         let read = read.map_err(|error| Failure::new(Kind::Read, format!("{name}: {error}")))?;
-        // What a signal has cut is no line.
-        after_signals(signals, &mut said)?;
-        if read == 0 || said {
+        // What was read until a signal came is not all of the groups.
+        unless_stopped(signals)?;
+        if read == 0 {
             break;
         }
         number += 1;
@@ -213,7 +213,21 @@ struct Model {
     calibration_error: f64,
 }
 
+/// Groups that are learned or judged between two looks at the signals.
+const STRIDE: usize = 256;
+
+/// Goes on unless a signal has come.
+///
+/// # Errors
+/// The run was stopped: nothing is to be written.
+fn unless_stopped(signals: &Signals) -> Result<(), Failure> {
+    if signals.stopped() { Err(FittedSetError::Stopped.into()) } else { Ok(()) }
+}
+
 /// Fits on the groups with these numbers, `passes` times.
+///
+/// # Errors
+/// The run was stopped.
 fn fit_on(
     groups: &Groups,
     numbers: &[usize],
@@ -229,11 +243,11 @@ fn fit_on(
     let mut fit = Fit::new(settings);
     let mut tally = Tally::default();
     for _ in 0..passes {
-        for &number in numbers {
-            fit.learn_group(groups.get(number), &mut tally);
-        }
-        if signals.interrupted() {
-            return Err(Failure::silent(Kind::Interrupted));
+        for numbers in numbers.chunks(STRIDE) {
+            unless_stopped(signals)?;
+            for &number in numbers {
+                fit.learn_group(groups.get(number), &mut tally);
+            }
         }
     }
     Ok(fit)
@@ -258,9 +272,12 @@ fn fit(groups: &Groups, signals: &Signals) -> Result<Model, Failure> {
     for passes in PASSES {
         let mut fit = fit_on(groups, &rest, passes, signals)?;
         let mut judged = Judged::default();
-        for &number in &back {
-            let group = groups.get(number);
-            judged.push(fit.judge(group).0, group.chosen);
+        for numbers in back.chunks(STRIDE) {
+            unless_stopped(signals)?;
+            for &number in numbers {
+                let group = groups.get(number);
+                judged.push(fit.judge(group).0, group.chosen);
+            }
         }
         let cost = judged.cost(judged.temperature());
         if best.as_ref().is_some_and(|(_, least, _)| cost >= *least) {
@@ -307,5 +324,25 @@ impl Model {
             );
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn a_signal_ends_a_fit_that_has_begun() {
+        let mut groups = Groups::default();
+        for _ in 0..2 {
+            groups.push(FeatureId(1));
+            groups.end_alternative();
+        }
+        groups.end_group(0);
+        let signals = Signals::default();
+        assert!(fit_on(&groups, &[0], 1, &signals).is_ok());
+        signals.stop.store(true, Ordering::Relaxed);
+        assert!(fit_on(&groups, &[0], 1, &signals).is_err());
     }
 }
