@@ -414,6 +414,34 @@ fn output_that_cannot_be_written_is_told() {
 }
 
 #[test]
+fn output_of_bayesol_and_hypex_that_cannot_be_written_is_told() {
+    if !Path::new("/dev/full").exists() {
+        return skip("faults::output_of_bayesol_and_hypex", "no /dev/full");
+    }
+    let scratch = prepared();
+    scratch.sh("dbacl -d -l one text >first; dbacl -d -l two text >second").quiet(0);
+    let specification = "categories { one, two }\nprior { 1, 1 }\nloss_matrix {\n\"\" one \
+                         [ 0, 1 ]\n\"\" two [ 1, 0 ]\n}\n";
+    scratch.write("specification", specification);
+    scratch.write("scores", "# scores one 5.20 * 412.0 two 5.10 * 412.0 \n");
+    for (program, args) in [
+        ("bayesol", "-v -c specification scores"),
+        ("bayesol", "-V"),
+        ("bayesol", "--help"),
+        ("hypex", "first second"),
+        ("hypex", "-V"),
+    ] {
+        let usual = scratch.sh(&format!("{program} {args}"));
+        assert!(!usual.stdout.is_empty(), "{program} {args}");
+        // The status is the answer, or always 0.
+        let complaint = scratch.sh(&format!("{program} {args} >/dev/full")).complaint(usual.status);
+        let expected = format!("{program}:error: cannot write standard output: No space left on");
+        assert!(complaint.starts_with(&expected) && complaint.lines().count() == 1, "{complaint}");
+        scratch.sh(&format!("{program} {args} >&-")).quiet(usual.status);
+    }
+}
+
+#[test]
 fn too_little_memory_is_told() {
     let scratch = prepared();
     let done = scratch.sh("ulimit -v 400000; dbacl -h 28 -l new text");

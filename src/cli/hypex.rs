@@ -7,6 +7,7 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 
 use super::getopt::{self, Event, Opt, Value, opt};
+use super::output::complaint;
 use crate::chernoff::{self, ChernoffSearch, Dump, DumpFault, Pair};
 use crate::numeric::cformat;
 use crate::numeric::elementary::LN_2;
@@ -66,15 +67,12 @@ pub fn run(
     for (first, name) in files.iter().enumerate() {
         for other in &files[first + 1..] {
             session.pair(name, other);
-            // A closed pipe ends the output.
-            if stdout.write_all(&session.out).is_err() {
+            if !session.is_written(stdout) {
                 return;
             }
-            session.out.clear();
         }
     }
-    let _ = stdout.write_all(&session.out);
-    let _ = stdout.flush();
+    session.is_written(stdout);
 }
 
 struct Session<'a> {
@@ -89,6 +87,17 @@ impl Session<'_> {
         let mut line = parts.concat();
         line.push(b'\n');
         let _ = self.stderr.write_all(&line);
+    }
+
+    /// Writes what has gathered; returns whether the output can go on. A failure is told, unless
+    /// the reader has gone away.
+    fn is_written(&mut self, stdout: &mut dyn Write) -> bool {
+        let written = stdout.write_all(&self.out).and_then(|()| stdout.flush());
+        self.out.clear();
+        if let Some(text) = written.as_ref().err().and_then(complaint) {
+            self.error(&[text.as_bytes()]);
+        }
+        written.is_ok()
     }
 
     fn error(&mut self, parts: &[&[u8]]) {

@@ -6,6 +6,7 @@ use super::messages::NAME;
 use super::options::{Config, Key, Output, USAGE, help};
 use super::print::{document, print_round, trace_observation, trace_round};
 use crate::cli::getopt::{self, Event};
+use crate::cli::output::complaint;
 use crate::numeric::elementary::LN_2;
 use crate::risk::advice::{self, Advice};
 use crate::risk::decide::{LossMatrix, Scores, decide};
@@ -40,6 +41,8 @@ pub struct Session<'a> {
     streams: Streams<'a>,
     /// Results not yet written.
     out: Vec<u8>,
+    /// Whether results could not be written.
+    has_failed: bool,
 }
 
 /// Results are written when this much has gathered, and at the end.
@@ -48,14 +51,21 @@ const FLUSH_AT: usize = 1 << 16;
 impl<'a> Session<'a> {
     /// A run that has read nothing.
     pub const fn new(streams: Streams<'a>) -> Self {
-        Self { streams, out: Vec::new() }
+        Self { streams, out: Vec::new(), has_failed: false }
     }
 
-    /// Writes what has gathered. A reader who has gone away is no error: the answer is the status.
+    /// Writes what has gathered. The first failure is told, unless a reader has gone away. It does
+    /// not change the exit status, which is the answer.
     pub fn flush(&mut self) {
-        let _ = self.streams.stdout.write_all(&self.out);
-        let _ = self.streams.stdout.flush();
+        let stdout = &mut self.streams.stdout;
+        let written = stdout.write_all(&self.out).and_then(|()| stdout.flush());
         self.out.clear();
+        if let Err(error) = written
+            && !std::mem::replace(&mut self.has_failed, true)
+            && let Some(text) = complaint(&error)
+        {
+            self.error(text.as_bytes());
+        }
     }
 
     fn say(&mut self, parts: &[&[u8]]) {
