@@ -113,6 +113,30 @@ fn a_mail_of_any_language_takes_two_bytes_a_byte() {
 }
 
 #[test]
+fn a_long_line_takes_no_memory_beside_its_mail_in_the_classic_reading() {
+    if !has_python() {
+        return;
+    }
+    let (_folder, path) = filter();
+    let args = ["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox", "--reading", "classic"];
+    let done = dbacl(&path, &args, b"");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let words = "cheap pills agenda ".repeat(64 << 16);
+    let megabytes = words.len() as u64 >> 20;
+    for head in [
+        "Subject: x\n\n",
+        "Subject: x\nContent-Transfer-Encoding: quoted-printable\nContent-Type: text/html\n\n",
+        "Subject: ",
+        "From ",
+        "X-DBACL: ",
+    ] {
+        fs::write(path.join("mail"), format!("{head}{words}\n")).expect("written");
+        let (found, _) = peak(&path, &["--mail-filter", "f"]);
+        assert!(found <= megabytes + 3 * FIXED, "{head:?}: {found} MB");
+    }
+}
+
+#[test]
 fn large_mails_are_corrected_and_explained_in_the_memory_that_the_guide_names() {
     if !has_python() {
         return;

@@ -156,6 +156,13 @@ impl<'a> FeatureReader<'a> {
         self
     }
 
+    /// The same reader for mail of which the first `bytes` bytes are read at most: longer lines are
+    /// not kept in memory, whatever the reading.
+    #[must_use]
+    pub(crate) fn of_beginnings(self, bytes: usize) -> Self {
+        Self { pipeline: self.pipeline.keeping(bytes), ..self }
+    }
+
     /// The same reader, going on behind an input that left room for lines of 2^`bits` bytes.
     #[must_use]
     pub(crate) fn with_room(self, bits: u8) -> Self {

@@ -171,6 +171,16 @@ impl<'a> Pipeline<'a> {
         Self { reader: LineReader::leaving_nul(), ..self }
     }
 
+    /// The same pipeline, which keeps only the first `bytes` bytes of a line. Where lines come in
+    /// pieces this changes nothing.
+    #[must_use]
+    pub fn keeping(self, bytes: usize) -> Self {
+        if self.filter.gives_texts() {
+            return self;
+        }
+        Self { reader: self.reader.keeping(bytes), ..self }
+    }
+
     /// Sources come without the extra lines from now on.
     pub const fn leave_out_extra_lines(&mut self) {
         self.extra_lines = false;

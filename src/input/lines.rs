@@ -102,10 +102,10 @@ impl<'a> Stream<'a> {
     }
 
     /// Appends one chunk to `line`: bytes up to and including a newline, at most `limit`, as far as
-    /// they stand before the first zero byte, or all of them, as `nul` says. Returns how many bytes
-    /// were read, how many of them appended, and whether more bytes were wanted and there were
-    /// none.
-    fn chunk(&mut self, limit: usize, nul: Nul, line: &mut Vec<u8>) -> Chunk {
+    /// they stand before the first zero byte, or all of them, as `nul` says. What would make `line`
+    /// longer than `longest` is left out, but for a line end. Returns how many bytes were read, how
+    /// many of them are visible, and whether more bytes were wanted and there were none.
+    fn chunk(&mut self, limit: usize, longest: usize, nul: Nul, line: &mut Vec<u8>) -> Chunk {
         let mut chunk = Chunk::default();
         let mut hidden = false;
         let start = line.len();
@@ -123,7 +123,11 @@ impl<'a> Stream<'a> {
                 let visible = if looks { memchr::memchr(0, piece) } else { None };
                 hidden = visible.is_some();
                 let visible = &piece[..visible.unwrap_or(piece.len())];
-                line.extend_from_slice(visible);
+                let kept = visible.len().min(longest.saturating_sub(line.len()));
+                line.extend_from_slice(&visible[..kept]);
+                if kept < visible.len() && visible.ends_with(b"\n") {
+                    line.push(b'\n');
+                }
                 chunk.visible += visible.len();
             }
             let taken = piece.len();
@@ -168,12 +172,14 @@ enum Nul {
 pub struct LineReader {
     room: usize,
     nul: Nul,
+    /// The most bytes of a line that are kept.
+    longest: usize,
     depends_on_room: bool,
 }
 
 impl Default for LineReader {
     fn default() -> Self {
-        Self { room: FIRST_ROOM, nul: Nul::Hides, depends_on_room: false }
+        Self { room: FIRST_ROOM, nul: Nul::Hides, longest: usize::MAX, depends_on_room: false }
     }
 }
 
@@ -195,9 +201,16 @@ impl LineReader {
         Self { room: FIRST_ROOM.max(1 << bits.min(MAX_ROOM_BITS)), ..self }
     }
 
+    /// The same, which keeps only the first `bytes` bytes of a line and its end, so that memory
+    /// does not grow with it.
+    #[must_use]
+    pub fn keeping(self, bytes: usize) -> Self {
+        Self { longest: bytes, ..self }
+    }
+
     /// Cuts the next line as if it came first.
     pub fn start_anew(&mut self) {
-        *self = Self { nul: self.nul, ..Self::default() };
+        *self = Self { nul: self.nul, longest: self.longest, ..Self::default() };
     }
 
     /// Room for a line, bytes: a power of two.
@@ -226,7 +239,7 @@ impl LineReader {
             let in_pieces = self.nul == Nul::Stays;
             let most = if in_pieces { LONGEST_PIECE - line.len() } else { usize::MAX };
             let most = most.min(limit - 1);
-            let chunk = stream.chunk(most, self.nul, line);
+            let chunk = stream.chunk(most, self.longest, self.nul, line);
             ended |= chunk.wanted_more;
             read += chunk.read;
             if in_pieces && line.len() == LONGEST_PIECE {
@@ -350,6 +363,17 @@ mod tests {
         let mut input = vec![b'x'; 5000];
         input[10] = 0;
         assert_eq!(lines_of(LineReader::keeping_nul(), &input)[0].len(), 5000);
+    }
+
+    #[test]
+    fn of_a_long_line_the_beginning_is_kept_and_the_next_line_is_whole() {
+        let input = [vec![b'x'; 20_000], b"\nnext\n".to_vec(), vec![b'y'; 9], vec![0; 9]].concat();
+        for most in [4, 8, 5000, 19_999, 20_000, usize::MAX] {
+            let found = lines_of(LineReader::default().keeping(most), &input);
+            let first = [&input[..most.min(20_000)], b"\n"].concat();
+            let last = vec![b'y'; most.min(9)];
+            assert_eq!(found, [first, b"next\n".to_vec(), last], "{most}");
+        }
     }
 
     #[test]

@@ -21,7 +21,8 @@ impl Default for Beginning {
 impl Beginning {
     /// Whether a line of the mail, given as it was read, belongs to the beginning. A line across
     /// the limit is cut there. The line `From ` that stands before a mail in a mailbox does not
-    /// count, so that a mail has the same beginning wherever it is.
+    /// count, so that a mail has the same beginning wherever it is. No line is longer than the
+    /// limit: readers of mail leave out the rest ([`crate::document::FeatureReader`]).
     pub fn holds(&mut self, line: &mut Vec<u8>) -> bool {
         if std::mem::replace(&mut self.is_first, false) && line.starts_with(b"From ") {
             return true;

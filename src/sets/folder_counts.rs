@@ -8,6 +8,7 @@ use super::misfiled::Place;
 use crate::document::{Cutter, FeatureReader, FeatureSink, LineState};
 use crate::error::{Error, Warning};
 use crate::input::source::{self, Operand, Source};
+use crate::joint::beginning::LIMIT;
 use crate::joint::documents::Corpus;
 use crate::joint::keeper::DocumentKeeper;
 use crate::joint::ledger::Learning;
@@ -81,7 +82,8 @@ impl<'a> Reading<'a> {
         let keeper = DocumentKeeper::new(true).keeping_beginnings();
         let places = Places::default();
         let mut sink = KeptCounts { counter, keeper, places, age: None, warnings: Vec::new() };
-        let mut reader = FeatureReader::stoppable(self.options.reading(), self.stop);
+        let reader = FeatureReader::stoppable(self.options.reading(), self.stop);
+        let mut reader = reader.of_beginnings(LIMIT);
         for (number, file) in files.iter().enumerate() {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(FittedSetError::Stopped);

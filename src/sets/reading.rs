@@ -3,7 +3,7 @@
 
 use crate::category::reader::Category;
 use crate::document::{FeatureReader, FeatureSink, ReadOptions};
-use crate::joint::beginning::Beginning;
+use crate::joint::beginning::{Beginning, LIMIT};
 use crate::joint::documents::CorpusBuilder;
 use crate::mail::mailbox::Separators;
 use crate::mail::verdict_header::VerdictHeaders;
@@ -27,7 +27,9 @@ impl<'a> DocumentReader<'a> {
             Some(stop) => FeatureReader::stoppable(options, stop),
             None => FeatureReader::new(options),
         };
-        Self { reader, is_mail: options.has(ModelOption::Mail) }
+        let is_mail = options.has(ModelOption::Mail);
+        let reader = if is_mail { reader.of_beginnings(LIMIT) } else { reader };
+        Self { reader, is_mail }
     }
 
     /// Calls `each` for the features of a document, in the order of the text.

@@ -10,7 +10,7 @@ use super::record;
 use crate::category::mapped::MappedCategory;
 use crate::document::{Cutter, FeatureSink, LineState, ReadOptions};
 use crate::input::source::open_regular;
-use crate::joint::beginning::Beginning;
+use crate::joint::beginning::{Beginning, LIMIT};
 use crate::joint::documents::{Corpus, CorpusBuilder};
 use crate::mail::mailbox::Separators;
 use crate::mail::verdict_header::VerdictHeaders;
@@ -139,6 +139,9 @@ impl<'a> Reader<'a> {
         // Lines as documents come without the two lines that end an input.
         reading.by_lines = unit != Unit::Whole;
         let mut reader = inputs::reader(reading, &self.options, signals);
+        if documents.is_mail && unit == Unit::Whole {
+            reader = reader.of_beginnings(LIMIT);
+        }
         inputs::read(reading, signals, &mut reader, documents, |_, _| Ok(()))?;
         match documents.fault.take() {
             Some(fault) => {
