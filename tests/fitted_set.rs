@@ -349,3 +349,40 @@ fn debug_forms_tell_what_was_learned_and_leave_the_rest_out() {
     let category = format!("{:?}", set.categories().next().expect("two"));
     assert!(category.starts_with("Category { documents: 30, features: "), "{category}");
 }
+
+#[test]
+fn only_verdicts_in_the_header_are_left_out_when_mail_is_learned_and_corrected() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |label: &str| folder.path().join(label);
+    for label in ["ham", "spam"] {
+        fs::create_dir(place(label)).expect("a new folder");
+        for number in 0..5 {
+            fs::write(place(label).join(number.to_string()), mail(label, number)).expect("written");
+        }
+    }
+    let quoted =
+        "Subject: your filter\n\nIt told me:\nX-DBACL: spam 99.90%\n folded words\n\nWhy?\n";
+    let forwarded = "Subject: a forwarded mail\nContent-Type: message/rfc822\n\n\
+                     X-DBACL: spam 99.90%\n folded words\nSubject: pills\n\nbuy these\n";
+    let blank = "Subject: a blank\nX-DBACL : spam forged\n more of it\nTo: me\n\ntext\n";
+    let mails = [quoted, forwarded, blank];
+    for (name, mail) in ["quoted", "forwarded", "blank"].into_iter().zip(mails) {
+        fs::write(place("ham").join(name), mail).expect("written");
+    }
+    let filter = place("filter");
+    for reading in ["unicode", "classic"] {
+        let learn = ["--mail-learn", "filter", "ham=ham", "spam=spam", "--reading", reading];
+        dbacl(folder.path(), &learn, b"");
+        let mut set = open(&filter);
+        for mail in mails {
+            let judged = format!("X-DBACL: unsure 50.00%\nX-DBACL-Reasons: a +1\n b -1\n{mail}");
+            for mail in [mail, &judged] {
+                let report = set.correct("ham", mail.as_bytes()).expect("corrected");
+                assert_eq!(outcomes(&report), [Outcome::Known], "{reading}: {mail}");
+            }
+        }
+        // The text of the body counts.
+        let without = quoted.replace("X-DBACL: spam 99.90%\n folded words\n", "");
+        assert_ne!(set.id(quoted.as_bytes()), set.id(without.as_bytes()));
+    }
+}

@@ -51,8 +51,9 @@ impl DocumentKeeper {
         self.may_be_mailbox = self.separators.is_some() && may_be_mailbox;
     }
 
-    /// A line as it was read; it may be changed. Returns whether it is to be read further: not
-    /// behind the beginning of a document, where only that is kept.
+    /// A line as it was read; it may be changed. Returns whether it is to be read further. Where
+    /// only the beginnings of documents are kept, what is behind them is not, and neither are
+    /// verdicts of a mail filter.
     pub fn raw_line(&mut self, line: &mut Vec<u8>) -> bool {
         if let Some(separators) = &mut self.separators {
             self.begins = separators.line(line, self.may_be_mailbox) && self.may_be_mailbox;
@@ -60,10 +61,10 @@ impl DocumentKeeper {
         let begins = self.begins;
         self.beginning.as_mut().is_none_or(|(beginning, verdicts)| {
             if begins {
-                *beginning = Beginning::default();
+                (*beginning, *verdicts) = Default::default();
             }
             // A verdict in the header does not count: corrections leave it out.
-            verdicts.contain(line) || beginning.holds(line)
+            !verdicts.contain(line) && beginning.holds(line)
         })
     }
 

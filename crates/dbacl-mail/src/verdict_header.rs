@@ -20,15 +20,25 @@ fn begins(line: &[u8]) -> bool {
     })
 }
 
-/// Looks at the lines of a mail, one after the other.
+/// Looks at the lines of one mail, one after the other, and finds those that a filter has written.
+///
+/// The filter writes into the header of the mail itself, and only there. The body is the sender's
+/// own text and counts, whatever its lines begin with. An attached message may have a verdict in
+/// its header, which a filter wrote before the message was forwarded: readings of mail leave out
+/// all headers whose names begin with `X-DBACL` there, when they learn and when they judge.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct VerdictHeaders {
     is_inside: bool,
+    is_body: bool,
 }
 
 impl VerdictHeaders {
     /// Whether this line belongs to such a header: begins one, or goes on with it.
     pub fn contain(&mut self, line: &[u8]) -> bool {
+        self.is_body |= matches!(line, b"\n" | b"\r\n");
+        if self.is_body {
+            return false;
+        }
         let goes_on = self.is_inside && matches!(line.first(), Some(b' ' | b'\t'));
         self.is_inside = begins(line) || goes_on;
         self.is_inside
@@ -307,7 +317,11 @@ mod tests {
             ("\t100%\n", true),
             ("Subject: x-dbacl: a\n", false),
             (" b\n", false),
-            ("x-dbacl", false),
+            ("x-dbacl\n", false),
+            ("x-dbacl: a\r\n", true),
+            ("\r\n", false),
+            (" b\n", false),
+            ("x-dbacl: the body counts\n", false),
         ] {
             assert_eq!(headers.contain(line.as_bytes()), expected, "{line}");
         }

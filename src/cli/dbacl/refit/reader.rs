@@ -216,12 +216,12 @@ impl FeatureSink for Documents<'_> {
         self.line += 1;
         if self.is_mail {
             self.begins = self.separators.line(line, self.may_be_mailbox) && self.may_be_mailbox;
+            if self.begins || self.unit != Unit::Whole {
+                (self.verdicts, self.beginning) = Default::default();
+            }
             // A verdict that came with the mail must not become a feature.
             if self.verdicts.contain(line) {
                 return Ok(false);
-            }
-            if self.begins {
-                self.beginning = Beginning::default();
             }
             if self.unit == Unit::Whole && !self.beginning.holds(line) {
                 return Ok(false);
