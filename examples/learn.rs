@@ -5,6 +5,8 @@
 //! cargo run --example learn -- CATEGORY FILE...
 //! ```
 
+#![allow(clippy::print_stderr)] // an example stands for itself
+
 use dbacl::{LearnOptions, Learner};
 use std::error::Error;
 use std::fs::File;

@@ -15,6 +15,8 @@
 //! ranking 'name of the row' <lines
 //! ```
 
+#![allow(clippy::print_stderr)] // an example stands for itself
+
 use dbacl::measures::{Scored, area_above, rate, recall_at};
 use std::io::{self, Read};
 use std::process::ExitCode;

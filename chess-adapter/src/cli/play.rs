@@ -186,7 +186,7 @@ pub fn run_match(args: &MatchArgs) -> Result<ExitCode> {
     };
     let report = |played: &arena::Played, color: Color, score: &arena::Score| -> Result<()> {
         if args.progress {
-            eprintln!("{}", score.line());
+            dbacl_cli::output::raw(score.line().as_bytes());
         }
         if let Some(file) = &mut pgn {
             let names = ["dbacl", args.opponent.as_str()];

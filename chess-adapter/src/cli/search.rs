@@ -30,7 +30,7 @@ pub struct TablesArgs {
 }
 
 pub fn run_tables(args: &TablesArgs) -> Result<ExitCode> {
-    let mut progress = |text: &str| eprintln!("{text}");
+    let mut progress = |text: &str| dbacl_cli::output::raw(text.as_bytes());
     crate::tools::endgames::make(&args.materials, &args.output, &mut progress)?;
     Ok(ExitCode::SUCCESS)
 }

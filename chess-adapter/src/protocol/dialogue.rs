@@ -100,7 +100,8 @@ fn read_lines(events: &mpsc::Sender<Event>, shared: &Shared) {
         match read_line(&mut input, &mut bytes) {
             Ok(Line::Whole) => {}
             Ok(Line::TooLong) => {
-                eprintln!("chess-adapter: a line of more than {MAX_LINE} bytes is ignored");
+                let text = format!("a line of more than {MAX_LINE} bytes is ignored");
+                dbacl_cli::arguments::say("chess-adapter", &text);
                 continue;
             }
             Ok(Line::End) | Err(_) => {

@@ -342,7 +342,7 @@ fn learn_from(options: &Options, program: &Program, text: &Path) -> Result<Stati
             threads: options.jobs,
         };
         let learned = odds::learn(&games, &wanted, &files)?;
-        eprintln!("{learned}");
+        raw(learned.to_string().as_bytes());
         temperatures.insert(plan.name.to_owned(), learned.calibration.temperature);
         curvatures.insert(plan.name.to_owned(), learned.calibration.curvature);
     }
@@ -478,7 +478,7 @@ fn run_lesson(lesson: &Lesson, text: &Path, folder: &Path, program: &Program) ->
             return Ok(());
         }
         table += 1;
-        eprintln!("{}: learning again with -H {table}", lesson.category());
+        raw(format!("{}: learning again with -H {table}", lesson.category()).as_bytes());
     }
 }
 
@@ -490,10 +490,9 @@ fn refit(lessons: &[Lesson], text: &Path, folder: &Path, program: &Program) -> R
     let text = std::path::absolute(text).unwrap_or_else(|_| text.to_path_buf());
     let help = program.command().arg("--help").stdin(Stdio::null()).output();
     if !help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains("--refit")) {
-        eprintln!(
-            "{} cannot fit categories together: descriptions will judge worse",
-            program.path().display()
-        );
+        let path = program.path().display();
+        let text = format!("{path} cannot fit categories together: descriptions will judge worse");
+        raw(text.as_bytes());
         return Ok(());
     }
     let mut command = program.command();

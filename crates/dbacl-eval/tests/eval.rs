@@ -228,7 +228,7 @@ fn browser() -> Option<&'static str> {
         .into_iter()
         .find(|name| Command::new(name).arg("--version").output().is_ok());
     if found.is_none() {
-        eprintln!("SKIPPED: no chromium");
+        dbacl_testing::skip("eval", "no chromium");
     }
     found
 }
@@ -341,7 +341,7 @@ fn wrappers_run_their_filters() {
         [("bogofilter", "bogofilter"), ("spamprobe", "spamprobe"), ("bsfilter", "bsfilter")]
     {
         if Command::new(program).arg("--version").output().is_err() {
-            eprintln!("SKIPPED: no {program}");
+            dbacl_testing::skip("eval", &format!("no {program}"));
             continue;
         }
         let found = evaluate(name);

@@ -6,6 +6,8 @@
 //!
 //! TRAIN and TEST are whatever `dbacl-text train` reads, TEXTS has a text in each line.
 
+#![allow(clippy::print_stderr)] // an example stands for itself
+
 use dbacl_text::data::{Reading, read};
 use dbacl_text::{Evaluation, Recipe, TextModel, Trainer};
 use std::error::Error;

@@ -102,6 +102,7 @@ impl Progress {
         Self { started: Instant::now(), shown: false, on: io::stderr().is_terminal() }
     }
 
+    #[expect(clippy::print_stderr)] // no line, and no text of others
     fn tell(&mut self, games: u64) {
         if self.on && games.is_multiple_of(2048) && self.started.elapsed().as_millis() > 300 {
             eprint!("\r{games} games");
@@ -109,6 +110,7 @@ impl Progress {
         }
     }
 
+    #[expect(clippy::print_stderr)]
     fn end(&self) {
         if self.shown {
             eprint!("\r                    \r");
