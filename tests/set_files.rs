@@ -435,3 +435,51 @@ fn what_the_superuser_changes_belongs_to_the_owner() {
     let judged = said.lines().filter(|line| line.starts_with("X-DBACL: ")).count();
     assert_eq!((judged, said.lines().count()), (3, 3), "{said}");
 }
+
+#[test]
+fn damaged_files_are_named_as_users_know_them_and_there_is_advice() {
+    let start = filter();
+    let anew = "order is damaged: learn the mail folders again with --mail-learn";
+    let advice = "ledger.set from a copy, or learn the documents of the set again";
+    let update = "--update spam --keep f/ledger -c f/ham -c f/spam";
+    for (name, expected) in
+        [("ledger.head", "f/ledger.set/current/ledger.head: "), ("ledger", "f/ledger: ")]
+    {
+        for length in [0, 20] {
+            for line in ["--mail-correct f spam", update, "-l f/ham --keep f/ledger ham.mbox"] {
+                let folder = copy(start.path());
+                let path = folder.path();
+                let file = path.join("f/ledger.set/current").join(name);
+                fs::OpenOptions::new()
+                    .write(true)
+                    .open(file)
+                    .expect("there")
+                    .set_len(length)
+                    .expect("cut");
+                let args: Vec<&str> = line.split(' ').collect();
+                let said = text(&dbacl(path, &args, news().as_bytes()).stderr);
+                assert!(said.contains(expected) && said.contains(advice), "{name} {line}: {said}");
+            }
+        }
+    }
+    for content in ["# dbacl mail filter\nham\nspa", "", "noise"] {
+        for line in ["--mail-filter f", "--mail-correct f spam"] {
+            let folder = copy(start.path());
+            fs::write(folder.path().join("f/ledger.set/current/order"), content).expect("written");
+            let args: Vec<&str> = line.split(' ').collect();
+            let said = text(&dbacl(folder.path(), &args, news().as_bytes()).stderr);
+            assert!(said.starts_with(&format!("dbacl:error: f/{anew}\n")), "{line}: {said}");
+        }
+    }
+    let folder = copy(start.path());
+    let path = folder.path();
+    fs::remove_file(path.join("f/ledger.set/current/category.ham")).expect("there");
+    let said = text(&dbacl(path, &["--mail-filter", "f"], news().as_bytes()).stderr);
+    assert!(said.contains(advice) && said.contains("could not load category ./f/ham"), "{said}");
+    let folder = copy(start.path());
+    let path = folder.path();
+    fs::write(path.join("f/ledger.set/current/ledger.state"), "noise").expect("written");
+    let said = text(&dbacl(path, &["--mail-correct", "f", "spam"], news().as_bytes()).stderr);
+    assert_eq!(said, "dbacl:warning: ./f/ledger.state did not fit its ledger and was made anew\n");
+    assert_eq!(documents(path), 61);
+}

@@ -143,6 +143,14 @@ pub fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Path>) -> 
     links
 }
 
+/// What users call the file at `path`, which may be in the generation that is being made: by one of
+/// these names, or by its path in the current generation.
+fn known(store: &Store, links: &[Name], path: &Path) -> PathBuf {
+    let current = store.known(path);
+    let link = links.iter().find(|link| store.current_link().join(&link.member) == current);
+    link.map_or(current, |link| link.path.clone())
+}
+
 impl SetFiles {
     /// Begins to change a set, of which the caller holds the lock. What a power failure has damaged
     /// is made anew as far as possible, with a warning.
@@ -167,10 +175,11 @@ impl SetFiles {
         let members = members(names, &store);
         let links = links(names, &members, ledger);
         let change = store.change(&links, warnings).map_err(FittedSetError::generation)?;
-        salvage(&change, warnings)?;
-        if ledger.is_some() {
-            unshare(&change.path(OsStr::new(LEDGER)))?;
-        }
+        let begun = salvage(&change, warnings).and_then(|()| match ledger {
+            Some(_) => Ok(unshare(&change.path(OsStr::new(LEDGER)))?),
+            None => Ok(()),
+        });
+        begun.map_err(|error| error.renamed(&|path| known(&store, &links, path)))?;
         Ok(Self::of(names, &members, ledger, links, store, change, lock))
     }
 
@@ -228,23 +237,7 @@ impl SetFiles {
 
     /// The error with the paths that users know.
     pub fn in_words(&self, error: FittedSetError) -> FittedSetError {
-        error.renamed(&|path| {
-            let is_it = |link: &&Name| {
-                let own = self.change.path(&link.member);
-                path.as_os_str().as_encoded_bytes().starts_with(own.as_os_str().as_encoded_bytes())
-            };
-            // The longest match: `ham.ordinary` is chosen before `ham`.
-            let link = self.links.iter().filter(is_it).max_by_key(|link| link.member.len());
-            link.map_or_else(
-                || path.to_path_buf(),
-                |link| {
-                    let own = self.change.path(&link.member);
-                    let whole = path.as_os_str().as_encoded_bytes();
-                    let ending = &whole[own.as_os_str().len()..];
-                    beside(&link.path, &String::from_utf8_lossy(ending))
-                },
-            )
-        })
+        error.renamed(&|path| known(&self.store, &self.links, path))
     }
 
     /// Makes the change the current state of the set, unless `stop` is set. Returns warnings for

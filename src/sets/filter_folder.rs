@@ -43,7 +43,7 @@ pub enum MailFilterError {
         source: io::Error,
     },
     /// The file that names the categories does not name two or more.
-    #[error("{} is damaged", path.display())]
+    #[error("{} is damaged: learn the mail folders again with --mail-learn", path.display())]
     Damaged {
         /// The file concerned.
         path: PathBuf,
@@ -80,8 +80,9 @@ pub fn labels(path: &Path) -> Result<Vec<String>, MailFilterError> {
         Err(source) => return Err(MailFilterError::NoFilter { path, source }),
     };
     let labels: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let is_whole = text.ends_with('\n');
     let is_label = |label: &&str| !label.is_empty() && !label.contains('/');
-    if !(2..=MOST).contains(&labels.len()) || !labels.iter().all(is_label) {
+    if !is_whole || !(2..=MOST).contains(&labels.len()) || !labels.iter().all(is_label) {
         return Err(MailFilterError::Damaged { path });
     }
     Ok(labels.into_iter().map(str::to_owned).collect())

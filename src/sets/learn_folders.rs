@@ -54,7 +54,9 @@ pub fn learn(
     warnings: WarningSink<'_>,
 ) -> Result<(Refitted, usize)> {
     let is_new = folder.symlink_metadata().is_err();
-    let learned = learn_all(folder, folders, options, note, warnings);
+    let store = Store::beside(&direct(&folder.join(LEDGER)));
+    let learned = learn_all(folder, folders, options, note, warnings)
+        .map_err(|error| error.renamed(&|path| store.known(path)));
     if learned.is_err() && is_new {
         // It stays if another process has put something into it.
         let _ = fs::remove_dir(folder);

@@ -129,10 +129,11 @@ pub fn save_with_documents(
     if let Some((store, _)) = &of_ledger {
         changes.push(begin(store)?);
     }
+    let of_ledger_store = of_ledger.as_ref().map(|(store, _)| store);
     let in_set = of_ledger.as_ref().zip(changes.first()).map(|((_, own), change)| change.path(own));
-    let in_words = |error: LedgerError| match &in_set {
-        Some(path) => FittedSetError::from(error).renamed(&|own| {
-            if own == path { kept.ledger.to_path_buf() } else { own.to_path_buf() }
+    let in_words = |error: LedgerError| match in_set.as_ref().zip(of_ledger_store) {
+        Some((path, store)) => FittedSetError::from(error).renamed(&|own| {
+            if own == path { kept.ledger.to_path_buf() } else { store.known(own) }
         }),
         None => error.into(),
     };
@@ -203,7 +204,7 @@ pub fn save_with_documents(
 /// Begins a change of a set that a power failure may have damaged.
 fn begin(store: &Store, warnings: WarningSink<'_>) -> Result<Change, FittedSetError> {
     let change = store.change(&[], warnings).map_err(FittedSetError::generation)?;
-    salvage(&change, warnings)?;
+    salvage(&change, warnings).map_err(|error| error.renamed(&|path| store.known(path)))?;
     Ok(change)
 }
 

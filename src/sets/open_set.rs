@@ -105,7 +105,14 @@ impl OpenSet {
             None => folder.join(ORDER),
         };
         let mut members = Vec::new();
-        for label in labels(&order)? {
+        let labels = labels(&order).map_err(|error| match error {
+            // Users know it by another name.
+            MailFilterError::Damaged { .. } => {
+                MailFilterError::Damaged { path: folder.join(ORDER) }
+            }
+            error => error,
+        });
+        for label in labels? {
             let name = direct(&folder.join(&label));
             let path = match &generation {
                 Some(generation) => generation.path(&member("category.", OsStr::new(&label))),

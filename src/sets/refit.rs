@@ -399,8 +399,8 @@ pub fn write_state(ledger: &Path, state: &mut State) -> Result<()> {
         let mut write = |out: &mut dyn std::io::Write| state.write_changes(out);
         return Ok(ledger_file::replace_with(&Unforced, &changes, pages::CHANGES, &mut write)?);
     }
-    // A file that was not forced to the device may be cut after a power failure.
-    ledger_file::remove_cut(&path, KIND);
+    // Whatever a damaged file has become, it is of the set.
+    let _ = std::fs::remove_file(&path);
     let mut write = |out: &mut dyn std::io::Write| state.write(out);
     Ok(ledger_file::replace_with(&Unforced, &path, KIND, &mut write)?)
 }

@@ -6,6 +6,8 @@ use crate::category::mapped;
 use crate::classify::Incomparable;
 use crate::error::Error;
 use crate::joint::fit::FitError;
+use crate::joint::ledger::Fault;
+use crate::joint::store::Store;
 use crate::joint::store::ledger_file::LedgerError;
 use crate::sets::files::ORDINARY;
 use crate::sets::{FittedSetError, MailFilterError};
@@ -122,8 +124,38 @@ impl From<Incomparable> for Failure {
     }
 }
 
+/// What users can do about the damaged or missing file at `path` if it belongs to a set.
+fn of_set(path: &Path) -> Option<String> {
+    let inside = || {
+        let set = path.ancestors().nth(2)?;
+        (set.extension()? == "set").then(|| set.to_path_buf())
+    };
+    let store = Store::of_link(path).map(|(store, _)| store.folder().to_path_buf());
+    let folder = store.or_else(inside)?;
+    Some(format!(
+        "restore {} from a copy, or learn the documents of the set again",
+        folder.display()
+    ))
+}
+
+/// The error with what can be done about a damaged ledger.
+fn damaged_ledger(path: &Path, fault: Fault, text: &str) -> Failure {
+    let advice = match fault {
+        Fault::Version => None,
+        Fault::Foreign => of_set(path),
+        _ => of_set(path).or_else(|| {
+            Some("restore it from a copy, or remove it and learn its documents again".into())
+        }),
+    };
+    let text = advice.map_or_else(|| text.to_owned(), |advice| format!("{text}: {advice}"));
+    Failure::new(Kind::Data, text)
+}
+
 impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Self {
+        if let LedgerError::Damaged { path, fault } = &error {
+            return damaged_ledger(path, *fault, &error.to_string());
+        }
         let kind = match error {
             LedgerError::Missing { .. } | LedgerError::Unreadable { .. } => Kind::NoInput,
             LedgerError::Unwritable { .. } | LedgerError::Unsaved { .. } => Kind::Write,
@@ -209,7 +241,8 @@ pub fn not_loaded(error: Error, path: &Path, name: &Path) -> Failure {
     let last = format!("could not load category {}", path.display());
     let failure = match error {
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-            Failure::new(Kind::NoInput, last)
+            let lines = of_set(name).into_iter().chain([last]).collect();
+            Failure { kind: Kind::NoInput, lines }
         }
         Error::Io { ref source, .. } => {
             let kind = Kind::of_reading(source);

@@ -97,6 +97,19 @@ impl Store {
         }
     }
 
+    /// The path that a file of a generation that is being made has in the current one; other paths
+    /// stay as they are.
+    pub fn known(&self, path: &Path) -> PathBuf {
+        let is_new = |made: &Path| {
+            made.parent() == Some(&self.folder)
+                && made.file_name().is_some_and(|name| name.as_bytes().starts_with(NEW.as_bytes()))
+        };
+        match (path.parent(), path.file_name()) {
+            (Some(made), Some(name)) if is_new(made) => self.current_link().join(name),
+            _ => path.to_path_buf(),
+        }
+    }
+
     /// Whether both are the same folder.
     pub fn is(&self, other: &Self) -> bool {
         let place = |store: &Self| fs::canonicalize(&store.folder);
