@@ -119,6 +119,31 @@ fn the_library_changes_a_set_as_the_program_does() {
 }
 
 #[test]
+fn a_mail_that_is_there_several_times_is_corrected_without_fitting_all() {
+    let (_room, filter) = filter();
+    let twice = b"From: s@example.org\nSubject: seen twice\n\nan offer that came twice\n";
+    let mut set = open(&filter);
+    set.learn_all("spam", [&twice[..], &twice[..]]).unwrap();
+    let documents = set.documents();
+    let report = set.correct("ham", twice).unwrap();
+    assert_eq!(outcomes(&report), [moved("spam")]);
+    assert!(report.is_changed && !report.is_refitted);
+    let id = set.id(twice).unwrap();
+    assert_eq!((set.labels_of(id).unwrap(), set.documents()), (vec!["ham".to_owned()], documents));
+    assert!(!set.correct("ham", twice).unwrap().is_changed);
+    // Back again; then a fit of all finds the same documents.
+    assert!(!set.correct("spam", twice).unwrap().is_refitted);
+    assert!(set.refit().unwrap().is_refitted);
+    assert_eq!((set.labels_of(id).unwrap(), set.documents()), (vec!["spam".to_owned()], documents));
+    // It is forgotten twice, and then there is nothing more to forget.
+    for _ in 0..2 {
+        assert!(set.forget("spam", twice).unwrap().is_changed);
+    }
+    assert_eq!(set.documents(), documents - 2);
+    assert!(set.labels_of(id).unwrap().is_empty());
+}
+
+#[test]
 fn mail_folders_of_all_kinds_make_the_same_filter() {
     use dbacl::{MailFolder, MailLearnOptions};
     let (folder, by_program) = filter();

@@ -205,6 +205,10 @@ pub fn change(
     Ok((done, outcomes))
 }
 
+/// A document that the ledger has so often at most is moved to another label without fitting the
+/// whole set.
+const MOST_MOVED: usize = 16;
+
 /// Whether so much more is known than when `fitted` documents were fitted that settings and
 /// thresholds are found anew: thresholds of a growing mail filter are too wide soon. Of two
 /// categories a quarter more is enough, and a document costs as much as four or five in a fit. With
@@ -460,9 +464,9 @@ impl<'a> OpenFiles<'a> {
         Ok((record, offset))
     }
 
-    /// Whether a document can be moved from one label to another without fitting the whole set: the
-    /// ledger has it once, or only under the one label, and the ordinary files can be learned anew
-    /// from the ledger.
+    /// Whether a document can be moved to `label` without fitting the whole set: the ledger has it
+    /// under one label only and not often, and the ordinary files can be learned anew from the
+    /// ledger.
     fn can_relabel(&self, known: &HashMap<u64, Vec<u32>>, id: u64, label: u32) -> bool {
         let labels = known.get(&id).map_or(&[][..], |labels| labels.as_slice());
         if labels.iter().all(|&own| own == label) {
@@ -474,19 +478,25 @@ impl<'a> OpenFiles<'a> {
             name.zip(category)
                 .is_some_and(|(name, own)| relearn::can_tell(name.learning, own.header()))
         };
-        matches!(labels, &[own] if can_tell(own) && can_tell(label))
+        let own = labels[0];
+        let are_equal = labels.len() <= MOST_MOVED && labels.iter().all(|&other| other == own);
+        are_equal && can_tell(own) && can_tell(label)
     }
 
-    /// Moves document `number` of the corpus, which the ledger has once under the label `from`, to
-    /// the label that it has in the corpus.
+    /// Moves document `number` of the corpus, which the ledger has under the label `from` only, to
+    /// the label that it has in the corpus, as often as the ledger has it.
     fn relabel(&mut self, corpus: &Corpus, number: usize, from: u32) -> Result<()> {
         let id = fingerprint(corpus.terms_of(number));
-        let Some(known) = self.known.iter().position(|known| *known == id) else { return Ok(()) };
-        self.ledger.withdraw(from, id)?;
-        let (record, offset) = self.push(corpus, number, &mut Vec::new())?;
-        let ledger = &self.ledger;
-        self.state.relabel(known, from, &record, offset, |offset| ledger.record(offset));
-        self.has_moved = true;
+        for known in 0..self.known.len() {
+            if self.known[known] != id {
+                continue;
+            }
+            self.ledger.withdraw(from, id)?;
+            let (record, offset) = self.push(corpus, number, &mut Vec::new())?;
+            let ledger = &self.ledger;
+            self.state.relabel(known, from, &record, offset, |offset| ledger.record(offset));
+            self.has_moved = true;
+        }
         Ok(())
     }
 
