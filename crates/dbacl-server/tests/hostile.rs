@@ -121,14 +121,14 @@ fn a_mail_without_memory_costs_no_other_its_verdict() {
     for _ in 0..3 {
         assert!(is_served(&server));
     }
-    let large = letters(6_000_000);
+    let large = letters(8_000_000);
     let status = fs::read_to_string(format!("/proc/{}/status", server.process_id()));
     let status = status.expect("a running server");
     let size =
         status.lines().find_map(|line| line.strip_prefix("VmSize:")?.split_whitespace().next());
     let size: u64 = size.expect("its size").parse().expect("a number");
     // Room for the mail and its answer, and not for what judging it may take.
-    let limit = format!("--as={}", size * 1024 + (220 << 20));
+    let limit = format!("--as={}", size * 1024 + (80 << 20));
     let mut limiting = command("prlimit");
     limiting.args(["--pid", &server.process_id().to_string(), &limit]);
     if !limiting.status().is_ok_and(|status| status.success()) {
@@ -157,13 +157,13 @@ fn a_mail_without_memory_costs_no_other_its_verdict() {
 fn without_memory_files_are_judged_one_by_one() {
     let scratch = dbacl_testing::Scratch::new();
     crate::wire::learn(&scratch, "filter");
-    scratch.write("large", letters(6_000_000));
+    scratch.write("large", letters(8_000_000));
     scratch.write("small", mail("spam"));
     scratch.write("names", "small\nlarge\nsmall\n");
     let filter = scratch.path("filter").display().to_string();
     let program = programs().join("dbacl-server").display().to_string();
     let script =
-        format!("ulimit -c 0; ulimit -v 220000; {program} --judge --default '{filter}' <names");
+        format!("ulimit -c 0; ulimit -v 92000; {program} --judge --default '{filter}' <names");
     let done = scratch.sh(&script);
     let verdicts: Vec<&str> = done.stdout.lines().collect();
     assert_eq!((done.status, verdicts.len()), (75, 3), "{done:?}");

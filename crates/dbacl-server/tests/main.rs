@@ -3,6 +3,7 @@
 
 mod hostile;
 mod interface;
+mod memory;
 mod protocols;
 mod servers;
 mod wire;
