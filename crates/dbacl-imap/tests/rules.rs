@@ -4,6 +4,7 @@
 use crate::dovecot::{Dovecot, mail};
 use dbacl_testing::{PATIENCE, command};
 use std::fs;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// Configurations of the server in which the same must happen.
@@ -245,4 +246,44 @@ fn tls_and_wrong_passwords() {
     }
     drop(server);
     fs::remove_dir_all(&made).expect("the folder can be removed");
+}
+
+#[test]
+fn without_memory_a_look_ends_with_a_line_and_a_status() {
+    let Some(server) = Dovecot::start("without_memory", "") else { return };
+    let mut client = server.client();
+    let words: String = (0..40_000)
+        .map(|number| format!("w{number}{}", if number % 12 == 11 { "\r\n" } else { " " }))
+        .collect();
+    let large = mail("any", 0) + &words;
+    client.append("INBOX", "", &large);
+    server.once(&[]);
+    client.moves(0, "INBOX", "Junk");
+    let program = server.program(&["--once"]);
+    let (mut failed, mut learned) = (0, false);
+    // From so many kilobytes that the program hardly starts to more than it takes.
+    let limits = (4_000..16_000).step_by(1_000).chain((16_000..200_000).step_by(8_000));
+    for limit in limits.chain([2_000_000]) {
+        let mut limited = command("sh");
+        let script = "ulimit -c 0; ulimit -v $1; shift; \"$0\" --version >/dev/null 2>&1 || exit \
+                      99; exec \"$0\" \"$@\"";
+        limited.args(["-c", script]).arg(program.get_program()).arg(limit.to_string());
+        limited.args(program.get_args()).current_dir(server.scratch.path("."));
+        limited.env("HOME", server.scratch.path(".")).stdin(Stdio::null());
+        limited.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let done = dbacl_testing::finish(limited.spawn().expect("sh starts"));
+        if done.status == 99 || done.stderr.contains("annot fork") {
+            continue;
+        }
+        assert!([0, 69, 75, 77].contains(&done.status), "in {limit} kB: {done:?}");
+        assert!(!done.stderr.contains("panicked"), "in {limit} kB: {done:?}");
+        learned = done.status == 0 && done.stderr.contains("learned 1 mail");
+        if learned {
+            break;
+        }
+        assert!(done.stderr.contains("dbacl-imap:"), "in {limit} kB: {done:?}");
+        failed += 1;
+    }
+    assert!(learned && failed > 0, "{failed}, {}", server.logs());
+    assert_eq!(server.label(&large).as_deref(), Some("spam"));
 }

@@ -390,3 +390,53 @@ fn blocks_make_the_same_model_with_any_memory() {
     run(&scratch, "train train.tsv -o nowhere/x --block 10", "").complaint(73);
     assert!(!scratch.path("x").exists());
 }
+
+#[test]
+fn without_memory_every_verb_ends_with_a_line_and_a_status() {
+    let scratch = Scratch::new();
+    let mut numbers = dbacl_numeric::random::SplitMix64::new(7);
+    let mut text = String::new();
+    for number in 0..300 {
+        text.push_str(["sea", "war", "bread"][number % 3]);
+        text.push('\t');
+        (0..60).for_each(|_| text.push_str(&format!("w{} ", numbers.below(9000) * 3 + number % 3)));
+        text.push('\n');
+    }
+    scratch.write("train.tsv", &text);
+    scratch.write("text", &text[..2000]);
+    let program = program().display().to_string();
+    run(&scratch, "train train.tsv -o model --keep -q", "").quiet(0);
+    for line in [
+        "train train.tsv -o other",
+        "update model train.tsv -o other",
+        "forget model train.tsv -o other",
+        "merge model model -o other",
+        "predict model text",
+        "test model train.tsv",
+        "explain model text",
+        "info model",
+        "unpack model -o files",
+    ] {
+        let mut failed = 0;
+        // From so many kilobytes that the program hardly starts to more than any verb takes.
+        let limits = (3_000..12_000).step_by(750).chain((12_000..60_000).step_by(8_000));
+        for limit in limits.chain([400_000]) {
+            let script = format!(
+                "ulimit -c 0; ulimit -v {limit}; {program} --version >/dev/null 2>&1 || exit 99; \
+                 exec {program} {line} >/dev/null"
+            );
+            let done = scratch.sh(&script);
+            if done.status == 99 || done.stderr.contains("annot fork") {
+                continue;
+            }
+            // The texts of a model cannot all be forgotten, which is found out at the end.
+            let is_done = done.status == 0 || line.starts_with("forget") && done.status == 65;
+            assert!(is_done || [65, 70, 74, 75].contains(&done.status), "{line}: {limit} {done:?}");
+            let is_told = done.stderr.contains("dbacl-text:error: ");
+            assert!(done.status == 0 || is_told, "{line}: {limit} {done:?}");
+            assert!(!done.stderr.contains("panicked"), "{line}: {limit} {done:?}");
+            failed += usize::from(!is_done);
+        }
+        assert!(failed > 0, "{line} never failed");
+    }
+}
