@@ -3,6 +3,9 @@
 # fdm: the name and the number of the verdict.
 . "$(dirname "$0")/lib.sh"
 wrap fdm
+# fdm of the superuser ends if another one is running: other runs of this test are waited for.
+exec 9<"$found"
+flock 9
 learned
 fetch() { fdm -a stdin fetch 2>"$work/fdm.err" || { cat "$work/fdm.err"; fail "fdm ends with $?"; }; }
 # fdm says on stderr how many messages it has processed.
