@@ -32,18 +32,38 @@ pub fn learn(scratch: &Scratch, name: &str) {
     assert_eq!(done.status, 0, "{}", done.stderr);
 }
 
+/// Has glibc take addresses for one heap instead of several of 64 MB, and for large allocations
+/// alone.
+pub const FEW_ADDRESSES: [(&str, &str); 2] =
+    [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "131072")];
+
+/// The folder of a server, with a default filter.
+fn folder() -> Scratch {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("users")).expect("a folder");
+    learn(&scratch, "filter");
+    scratch
+}
+
 impl Server {
     /// A server with a default filter and these lines of configuration; it listens at the sockets
     /// `spamc`, `rspamd` and `milter` of its folder.
     pub fn new(lines: &str) -> Self {
-        let scratch = Scratch::new();
-        std::fs::create_dir(scratch.path("users")).expect("a folder");
-        learn(&scratch, "filter");
-        Self::start(scratch, lines)
+        Self::start(folder(), lines)
     }
 
-    /// The same in a folder that is there.
+    /// The same with a C library that gives freed addresses back, and takes none in advance: how
+    /// many the server has does not depend on when its threads run.
+    pub fn with_few_addresses() -> Self {
+        Self::launch(folder(), "", &FEW_ADDRESSES)
+    }
+
+    /// A server in a folder that is there.
     pub fn start(scratch: Scratch, lines: &str) -> Self {
+        Self::launch(scratch, lines, &[])
+    }
+
+    fn launch(scratch: Scratch, lines: &str, environment: &[(&str, &str)]) -> Self {
         let folder = scratch.path("").display().to_string();
         let folder = folder.trim_end_matches('/');
         let (top, tables) = lines.split_at(lines.find('[').unwrap_or(lines.len()));
@@ -55,6 +75,7 @@ impl Server {
         scratch.write("server.toml", config);
         let mut server = command(programs().join("dbacl-server"));
         server.arg("--config").arg(scratch.path("server.toml"));
+        server.envs(environment.iter().copied());
         server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = server.spawn().expect("the server starts");
         let lines = BufReader::new(process.stderr.take().expect("piped")).lines();
