@@ -15,6 +15,9 @@ const SIZE: usize = 8_000_000;
 /// Megabytes that the program takes for a mail of a few words, and for buffers.
 const FIXED: u64 = 16;
 
+/// By how many megabytes runs differ: the system has more or less of the program's file in memory.
+const SPREAD: u64 = 4;
+
 /// A source of numbers below 2^31.
 struct Numbers(u64);
 
@@ -107,7 +110,7 @@ fn a_mail_of_any_language_takes_two_bytes_a_byte() {
         for args in [&["--mail-filter", "f"][..], &["--mail-filter", "f", "--reasons"]] {
             let (found, said) = peak(&path, args);
             assert!(said.contains("X-DBACL: ") && !said.contains("X-DBACL: error"), "{said}");
-            assert!(found <= 2 * megabytes + FIXED, "{name}: {found} MB {args:?}");
+            assert!(found <= 2 * megabytes + FIXED + SPREAD, "{name}: {found} MB {args:?}");
         }
     }
 }
