@@ -103,11 +103,11 @@ impl From<LedgerError> for Unsaved {
 
 /// Saves the category at `path` that `write` writes, its counts that were written beside their file
 /// before, and its documents. All are written before the first file is replaced, so that after an
-/// error they are as they were; a process that is killed between two of them leaves the category
-/// newer than the counts, or both newer than the ledger, and then the next run puts the counts back
-/// ([`super::unfinished`]). What belongs to a set becomes current with
-/// the set's next generation. The caller holds the locks. Warnings tell of files that others may
-/// write to, and of generations that others cannot use.
+/// error they are as they were. A process that is killed between two of them leaves the category
+/// newer than the counts, or both newer than the ledger; then the next run puts the counts back
+/// ([`super::unfinished`]). What belongs to a set becomes current with the set's next generation.
+/// The caller holds the locks. Warnings tell of files that others may write to, and of generations
+/// that others cannot use.
 ///
 /// # Errors
 /// [`Unsaved`]

@@ -62,9 +62,7 @@ impl Before {
         kept.map_err(|error| Error::io(&path, error))?;
         Ok(Self { path })
     }
-}
 
-impl Before {
     /// The file stays for the next run, which puts the counts back.
     pub fn stay(self) {
         std::mem::forget(self);
