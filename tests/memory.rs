@@ -30,19 +30,8 @@ impl Numbers {
 
 /// A mail of about [`SIZE`] bytes in this character set, whose lines have so many words.
 fn large(charset: &str, words: usize, word: impl Fn(&mut Numbers) -> Vec<u8>) -> Vec<u8> {
-    let mut mail =
-        format!("Subject: x\nContent-Type: text/plain; charset={charset}\n\n").into_bytes();
     let mut numbers = Numbers(7);
-    for number in 1.. {
-        mail.extend(word(&mut numbers));
-        if number % words == 0 {
-            mail.push(b'\n');
-        }
-        if mail.len() >= SIZE {
-            break;
-        }
-    }
-    mail
+    dbacl_testing::mails::large(charset, SIZE, words, || word(&mut numbers))
 }
 
 /// A word of up to seven letters beginning with this one, and a blank.

@@ -9,21 +9,10 @@ use dbacl_testing::Scratch;
 /// As much of a mail as is judged and learned.
 const SIZE: usize = 8 << 20;
 
-/// A mail in this character set, whose lines have so many words.
+/// A mail of [`SIZE`] in this character set, whose lines have so many words.
 fn large(charset: &str, words: usize, word: impl Fn(&mut SplitMix64) -> Vec<u8>) -> Vec<u8> {
-    let head = format!("Subject: x\nContent-Type: text/plain; charset={charset}\n\n");
-    let mut mail = head.into_bytes();
     let mut numbers = SplitMix64::new(7);
-    for number in 1.. {
-        mail.extend(word(&mut numbers));
-        if number % words == 0 {
-            mail.push(b'\n');
-        }
-        if mail.len() >= SIZE {
-            break;
-        }
-    }
-    mail
+    dbacl_testing::mails::large(charset, SIZE, words, || word(&mut numbers))
 }
 
 fn byte(number: usize) -> u8 {

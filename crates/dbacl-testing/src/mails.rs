@@ -26,3 +26,24 @@ pub fn write_mailboxes(scratch: &Scratch) {
     scratch.write("ham.mbox", mailbox(HAM));
     scratch.write("spam.mbox", mailbox(SPAM));
 }
+
+/// A mail of about `bytes` bytes in this character set, whose lines have so many words.
+pub fn large(
+    charset: &str,
+    bytes: usize,
+    words: usize,
+    mut word: impl FnMut() -> Vec<u8>,
+) -> Vec<u8> {
+    let head = format!("Subject: x\nContent-Type: text/plain; charset={charset}\n\n");
+    let mut mail = head.into_bytes();
+    for number in 1.. {
+        mail.extend(word());
+        if number % words == 0 {
+            mail.push(b'\n');
+        }
+        if mail.len() >= bytes {
+            break;
+        }
+    }
+    mail
+}
