@@ -4,7 +4,7 @@
 use crate::error::Warning;
 use dbacl_files::access::{is_open_to_all, open_to_all, text};
 use std::fs::Metadata;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Warns of a file or folder that anybody may write to. Permission for a group counts as intended.
 pub fn warning_about(path: &Path) -> Option<Warning> {
@@ -13,6 +13,6 @@ pub fn warning_about(path: &Path) -> Option<Warning> {
 
 /// The warning about a file or folder whose `metadata` were read before, and which users know as
 /// `name`.
-pub fn warning_of(name: &Path, metadata: &Metadata) -> Option<Warning> {
-    is_open_to_all(metadata).then(|| Warning::new(text(name)))
+pub fn warning_of(name: impl FnOnce() -> PathBuf, metadata: &Metadata) -> Option<Warning> {
+    is_open_to_all(metadata).then(|| Warning::new(text(&name())))
 }

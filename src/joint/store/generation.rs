@@ -370,10 +370,11 @@ impl Generation {
         let mut foreign = None;
         for path in all {
             let Ok(found) = fs::metadata(&path) else { continue };
-            let name = self.store.in_current(self.number, &path);
-            access::warning_of(&name, &found).into_iter().for_each(&mut *warnings);
+            // Its name takes a look at the link, and is seldom needed.
+            let name = || self.store.in_current(self.number, &path);
+            access::warning_of(name, &found).into_iter().for_each(&mut *warnings);
             if is_foreign(found.uid()) {
-                foreign.get_or_insert(name);
+                foreign.get_or_insert_with(name);
             }
         }
         if let Some(name) = foreign {
