@@ -96,8 +96,8 @@ pub enum Done {
 /// Returns the outcome of each document as well.
 ///
 /// # Errors
-/// What stopped it; paths are those of the generation that is being made. After
-/// [`FittedSetError::Stopped`] that generation is unfinished.
+/// Why the change was not made; paths are those of the generation that is being made. After
+/// [`FittedSetError::Stopped`] that generation is incomplete and must not become current.
 pub fn change(
     files: &SetFiles,
     request: &Request<'_>,

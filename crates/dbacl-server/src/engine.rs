@@ -34,7 +34,7 @@ pub struct Engine {
     pub started: Instant,
     /// The thread that learns and forgets.
     pub teacher: Teacher,
-    /// Ends lessons that have begun, once it is set; what they were to change stays as it is.
+    /// Once this is set, lessons that have begun end soon and change nothing.
     pub ends_lessons: Arc<AtomicBool>,
     /// Where the folders of users are.
     pub users: Users,

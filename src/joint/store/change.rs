@@ -284,6 +284,7 @@ impl Store {
             let entry = entry.map_err(failed)?;
             let (name, path) = (entry.file_name(), entry.path());
             let is_ours = match number(&name) {
+                // Another process may have put a set into the folder since the look at it.
                 _ if name == CURRENT_NEW || name == CURRENT => {
                     entry.file_type().map_err(failed)?.is_symlink()
                 }
